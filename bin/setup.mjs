@@ -1,0 +1,120 @@
+// Set-up of a checkout: packages and build. Needs nothing but Node, and does nothing when nothing changed.
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const OLDEST_NODE = [20, 19];
+const SOURCES = ['kernel', 'plugins', 'config', 'test', 'examples'];
+const children = new Set();
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => {
+    if (children.size === 0) return;
+    for (const child of children) child.kill(signal);
+    process.exit(signal === 'SIGINT' ? 130 : 143);
+  });
+}
+
+const say = (text) => process.stderr.write(`${text}\n`);
+const read = (path) => readFile(path, 'utf8').catch(() => '');
+const exists = (path) => stat(path).then(() => true, () => false);
+
+export function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options });
+    children.add(child);
+    child.on('error', (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })));
+    child.on('close', (code, signal) => {
+      children.delete(child);
+      if (code === 0) resolve();
+      else reject(new Error(`${command} ${args[0] ?? ''} failed (${signal ?? `exit code ${code}`})`));
+    });
+  });
+}
+
+export function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new Error(`Weir needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}`);
+}
+
+/** Packages as the lock file says; again when it changed or Node's binary interface did. */
+export async function install() {
+  const stamp = join(root, 'node_modules', '.weir-installed');
+  const wanted = createHash('sha256').update(await read(join(root, 'package-lock.json'))).update(`${process.versions.modules} ${process.platform} ${process.arch}`).digest('hex');
+  if ((await read(stamp)) === wanted) return;
+  say('installing packages …');
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  await installSqlite();
+  await writeFile(stamp, wanted);
+}
+
+const sqliteWorks = () => promisify(execFile)(process.execPath, ['-e', 'require("sqlite3")'], { cwd: root }).then(() => true, () => false);
+
+/** The driver has a native part. It is downloaded where its publisher offers one, else compiled, and then kept for the next checkout. */
+async function installSqlite() {
+  const folder = join(root, 'node_modules', 'sqlite3');
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const built = join(folder, 'build', 'Release', 'node_sqlite3.node');
+  const libc = process.report.getReport().header.glibcVersionRuntime ?? 'other';
+  const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir', 'sqlite3', `${version}-${process.platform}-${process.arch}-glibc-${libc}.node`);
+  if (await exists(kept)) {
+    await mkdir(join(built, '..'), { recursive: true });
+    await copyFile(kept, built);
+    if (await sqliteWorks()) return;
+  }
+  const missing = ['python3', 'make', 'g++'].filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error);
+  if (missing.length > 0) say(`SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`);
+  say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
+  await run('npm', ['rebuild', 'sqlite3', '--foreground-scripts', '--loglevel=error'], { stdio: ['ignore', 'ignore', 2] });
+  if (!(await sqliteWorks())) throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");
+  const copy = `${kept}.${process.pid}`;
+  await mkdir(join(kept, '..'), { recursive: true });
+  await copyFile(built, copy);
+  await rename(copy, kept);
+}
+
+async function digestSources() {
+  const hash = createHash('sha256');
+  const walk = async (folder) => {
+    for (const entry of (await readdir(folder, { withFileTypes: true }).catch(() => [])).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await walk(path);
+      else if (entry.name.endsWith('.ts')) {
+        const { mtimeMs, size } = await stat(path);
+        hash.update(`${path.slice(root.length)} ${mtimeMs} ${size}\n`);
+      }
+    }
+  };
+  for (const name of SOURCES) await walk(join(root, name));
+  for (const name of ['tsconfig.json', 'package-lock.json']) hash.update(await read(join(root, name)));
+  return hash.digest('hex');
+}
+
+/** Compiles when a source changed. Starts from nothing, so that no file of a deleted source stays behind. */
+export async function build() {
+  const stamp = join(root, 'dist', '.weir-built');
+  const wanted = await digestSources();
+  if ((await read(stamp)) === wanted) return;
+  say('building …');
+  await rm(join(root, 'dist'), { recursive: true, force: true });
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  await writeFile(stamp, wanted);
+}
+
+/** Everything that `npm start` and `npm test` need first. Ends the process with a sentence when it cannot be had. */
+export async function setUp() {
+  try {
+    checkNode();
+    await install();
+    await build();
+  } catch (error) {
+    say(error.message);
+    process.exit(1);
+  }
+}

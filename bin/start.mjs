@@ -1,0 +1,6 @@
+// Sets up, then becomes the panel: one process, so that signals reach it.
+import { setUp } from './setup.mjs';
+
+await setUp();
+const { main } = await import('../dist/kernel/main.js');
+await main();

@@ -1,0 +1,52 @@
+// Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
+
+declare const carries: unique symbol;
+
+/** Names an API that exactly one plugin provides. */
+export interface Token<T> {
+  readonly kind: 'token';
+  readonly owner: string;
+  readonly name: string;
+  /** number of the contract; a plugin built for another number is not started */
+  readonly api: number;
+  readonly [carries]?: T;
+}
+/** A token whose owner may be absent; the user then gets `undefined`. */
+export interface Maybe<T> {
+  readonly kind: 'maybe';
+  readonly token: Token<T>;
+}
+/** A list that one plugin runs and others add to. */
+export interface ExtensionPoint<T> {
+  readonly kind: 'point';
+  readonly owner: string;
+  readonly name: string;
+  readonly [carries]?: T;
+}
+
+export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({ kind: 'token', owner, name, api });
+export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
+export const extensionPoint = <T>(owner: string, name: string): ExtensionPoint<T> => ({ kind: 'point', owner, name });
+
+export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
+/** What a plugin receives for its `uses`. */
+export type Used<U> = { readonly [K in keyof U]: U[K] extends Token<infer T> ? T : U[K] extends Maybe<infer T> ? T | undefined : never };
+
+/** One token with its implementation. */
+export interface Provision {
+  readonly token: Token<unknown>;
+  readonly value: object;
+}
+export const provide = <T extends object>(to: Token<T>, value: T): Provision => ({ token: to, value });
+
+/** One entry for a list of another plugin. */
+export interface Extension {
+  readonly point: ExtensionPoint<unknown>;
+  readonly value: unknown;
+}
+export const extend = <T>(point: ExtensionPoint<T>, value: T): Extension => ({ point, value });
+/** An entry as the owner of the list sees it. */
+export interface Extended<T> {
+  readonly plugin: string;
+  readonly value: T;
+}

@@ -1,0 +1,28 @@
+// One panel a data folder: two would both count what the core counted once. The lock is the operating system's, on a
+// small SQLite file, so a process that died cannot keep it.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { execute } from './connect.js';
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/** Rejects with a sentence that names the process which holds the folder. */
+export async function lockFolder(directory: string): Promise<FolderLock> {
+  const holder = join(directory, 'panel.pid');
+  const database = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const opened: sqlite3.Database = new sqlite3.Database(join(directory, 'panel.lock'), (error) => (error ? reject(error) : resolve(opened)));
+  });
+  const release = () => new Promise<void>((resolve) => database.close(() => resolve()));
+  try {
+    await execute(database, 'PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE');
+  } catch (cause) {
+    await release();
+    const pid = await readFile(holder, 'utf8').catch(() => 'unknown');
+    throw new Error(`the data folder ${directory} is in use by the panel with process id ${pid.trim()}; stop it or give this one a folder of its own (WEIR_DATA_DIR)`, { cause });
+  }
+  await writeFile(holder, `${process.pid}\n`);
+  return { release };
+}

@@ -1,0 +1,135 @@
+// The only way to write. On SQLite writes go one after another over one connection that stays open: overlapping
+// transactions would fail with "database is locked", and a connection for each costs 4 ms.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { QueryTypes, Transaction, type Sequelize } from 'sequelize';
+import type { After, Event } from '../hooks/kinds.js';
+import type { HookRegistry } from '../hooks/registry.js';
+import type { Log } from '../log/log.js';
+import { type Connection, execute } from './connect.js';
+
+const LONG_WRITE_MS = 200;
+
+/** An open write. Everything that takes part has it in its signature. */
+export interface Tx {
+  /** for Sequelize: `{ transaction: tx.t }` */
+  readonly t: Transaction;
+  /** Runs one statement with `:name` replacements; give bulk data as one JSON text (`json_each(:rows)`), five times faster than binding each value. */
+  run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
+  query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
+  /** Delivered after the commit and before the write resolves; a rollback drops it. */
+  after<P>(hook: After<P>, payload: P): void;
+  /** Queued after the commit; a rollback drops it. */
+  emit<P>(hook: Event<P>, payload: P): void;
+}
+
+export class Writer {
+  readonly #sequelize: Sequelize;
+  readonly #connection: Connection;
+  readonly #hooks: HookRegistry;
+  readonly #log: Log;
+  readonly #inside = new AsyncLocalStorage<string>();
+  #commits: Promise<unknown> = Promise.resolve();
+  #deliveries: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log) {
+    this.#sequelize = sequelize;
+    this.#connection = connection;
+    this.#hooks = hooks;
+    this.#log = log;
+  }
+
+  /** Runs `work` in a transaction of its own; resolves after the commit and after all `after` hooks of it. */
+  async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const outer = this.#inside.getStore();
+    if (outer !== undefined) throw new Error(`a write of ${owner} was opened inside a write of ${outer}: pass its tx on instead`);
+    if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
+    const turn = this.#commits.then(() => this.#inside.run(owner, () => this.#transact(owner, work)));
+    // Deliveries follow in commit order, and the next transaction does not wait for them.
+    const earlier = this.#deliveries;
+    const delivered = turn.then(async ({ afters, events }) => {
+      await earlier;
+      await this.#deliver(owner, afters, events);
+    });
+    this.#commits = turn.catch(() => undefined);
+    this.#deliveries = Promise.allSettled([earlier, delivered]);
+    await delivered;
+    return (await turn).result;
+  }
+
+  async #transact<T>(owner: string, work: (tx: Tx) => Promise<T>) {
+    const transaction = Object.assign(new Transaction(this.#sequelize, {}), { connection: this.#connection }) as Transaction & { finished?: string };
+    const afters: [After<unknown>, unknown][] = [];
+    const events: [Event<unknown>, unknown][] = [];
+    const tx: Tx = {
+      t: transaction,
+      run: async (sql, replacements) => void (await this.#sequelize.query(sql, { transaction, ...(replacements && { replacements }), type: QueryTypes.RAW })),
+      query: <R extends object>(sql: string, replacements?: Record<string, unknown>) => this.#sequelize.query<R>(sql, { transaction, ...(replacements && { replacements }), type: QueryTypes.SELECT }),
+      after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
+      emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
+    };
+    const began = performance.now();
+    await execute(this.#connection, 'BEGIN IMMEDIATE');
+    try {
+      const result = await work(tx);
+      await execute(this.#connection, 'COMMIT');
+      return { result, afters, events };
+    } catch (error) {
+      await execute(this.#connection, 'ROLLBACK').catch((cause: unknown) => this.#log.error('rollback failed', { owner, cause }));
+      throw error;
+    } finally {
+      // Work that outlives its transaction must fail, not land in the next one.
+      transaction.finished = 'commit';
+      const ms = performance.now() - began;
+      if (ms > LONG_WRITE_MS) this.#log.warn('a write held the database long', { owner, ms: Math.round(ms) });
+    }
+  }
+
+  async #deliver(owner: string, afters: [After<unknown>, unknown][], events: [Event<unknown>, unknown][]): Promise<void> {
+    await this.#inside.run(`${owner} (after)`, async () => {
+      for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
+    });
+    // What events start is work of its own and may write.
+    this.#inside.exit(() => {
+      for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
+    });
+  }
+
+  /** Name of the plugin whose write the calling code is in. */
+  inside(): string | undefined {
+    return this.#inside.getStore();
+  }
+
+  /** Refuses new writes and waits for those that were accepted. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#commits;
+    await this.#deliveries;
+  }
+}
+
+/** The database as one plugin sees it. */
+export class Database {
+  readonly #sequelize: Sequelize;
+  readonly #writer: Writer;
+  readonly #owner: string;
+
+  constructor(sequelize: Sequelize, writer: Writer, owner: string) {
+    this.#sequelize = sequelize;
+    this.#writer = writer;
+    this.#owner = owner;
+  }
+  /** One transaction: all of `work` or nothing. Nothing may leave the process inside it (network, core, child processes). */
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#writer.write(this.#owner, work);
+  }
+  /** Reads what is committed; inside a write use `tx.query`. */
+  query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]> {
+    return this.#sequelize.query<R>(sql, { ...(replacements && { replacements }), type: QueryTypes.SELECT });
+  }
+  /** Throws when called inside a write: for doors that lead out of the process. */
+  refuseInsideWrite(what: string): void {
+    const owner = this.#writer.inside();
+    if (owner !== undefined && !owner.endsWith('(after)')) throw new Error(`${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`);
+  }
+}

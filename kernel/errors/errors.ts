@@ -1,0 +1,79 @@
+// The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
+
+/** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface ErrorDetails {
+  /** the field at fault; becomes an entry of `obj.issues` */
+  readonly path?: string;
+  readonly issues?: readonly Issue[];
+  readonly cause?: unknown;
+  /** reply headers, e.g. Retry-After */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error meant for the caller: a stable code, an HTTP status and a sentence for a person. */
+export class PanelError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly issues: readonly Issue[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: string, status: number, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'PanelError';
+    this.code = code;
+    this.status = status;
+    this.issues = details.issues ?? (details.path === undefined ? [] : [{ path: details.path, message }]);
+    this.headers = details.headers ?? {};
+  }
+}
+
+/** Thrown in a guard, this is a veto: the operation ends with 422 and nothing is written. */
+export class Refusal extends PanelError {
+  constructor(message: string, details: ErrorDetails & { code?: string; status?: number } = {}) {
+    super(details.code ?? 'REFUSED', details.status ?? 422, message, details);
+    this.name = 'Refusal';
+  }
+}
+
+/** Makes one error of a catalogue; `message` replaces the catalogue's own sentence. */
+export interface ErrorFactory {
+  (message?: string, details?: ErrorDetails): PanelError;
+  readonly code: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+type Catalogue = Readonly<Record<string, readonly [status: number, text: string]>>;
+
+/** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. */
+export function defineErrors<const C extends Catalogue>(owner: string, catalogue: C): { readonly [K in keyof C]: ErrorFactory } {
+  const prefix = owner.toUpperCase().replaceAll('-', '_');
+  const entries = Object.entries(catalogue).map(([name, [status, text]]) => {
+    const code = `${prefix}_${name}`;
+    const make = (message?: string, details?: ErrorDetails) => new PanelError(code, status, message ?? text, details);
+    return [name, Object.assign(make, { code, status, text })];
+  });
+  return Object.fromEntries(entries) as { readonly [K in keyof C]: ErrorFactory };
+}
+
+/** The kernel's own errors. */
+export const kernelErrors = defineErrors('kernel', {
+  INVALID: [400, 'the request does not fit its description'],
+  BAD_BODY: [400, 'the body could not be read'],
+  UNAUTHORIZED: [401, 'log in or send an API token first'],
+  CSRF: [403, 'the X-CSRF-Token header is missing or not that of this session; GET csrf-token gives it'],
+  NOT_FOUND: [404, 'there is nothing at this path'],
+  TOO_LARGE: [413, 'the body is larger than this endpoint takes'],
+  UNSUPPORTED_BODY: [415, 'this endpoint takes JSON'],
+  INTERNAL: [500, 'something went wrong here; the log names it under this request id'],
+  PLUGIN_OFF: [503, 'the plugin behind this is not running'],
+  TIMEOUT: [503, 'the request took too long and was given up'],
+});
+
+/** Text of anything thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

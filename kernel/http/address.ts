@@ -1,0 +1,52 @@
+// Who is at the other end, and under which name we were asked for. Forwarded headers count only from configured proxies.
+import { BlockList, isIP } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+
+const unmapped = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
+
+export class Proxies {
+  readonly #trusted = new BlockList();
+  readonly #any: boolean;
+
+  /** Addresses and CIDRs; throws with the entry that is neither. */
+  constructor(entries: readonly string[]) {
+    this.#any = entries.length > 0;
+    for (const entry of entries) {
+      const [address = '', prefix] = entry.split('/');
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      const bits = prefix === undefined ? undefined : Number(prefix);
+      if (!isIP(address) || (bits !== undefined && !(Number.isInteger(bits) && bits >= 0 && bits <= (family === 'ipv6' ? 128 : 32)))) throw new Error(`"${entry}" is neither an address nor a CIDR`);
+      if (bits === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, bits, family);
+    }
+  }
+
+  trusts(address: string): boolean {
+    return this.#any && isIP(address) !== 0 && this.#trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  /** The caller's address: from the right end of X-Forwarded-For, the first that is not a proxy of ours. */
+  clientAddress(request: IncomingMessage): string {
+    let address = unmapped(request.socket.remoteAddress ?? '');
+    if (!this.trusts(address)) return address;
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => unmapped(hop.trim()));
+    for (const hop of hops.reverse()) {
+      if (!isIP(hop)) break;
+      address = hop;
+      if (!this.trusts(hop)) break;
+    }
+    return address;
+  }
+
+  /** Host name as the caller wrote it, without port; IPv6 without brackets. */
+  requestHost(request: IncomingMessage): string {
+    const forwarded = this.trusts(unmapped(request.socket.remoteAddress ?? '')) ? request.headers['x-forwarded-host'] : undefined;
+    const host = String(forwarded ?? request.headers.host ?? '').split(',')[0]?.trim() ?? '';
+    return host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d+$/, '');
+  }
+
+  isSecure(request: IncomingMessage): boolean {
+    if ('encrypted' in request.socket) return true;
+    return this.trusts(unmapped(request.socket.remoteAddress ?? '')) && request.headers['x-forwarded-proto'] === 'https';
+  }
+}

@@ -1,0 +1,117 @@
+// The kernel's listeners: the panel, and those that plugins open beside it.
+import type { IncomingMessage } from 'node:http';
+import { token } from '../container/token.js';
+import type { HookRegistry } from '../hooks/registry.js';
+import type { Log } from '../log/log.js';
+import type { SessionStore } from '../auth/session.js';
+import type { PluginInstance } from '../plugin/instance.js';
+import type { Proxies } from './address.js';
+import { Pipeline } from './pipeline.js';
+import type { Route } from './route.js';
+import { type Intercept, Listener } from './server.js';
+import { sortRoutes } from './table.js';
+
+export interface ListenerApi {
+  readonly basePath: string;
+  readonly port: number;
+  /** Serves everything below this path from now on. */
+  mountAt(basePath: string): void;
+}
+
+/** What plugins do with listeners; provided by the kernel. */
+export interface ListenersApi {
+  readonly panel: ListenerApi;
+  /** Declares a listener of a plugin; routes name it. It opens after all plugins have started. `intercept` may answer a request before its routes are looked at. */
+  declare(name: string, where: { host: string; port: number }, intercept?: Intercept): ListenerApi;
+  /** Reads all route paths again, after a path that an admin configures has changed. */
+  remount(): void;
+  /** The port that a listener is bound to; 0 before it is open. */
+  port(name: string): number;
+  /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
+  requestHost(request: IncomingMessage): string;
+  /** Every route that is served, for descriptions of the API. */
+  routes(): readonly { plugin: string; path: string; route: Route }[];
+}
+export const Listeners = token<ListenersApi>('kernel', 'listeners');
+
+export const PANEL = 'panel';
+
+interface Parts {
+  readonly hooks: HookRegistry;
+  readonly sessions: SessionStore;
+  readonly proxies: Proxies;
+  readonly log: Log;
+  readonly checkReplies: boolean;
+}
+type Owned = { readonly owner: PluginInstance; readonly route: Route };
+
+export class ListenerSet implements ListenersApi {
+  readonly #parts: Parts;
+  readonly #open = new Map<string, { listener: Listener; host: string; port: number }>();
+  #routes: readonly Owned[] = [];
+
+  constructor(parts: Parts, panel: { host: string; port: number }) {
+    this.#parts = parts;
+    this.#add(PANEL, panel, 'envelope', { contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } }, strictTransportSecurity: false, referrerPolicy: { policy: 'no-referrer' } });
+  }
+
+  #add(name: string, where: { host: string; port: number }, errors: 'envelope' | 'status', helmet: ConstructorParameters<typeof Listener>[0]['helmet']): Listener {
+    if (this.#open.has(name)) throw new Error(`two plugins declare a listener called ${name}`);
+    const pipeline = new Pipeline({ ...this.#parts, errors, basePath: () => this.panel.basePath });
+    const listener = new Listener({ name, pipeline, helmet });
+    this.#open.set(name, { listener, ...where });
+    return listener;
+  }
+
+  get panel(): Listener {
+    return (this.#open.get(PANEL) as { listener: Listener }).listener;
+  }
+
+  /** Where an admin finds the panel, base path included. */
+  get panelUrl(): string {
+    const { listener, host } = this.#open.get(PANEL) as { listener: Listener; host: string };
+    return `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}${listener.basePath}`;
+  }
+
+  declare(name: string, where: { host: string; port: number }, intercept?: Intercept): Listener {
+    // What programs fetch needs no policy for pages; the plugin sets the headers it wants.
+    const listener = this.#add(name, where, 'status', undefined);
+    listener.intercept = intercept;
+    return listener;
+  }
+
+  /** Sorts and checks the whole table, then swaps it in on every listener. */
+  mount(routes: readonly Owned[]): void {
+    const owners = new Map(routes.map(({ owner, route }) => [route, owner]));
+    const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
+    for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new Error(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+    for (const [name, { listener }] of this.#open) {
+      listener.mount(sorted.filter(({ route }) => route.listener === name).map((mounted) => ({ mounted, owner: owners.get(mounted.route) as PluginInstance })));
+    }
+    this.#routes = routes;
+  }
+
+  remount(): void {
+    this.mount(this.#routes);
+  }
+
+  port(name: string): number {
+    return this.#open.get(name)?.listener.port ?? 0;
+  }
+
+  requestHost(request: IncomingMessage): string {
+    return this.#parts.proxies.requestHost(request);
+  }
+
+  routes(): { plugin: string; path: string; route: Route }[] {
+    return sortRoutes(this.#routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
+  }
+
+  async listen(): Promise<void> {
+    for (const { listener, host, port } of this.#open.values()) await listener.listen(host, port);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ listener }) => listener.close()));
+  }
+}

@@ -1,0 +1,177 @@
+// What happens to one request, in this order: known path, who is asking, CSRF, parameters, body, handler, reply.
+import { randomUUID } from 'node:crypto';
+import cookieParser from 'cookie-parser';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { authenticate, type Principal } from '../auth/principal.js';
+import { isSafe, requireCsrf } from '../auth/csrf.js';
+import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
+import { kernelErrors } from '../errors/errors.js';
+import type { HookRegistry } from '../hooks/registry.js';
+import { validate } from '../schema/validate.js';
+import type { Proxies } from './address.js';
+import { failure, success } from './envelope.js';
+import { type ReplyTools, type RequestInfo, type Route, Said } from './route.js';
+import type { Log } from '../log/log.js';
+
+const BODY_LIMIT = '10mb';
+type Parser = (request: Request, response: Response, next: NextFunction) => void;
+const parse = (parser: Parser, request: Request, response: Response): Promise<void> => new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error as Error))));
+
+const readCookies = cookieParser();
+const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
+const readForm = express.urlencoded({ limit: BODY_LIMIT, extended: false }) as Parser;
+
+export interface PipelineParts {
+  readonly hooks: HookRegistry;
+  readonly sessions: SessionStore;
+  readonly proxies: Proxies;
+  readonly log: Log;
+  /** cookies are bound to it */
+  readonly basePath: () => string;
+  /** tests check every reply against its declaration */
+  readonly checkReplies: boolean;
+  /** failures answer an envelope, or only their status (where programs look at nothing else) */
+  readonly errors: 'envelope' | 'status';
+}
+
+export interface Owner {
+  readonly name: string;
+  readonly faulty: boolean;
+  fault(where: string, error: unknown): void;
+}
+
+export class Pipeline {
+  readonly #parts: PipelineParts;
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts;
+  }
+
+  handler(owner: Owner, route: Route) {
+    return async (request: Request, response: Response): Promise<void> => {
+      try {
+        if (owner.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+        await this.#run(route, request, response);
+      } catch (error) {
+        this.fail(error, request, response, (bug) => owner.fault(`${route.method} ${request.path}`, bug));
+      }
+    };
+  }
+
+  async #run(route: Route, request: Request, response: Response): Promise<void> {
+    const { proxies } = this.#parts;
+    await parse(readCookies as unknown as Parser, request, response);
+    const cookies = request.cookies as Record<string, string>;
+    const ip = proxies.clientAddress(request);
+    const secure = proxies.isSecure(request);
+    const who = await this.#admit(route, request, cookies, ip);
+    const params: unknown = route.params ? validate(route.params, request.params, { convert: true }) : {};
+    const query: unknown = route.query ? validate(route.query, request.query, { convert: true }) : {};
+    const body: unknown = route.body ? await this.#body(route, request, response) : {};
+    const ended = new AbortController();
+    response.on('close', () => ended.abort());
+    const info: RequestInfo & { params: unknown; query: unknown; body: unknown } = {
+      who, ip, secure, cookies, params, query, body,
+      host: proxies.requestHost(request),
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      signal: ended.signal,
+      reply: this.#tools(response, secure),
+    };
+    const result = await route.handle(info as never);
+    if (!response.headersSent) this.#reply(route, response, result);
+  }
+
+  /** Whom the route lets in. Unsafe calls that rest on a cookie need the session's token as well. */
+  async #admit(route: Route, request: Request, cookies: Record<string, string>, ip: string): Promise<Principal | undefined> {
+    if (route.auth === 'anyone') return undefined;
+    const { authorization } = request.headers;
+    const session = authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE]) : undefined;
+    if (session) {
+      if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request));
+      return { name: session.userName, via: 'session', session: session.digest };
+    }
+    const who = route.auth === 'session' ? undefined : await this.#parts.hooks.choose(authenticate, { authorization, cookies, ip });
+    if (!who) throw kernelErrors.UNAUTHORIZED();
+    return who;
+  }
+
+  async #sentCsrf(request: Request): Promise<string | undefined> {
+    const header = request.headers['x-csrf-token'];
+    if (header !== undefined) return String(header);
+    if (!request.is('urlencoded')) return undefined;
+    await parse(readForm, request, request.res as Response);
+    return (request.body as Record<string, string> | undefined)?.['_csrf'];
+  }
+
+  async #body(route: Route, request: Request, response: Response): Promise<unknown> {
+    if (!route.body) return {};
+    const isForm = Boolean(request.is('urlencoded'));
+    if (isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
+    if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
+    const sentNothing = request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
+    if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0') throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`);
+    return validate(route.body, request.body ?? {}, { convert: isForm });
+  }
+
+  #tools(response: Response, secure: boolean): ReplyTools {
+    const path = this.#parts.basePath();
+    return {
+      status: (code) => void response.status(code),
+      header: (name, value) => void response.setHeader(name, value),
+      cookie: (name, value, { maxAge, httpOnly = true }) => void response.cookie(name, value, { path, secure, httpOnly, sameSite: 'lax', ...(maxAge !== undefined && { maxAge }) }),
+      clearCookie: (name) => void response.clearCookie(name, { path, sameSite: 'lax' }),
+    };
+  }
+
+  #reply(route: Route, response: Response, result: unknown): void {
+    const { reply } = route;
+    if (reply.kind === 'raw') {
+      response.end(response.req.method === 'HEAD' ? undefined : (result as string | Buffer));
+      return;
+    }
+    const obj = result instanceof Said ? (result.obj as unknown) : result;
+    if (this.#parts.checkReplies && (reply.kind === 'payload' || reply.kind === 'bare')) this.#check(route, obj);
+    if (reply.kind === 'bare') this.#json(response, obj);
+    else if (reply.kind === 'message') this.#json(response, success(typeof result === 'string' ? result : '', null));
+    else this.#json(response, success(result instanceof Said ? result.msg : '', obj));
+  }
+
+  #check(route: Route, value: unknown): void {
+    if (route.reply.kind !== 'payload' && route.reply.kind !== 'bare') return;
+    try {
+      validate(route.reply.schema, JSON.parse(JSON.stringify(value ?? null)), { closed: true });
+    } catch (cause) {
+      throw new Error(`the reply of ${route.method} ${String(route.path)} does not fit its declaration: ${(cause as Error).message}`, { cause });
+    }
+  }
+
+  #json(response: Response, body: unknown): void {
+    const bytes = Buffer.from(JSON.stringify(body));
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', bytes.length);
+    response.setHeader('Cache-Control', 'no-store');
+    response.end(bytes);
+  }
+
+  /** `blame` is called with errors that are nobody's input. */
+  fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
+    const requestId = randomUUID();
+    const { status, headers, body, expected } = failure(error, requestId);
+    if (!expected) {
+      this.#parts.log.error('request failed', { requestId, method: request.method, path: request.path, error });
+      if (status === 500) blame(error);
+    }
+    if (response.headersSent) {
+      // Half a reply is on its way: only a broken connection tells the caller that it is not whole.
+      response.destroy();
+      return;
+    }
+    response.status(status);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (this.#parts.errors === 'envelope') return this.#json(response, body);
+    response.setHeader('Cache-Control', 'no-store');
+    response.end();
+  }
+}

@@ -1,0 +1,106 @@
+// A route as data: from this one declaration come validation, types and the API description.
+import type Joi from 'joi';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../auth/principal.js';
+import type { ErrorFactory } from '../errors/errors.js';
+import type { Static } from '../schema/shape.js';
+
+/** How the value that a handler returns is sent. */
+export type ReplyKind =
+  | { readonly kind: 'payload'; readonly schema: Joi.Schema }
+  | { readonly kind: 'message' }
+  | { readonly kind: 'bare'; readonly schema: Joi.Schema }
+  | { readonly kind: 'raw' };
+
+/** The value goes into `obj` of the envelope. */
+export const payload = <S extends Joi.Schema>(schema: S) => ({ kind: 'payload', schema }) as const;
+/** The handler returns a sentence (or nothing); `obj` is null. */
+export const message = () => ({ kind: 'message' }) as const;
+/** The value is the whole body. */
+export const bare = <S extends Joi.Schema>(schema: S) => ({ kind: 'bare', schema }) as const;
+/** The handler returns the body's text and sets the headers itself. */
+export const raw = () => ({ kind: 'raw' }) as const;
+
+/** An `obj` together with a `msg`, for payload routes that have something to say. */
+export class Said<T> {
+  readonly msg: string;
+  readonly obj: T;
+  constructor(msg: string, obj: T) {
+    this.msg = msg;
+    this.obj = obj;
+  }
+}
+export const said = <T>(msg: string, obj: T): Said<T> => new Said(msg, obj);
+
+type Returned<R> = R extends { kind: 'payload'; schema: infer S } ? Static<S> | Said<Static<S>> : R extends { kind: 'bare'; schema: infer S } ? Static<S> : R extends { kind: 'message' } ? string | void : string;
+
+export interface CookieOptions {
+  readonly maxAge?: number;
+  readonly httpOnly?: boolean;
+}
+
+/** What a handler may do to its reply besides returning a value. */
+export interface ReplyTools {
+  status(code: number): void;
+  header(name: string, value: string): void;
+  /** SameSite=Lax, path and Secure are set by the kernel; `maxAge` in ms. */
+  cookie(name: string, value: string, options: CookieOptions): void;
+  clearCookie(name: string): void;
+}
+
+export interface RequestInfo {
+  readonly who: Principal | undefined;
+  readonly ip: string;
+  /** host the caller asked for, without port */
+  readonly host: string;
+  readonly secure: boolean;
+  readonly method: string;
+  /** path and query below the listener's base path */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly cookies: Readonly<Record<string, string>>;
+  /** ends when the caller is gone or its time is up */
+  readonly signal: AbortSignal;
+  readonly reply: ReplyTools;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Route {
+  readonly method: Method;
+  /** `/panel/api/inbounds/get/{id}`; a function where an admin configures it: it is read again at every remount */
+  readonly path: string | (() => string);
+  /** admin: session or token (the default); session: cookie only; anyone: public */
+  readonly auth: 'admin' | 'session' | 'anyone';
+  readonly listener: string;
+  readonly doc: string;
+  readonly params: Joi.Schema | undefined;
+  readonly query: Joi.Schema | undefined;
+  readonly body: Joi.Schema | undefined;
+  /** also takes application/x-www-form-urlencoded */
+  readonly form: boolean;
+  readonly reply: ReplyKind;
+  readonly errors: readonly ErrorFactory[];
+  readonly handle: (input: never) => unknown;
+}
+
+interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> {
+  readonly method: Method;
+  readonly path: string | (() => string);
+  readonly auth?: Route['auth'];
+  readonly listener?: string;
+  readonly doc: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly form?: boolean;
+  readonly reply: R;
+  readonly errors?: readonly ErrorFactory[];
+  readonly handle: (input: RequestInfo & { readonly params: Static<P>; readonly query: Static<Q>; readonly body: Static<B> }) => Returned<R> | Promise<Returned<R>>;
+}
+
+export function route<P extends Joi.Schema = never, Q extends Joi.Schema = never, B extends Joi.Schema = never, R extends ReplyKind = { kind: 'message' }>(declared: Declared<P, Q, B, R>): Route {
+  const { params, query, body, handle, auth = 'admin', listener = 'panel', form = false, errors = [], ...rest } = declared;
+  return { ...rest, auth, listener, form, errors, params, query, body, handle: handle as Route['handle'] };
+}
+

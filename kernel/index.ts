@@ -1,0 +1,22 @@
+// The only door to the kernel for plugins.
+export { authenticate, type Principal } from './auth/principal.js';
+export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csrf.js';
+export { sameSecret, SESSION_COOKIE, Sessions, type SessionsApi } from './auth/session.js';
+export { variable, type Configured } from './config/load.js';
+export { port, urlPath } from './config/panel.js';
+export { extend, type Extended, extensionPoint, type ExtensionPoint, maybe, provide, token } from './container/token.js';
+export type { Migration } from './database/migrate.js';
+export { column, type Row, table, type TableModel, type TableModels } from './database/table.js';
+export type { Database, Tx } from './database/writer.js';
+export { defineErrors, type Issue, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
+export { type Add, after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
+export type { Hooks, Stamped } from './hooks/registry.js';
+export { type ListenerApi, Listeners, type ListenersApi } from './http/listeners.js';
+export { bare, message, payload, raw, type RequestInfo, type Route, route, said } from './http/route.js';
+export type { Clock } from './jobs/clock.js';
+export { job } from './jobs/schedule.js';
+export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './kernel.js';
+export type { Log } from './log/log.js';
+export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { anything, bool, custom, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';
+export { inspect, validate } from './schema/validate.js';

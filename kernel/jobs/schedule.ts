@@ -1,0 +1,65 @@
+// Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
+import type { Log } from '../log/log.js';
+import type { Clock } from './clock.js';
+
+export interface Job {
+  readonly name: string;
+  readonly every: string;
+  readonly run: (signal: AbortSignal) => void | Promise<void>;
+}
+/** `every` is a number with a unit: `500ms`, `5s`, `10m`, `1h`, `1d`. */
+export const job = (name: string, every: string, run: Job['run']): Job => ({ name, every, run });
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function durationOf(text: string): number {
+  const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) throw new Error(`"${text}" is no duration; write a number and ms, s, m, h or d, like 5s`);
+  return Number(amount) * (UNITS[unit] ?? 1);
+}
+
+interface Runner {
+  readonly name: string;
+  readonly faulty: boolean;
+  fault(where: string, error: unknown): void;
+}
+
+export class Schedule {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  readonly #timers: (() => void)[] = [];
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  start(runner: Runner, { name, every, run }: Job): void {
+    let busy = false;
+    const tick = () => {
+      if (busy || runner.faulty) return;
+      busy = true;
+      const turn = Promise.resolve()
+        .then(() => run(this.#stop.signal))
+        .catch((error: unknown) => {
+          if (!this.#stop.signal.aborted) runner.fault(`job ${name} of ${runner.name}`, error);
+        })
+        .finally(() => {
+          busy = false;
+          this.#running.delete(turn);
+        });
+      this.#running.add(turn);
+    };
+    this.#timers.push(this.#clock.every(durationOf(every), tick));
+    this.#log.debug('job scheduled', { plugin: runner.name, job: name, every });
+  }
+
+  /** No further runs; waits for those under way, which are told by their signal. */
+  async stop(): Promise<void> {
+    for (const cancel of this.#timers) cancel();
+    this.#stop.abort();
+    await Promise.all(this.#running);
+  }
+}

@@ -1,0 +1,227 @@
+// Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ConfigError, readVariables, unknownVariables } from './config/load.js';
+import { panelVariables } from './config/panel.js';
+import type { Extended, ExtensionPoint, Token } from './container/token.js';
+import { type Connections, connectSqlite } from './database/connect.js';
+import { type FolderLock, lockFolder } from './database/lock.js';
+import { Migrations } from './database/migrate.js';
+import { defineModel } from './database/table.js';
+import { Database, Writer } from './database/writer.js';
+import { after, draft, event, guard } from './hooks/kinds.js';
+import { HookRegistry, Hooks } from './hooks/registry.js';
+import { Proxies } from './http/address.js';
+import { Listeners, ListenerSet } from './http/listeners.js';
+import { type Clock, systemClock } from './jobs/clock.js';
+import { Schedule } from './jobs/schedule.js';
+import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
+import { createLog, type Log } from './log/log.js';
+import type { Plugin, PluginContext } from './plugin/define.js';
+import { PluginInstance } from './plugin/instance.js';
+import { orderPlugins } from './plugin/order.js';
+
+/** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
+export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
+/** Facts for the one line in the log that says the panel is ready. */
+export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>('kernel/composeReadyLine');
+/** All plugins run and all listeners are open. */
+export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>('kernel/kernelReady');
+/** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. */
+export const beforeKernelStop = guard<{ readonly reason: string }>('kernel/beforeKernelStop');
+
+export interface KernelOptions {
+  readonly plugins: readonly Plugin[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  readonly write?: (line: string) => void;
+  readonly readable?: boolean;
+  /** replies are checked against their declaration, for tests */
+  readonly checkReplies?: boolean;
+}
+
+const START_LIMIT_MS = 120_000;
+
+export class Kernel {
+  readonly log: Log;
+  readonly listeners: ListenerSet;
+  readonly dataDirectory: string;
+  readonly #clock: Clock;
+  readonly #instances: PluginInstance[];
+  readonly #hooks: HookRegistry;
+  readonly #connections: Connections;
+  readonly #lock: FolderLock;
+  readonly #writer: Writer;
+  readonly #schedule: Schedule;
+  readonly #stopping: AbortController;
+  #stopped: Promise<void> | undefined;
+
+  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController }) {
+    this.log = parts.log;
+    this.listeners = parts.listeners;
+    this.dataDirectory = parts.dataDirectory;
+    this.#clock = parts.clock;
+    this.#instances = parts.instances;
+    this.#hooks = parts.hooks;
+    this.#connections = parts.connections;
+    this.#lock = parts.lock;
+    this.#writer = parts.writer;
+    this.#stopping = parts.stopping;
+    this.#schedule = new Schedule(parts.clock, parts.log);
+  }
+
+  /** Resolves when everything runs. Rejects with ConfigError, PluginError or the first failure of a start; nothing is left open then. */
+  static async boot(options: KernelOptions): Promise<Kernel> {
+    const clock = options.clock ?? systemClock;
+    const plugins = orderPlugins(options.plugins);
+
+    // Configure: every mistake of every plugin at once.
+    const problems: string[] = [];
+    const panel = readVariables('kernel', panelVariables, options.env, problems);
+    const configs = new Map(plugins.map((plugin) => [plugin.name, readVariables(plugin.name, plugin.config, options.env, problems)]));
+    if (problems.length > 0) throw new ConfigError(problems);
+    const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
+    const known = [panelVariables, ...plugins.map((plugin) => plugin.config)].flatMap((variables) => Object.values(variables).map(({ variable }) => variable));
+    for (const name of unknownVariables(options.env, known)) log.warn('no plugin knows this variable; is it misspelt?', { variable: name });
+
+    // Connect and migrate.
+    const dataDirectory = resolve(panel.dataDirectory);
+    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    const lock = await lockFolder(dataDirectory);
+    const connections = await connectSqlite(dataDirectory);
+    const hooks = new HookRegistry();
+    const writer = new Writer(connections.sequelize, connections.writer, hooks, log);
+    try {
+      const migrations = new Migrations(connections.sequelize, connections.writer, connections.file, log);
+      await migrations.run('kernel', sessionMigrations);
+      for (const plugin of plugins) await migrations.run(plugin.name, plugin.migrations);
+      const sessions = new SessionStore(new Database(connections.sequelize, writer, 'kernel'), clock);
+      await sessions.load();
+
+      // Build: containers, hooks, routes. No plugin does I/O here.
+      const proxies = new Proxies(panel.trustedProxies ?? []);
+      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: options.checkReplies ?? false }, panel);
+      const stopping = new AbortController();
+      const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
+      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
+      kernel.#build(configs, new Map<Token<unknown>, object>([[Sessions, sessions], [Listeners, listeners]]));
+      await kernel.#start(sessions);
+      return kernel;
+    } catch (error) {
+      await writer.close();
+      await connections.close();
+      await lock.release();
+      throw error;
+    }
+  }
+
+  #build(configs: ReadonlyMap<string, object>, provided: Map<Token<unknown>, object>): void {
+    const extensions: { point: ExtensionPoint<unknown>; plugin: string; value: unknown }[] = [];
+    const { sequelize } = this.#connections;
+    const owners = new Map<string, string>();
+    for (const instance of this.#instances) {
+      const { plugin, name } = instance;
+      for (const { name: tableName } of Object.values(plugin.tables)) {
+        const other = owners.get(tableName);
+        if (other) throw new Error(`the table ${tableName} is declared by ${other} and by ${name}`);
+        owners.set(tableName, name);
+      }
+      const context: PluginContext = {
+        name,
+        log: instance.log,
+        config: configs.get(name),
+        db: new Database(sequelize, this.#writer, name),
+        tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
+        hooks: new Hooks(this.#hooks, name),
+        clock: this.#clock,
+        signal: this.#stopping.signal,
+        dataDirectory: this.dataDirectory,
+        extensions: <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point === point) as unknown as Extended<X>[],
+      };
+      instance.build(context, (wanted) => provided.get(wanted));
+      for (const { token, value } of plugin.provides(instance.scope)) {
+        if (token.owner !== name) throw new Error(`plugin ${name} provides ${token.owner}/${token.name}, a token of another plugin`);
+        provided.set(token, instance.facade(value));
+      }
+      for (const { point, value } of plugin.extends(instance.scope)) extensions.push({ point, plugin: name, value });
+      for (const tap of plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
+    }
+  }
+
+  async #start(sessions: SessionStore): Promise<void> {
+    const started: PluginInstance[] = [];
+    const startedAt = this.#clock.now();
+    try {
+      for (const instance of this.#instances) {
+        started.push(instance);
+        await this.#limited(instance.name, async () => instance.plugin.start(instance.scope));
+        instance.state = 'running';
+      }
+      this.listeners.mount(this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route }))));
+      await this.listeners.listen();
+    } catch (error) {
+      await this.listeners.close();
+      await this.#stopPlugins(started);
+      throw error;
+    }
+    for (const instance of this.#instances) for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
+    this.#schedule.start({ name: 'kernel', faulty: false, fault: (where, error) => this.log.error('kernel fault', { where, error }) }, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
+    await this.#hooks.after(afterKernelOpen, { startedAt });
+    const facts = await this.#hooks.compose(composeReadyLine, undefined);
+    this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
+    this.#hooks.emit(kernelReady, { startedAt, plugins: this.#instances.map(({ name }) => name) });
+  }
+
+  async #limited(name: string, start: () => Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`plugin ${name} did not start in ${START_LIMIT_MS / 1000} s`)), START_LIMIT_MS);
+    });
+    try {
+      await Promise.race([start(), late]);
+    } catch (cause) {
+      throw new Error(`plugin ${name} did not start: ${(cause as Error).message}`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Everything that was acknowledged is in the database when this resolves. */
+  stop(reason: string): Promise<void> {
+    this.#stopped ??= this.#shutDown(reason);
+    return this.#stopped;
+  }
+
+  async #shutDown(reason: string): Promise<void> {
+    this.log.info('stopping', { reason });
+    await this.listeners.close();
+    await this.#schedule.stop();
+    await this.#hooks.check(beforeKernelStop, { reason }).catch((error: unknown) => this.log.warn('a plugin tried to refuse the stop', { error }));
+    this.#stopping.abort();
+    await this.#stopPlugins(this.#instances);
+    await this.#writer.close();
+    await this.#connections.close();
+    await this.#lock.release();
+    this.log.info('stopped', { reason });
+  }
+
+  async #stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
+    for (const instance of [...instances].reverse()) {
+      await instance.queue.settled();
+      await Promise.resolve()
+        .then(() => instance.plugin.stop(instance.scope))
+        .catch((error: unknown) => instance.fault('stop', error));
+      await instance.dispose();
+    }
+  }
+
+  /** All queues of events are empty. For tests. */
+  async settled(): Promise<void> {
+    for (const { queue } of this.#instances) await queue.settled();
+  }
+
+  /** The kernel's view of its plugins. */
+  plugins(): { name: string; version: string; about: string; state: string }[] {
+    return this.#instances.map(({ plugin: { name, version, about }, state }) => ({ name, version, about, state }));
+  }
+}

@@ -1,0 +1,42 @@
+// JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+export const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** error: a person must act; warn: degraded; info: state changes; debug: flow. */
+export interface Log {
+  debug(message: string, data?: object): void;
+  info(message: string, data?: object): void;
+  warn(message: string, data?: object): void;
+  error(message: string, data?: object): void;
+  child(bound: object): Log;
+}
+
+const SECRET = /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
+
+function plain(key: string, value: unknown): unknown {
+  if (SECRET.test(key) && typeof value === 'string') return '***';
+  if (value instanceof Error) {
+    const { name, message, stack, cause, ...rest } = value as Error & Record<string, unknown>;
+    return { name, message, ...rest, stack, ...(cause === undefined ? {} : { cause }) };
+  }
+  return value;
+}
+
+export interface LogOptions {
+  readonly level: Level;
+  /** readable text instead of JSON */
+  readonly readable: boolean;
+  readonly write: (line: string) => void;
+}
+
+export function createLog(options: LogOptions, bound: object = {}): Log {
+  const floor = levels.indexOf(options.level);
+  const line = (level: Level) => (message: string, data: object = {}) => {
+    if (levels.indexOf(level) < floor) return;
+    const time = new Date().toISOString();
+    if (!options.readable) return options.write(`${JSON.stringify({ time, level, msg: message, ...bound, ...data }, plain)}\n`);
+    const details = JSON.stringify({ ...bound, ...data }, plain);
+    options.write(`${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`);
+  };
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: (more) => createLog(options, { ...bound, ...more }) };
+}

@@ -1,0 +1,52 @@
+// The panel's process: boots, tells where it is, ends on a signal.
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from './config/load.js';
+import { messageOf } from './errors/errors.js';
+import { Kernel } from './kernel.js';
+import { createLog } from './log/log.js';
+import { findPlugins } from './plugin/find.js';
+import { PluginError } from './plugin/order.js';
+
+const PRESETS = new URL('../../config/presets/', import.meta.url);
+const STOP_LIMIT_MS = 9_500;
+
+export async function readPreset(name: string): Promise<string[]> {
+  return JSON.parse(await readFile(new URL(`${name}.json`, PRESETS), 'utf8')) as string[];
+}
+
+export async function main(): Promise<void> {
+  const readable = Boolean(process.stdout.isTTY);
+  const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
+  let kernel: Kernel | undefined;
+  let ending = false;
+
+  const end = (reason: string, code: number): void => {
+    if (ending) return;
+    ending = true;
+    // What hangs must not keep the process: everything acknowledged is in the database already.
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    void Promise.resolve(kernel?.stop(reason)).then(
+      () => process.exit(code),
+      (error: unknown) => {
+        log.error('the stop failed', { error });
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => end('SIGTERM', 0));
+  process.on('SIGINT', () => end('SIGINT', 0));
+  process.on('uncaughtException', (error) => {
+    // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
+    log.error('uncaught error', { error });
+    process.exit(1);
+  });
+  process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
+
+  try {
+    kernel = await Kernel.boot({ plugins: await findPlugins(await readPreset(process.env['WEIR_PRESET'] || 'standard')), env: process.env, readable });
+  } catch (error) {
+    const forPeople = error instanceof ConfigError || error instanceof PluginError;
+    log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });
+    process.exit(ending ? 0 : 1);
+  }
+}

@@ -1,0 +1,111 @@
+// The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
+import type { Configured, Variables } from '../config/load.js';
+import type { Extended, Extension, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
+import type { Migration } from '../database/migrate.js';
+import type { TableModels, Tables } from '../database/table.js';
+import type { Database } from '../database/writer.js';
+import type { Tap } from '../hooks/kinds.js';
+import type { Hooks } from '../hooks/registry.js';
+import type { Route } from '../http/route.js';
+import type { Clock } from '../jobs/clock.js';
+import type { Job } from '../jobs/schedule.js';
+import type { Log } from '../log/log.js';
+
+/** Number of the kernel's contract; a plugin written for another one is not started. */
+export const KERNEL_API = 1;
+
+/** What every plugin sees; nothing else is reachable but what it names in `uses`. */
+export interface PluginContext<C = unknown, T = unknown> {
+  readonly name: string;
+  readonly log: Log;
+  /** its boot settings from the environment */
+  readonly config: C;
+  readonly db: Database;
+  readonly tables: T;
+  /** to call its own hooks */
+  readonly hooks: Hooks;
+  readonly clock: Clock;
+  /** aborted when the kernel stops */
+  readonly signal: AbortSignal;
+  /** folder of the whole panel's data */
+  readonly dataDirectory: string;
+  /** Entries that others added to a point of this plugin; complete from `start` on. */
+  readonly extensions: <X>(point: ExtensionPoint<X>) => readonly Extended<X>[];
+}
+
+declare const needs: unique symbol;
+declare const makes: unique symbol;
+
+/** A class that is built once per plugin; what its constructor destructures is checked against what the plugin has. */
+export interface Singleton<I = unknown, N = never> {
+  readonly build: new (needs: never) => I;
+  readonly [makes]?: I;
+  readonly [needs]?: (needed: N) => void;
+}
+export const singleton = <I, N>(build: new (needs: N) => I): Singleton<I, N> => ({ build: build as unknown as new (needs: never) => I });
+
+export type Services = Readonly<Record<string, Singleton>>;
+export type Instances<S> = { readonly [K in keyof S]: S[K] extends { readonly [makes]?: infer I } ? I : never };
+type NeedsOf<X> = X extends { readonly [needs]?: (needed: infer N) => void } ? N : never;
+
+/** All that a plugin's own code may ask for by name. */
+export type Scope<C, U, T, S> = PluginContext<C, T> & Used<U> & Instances<S>;
+
+interface MissingFromPlugin<Missing> {
+  readonly 'this class asks for something the plugin does not have': Missing;
+}
+type Wired<C, U, T, S> = { readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>> };
+
+export interface Plugin {
+  readonly name: string;
+  readonly version: string;
+  readonly api: number;
+  readonly about: string;
+  readonly essential: boolean;
+  readonly uses: Uses;
+  readonly config: Variables;
+  readonly tables: Tables;
+  readonly migrations: readonly Migration[];
+  readonly services: Services;
+  readonly provides: (scope: never) => readonly Provision[];
+  readonly extends: (scope: never) => readonly Extension[];
+  readonly hooks: (scope: never) => readonly Tap[];
+  readonly routes: (scope: never) => readonly Route[];
+  readonly jobs: (scope: never) => readonly Job[];
+  readonly start: (scope: never) => void | Promise<void>;
+  readonly stop: (scope: never) => void | Promise<void>;
+}
+
+interface Declared<C extends Variables, U extends Uses, T extends Tables, S extends Services> {
+  readonly name: string;
+  readonly version: string;
+  /** kernel contract it was written for */
+  readonly api: number;
+  /** one sentence for people */
+  readonly about: string;
+  /** the panel does not start without it */
+  readonly essential?: boolean;
+  /** tokens of other plugins, under the names this plugin wants */
+  readonly uses?: U;
+  /** boot settings; what can wait for the database belongs into settings */
+  readonly config?: C;
+  readonly tables?: T;
+  readonly migrations?: readonly Migration[];
+  /** built once, without side effects; I/O begins in `start` */
+  readonly services?: S & Wired<Configured<C>, U, TableModels<T>, S>;
+  readonly provides?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Provision[];
+  readonly extends?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Extension[];
+  readonly hooks?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Tap[];
+  readonly routes?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Route[];
+  readonly jobs?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Job[];
+  readonly start?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
+  readonly stop?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
+}
+
+const none = () => [];
+
+export function definePlugin<const C extends Variables = {}, const U extends Uses = {}, const T extends Tables = {}, const S extends Services = {}>(declared: Declared<C, U, T, S>): Plugin {
+  const { essential = false, uses = {}, config = {}, tables = {}, migrations = [], services = {}, provides = none, extends: extendsThe = none, hooks = none, routes = none, jobs = none, start = () => undefined, stop = () => undefined } = declared;
+  const { name, version, api, about } = declared;
+  return { name, version, api, about, essential, uses, config, tables, migrations, services: services as Services, provides, extends: extendsThe, hooks, routes, jobs, start, stop };
+}

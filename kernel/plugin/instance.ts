@@ -1,0 +1,94 @@
+// One plugin at run time: its container, its queue of events, its faults.
+import { asClass, asValue, type AwilixContainer, createContainer, InjectionMode } from 'awilix';
+import type { Provision, Token, Uses } from '../container/token.js';
+import { kernelErrors } from '../errors/errors.js';
+import { EventQueue } from '../hooks/queue.js';
+import type { Clock } from '../jobs/clock.js';
+import type { Log } from '../log/log.js';
+import type { Plugin, PluginContext } from './define.js';
+
+const FAULTS_ALLOWED = 20;
+const FAULT_WINDOW_MS = 300_000;
+
+export type State = 'built' | 'running' | 'faulty' | 'stopped';
+
+export class PluginInstance {
+  readonly plugin: Plugin;
+  readonly log: Log;
+  readonly queue: EventQueue;
+  readonly #clock: Clock;
+  readonly #faults: number[] = [];
+  #container: AwilixContainer | undefined;
+  #scope: object = {};
+  state: State = 'built';
+
+  constructor(plugin: Plugin, log: Log, clock: Clock) {
+    this.plugin = plugin;
+    this.log = log;
+    this.#clock = clock;
+    this.queue = new EventQueue((error) => this.fault('event', error));
+  }
+
+  get name(): string {
+    return this.plugin.name;
+  }
+  get faulty(): boolean {
+    return this.state === 'faulty';
+  }
+
+  /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
+  build(context: PluginContext, resolve: (wanted: Token<unknown>) => Provision['value'] | undefined): void {
+    const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
+    const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, resolve) };
+    for (const [key, value] of Object.entries(values)) container.register(key, asValue(value));
+    for (const [key, { build }] of Object.entries(this.plugin.services)) {
+      if (key in values) throw new Error(`plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`);
+      container.register(key, asClass(build as new (needs: object) => object).singleton());
+    }
+    this.#container = container;
+    this.#scope = Object.fromEntries([...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [key, container.resolve(key)]));
+  }
+
+  #used(uses: Uses, resolve: (wanted: Token<unknown>) => Provision['value'] | undefined): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(uses).map(([key, wanted]) => [key, resolve(wanted.kind === 'maybe' ? wanted.token : wanted)]));
+  }
+
+  /** What the plugin's own functions receive. */
+  get scope(): never {
+    return this.#scope as never;
+  }
+
+  /** Writes a failure down to this plugin; too many in a short time close it until the next start. */
+  fault(where: string, error: unknown): void {
+    this.log.error('plugin fault', { where, error });
+    const now = this.#clock.now();
+    this.#faults.push(now);
+    while ((this.#faults[0] ?? now) < now - FAULT_WINDOW_MS) this.#faults.shift();
+    if (this.#faults.length < FAULTS_ALLOWED || this.state !== 'running' || this.plugin.essential) return;
+    this.state = 'faulty';
+    this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', { faults: this.#faults.length });
+  }
+
+  /** What others get for a token of this plugin: calls are refused while it is faulty. */
+  facade(value: object): object {
+    const bound = new Map<PropertyKey, unknown>();
+    return new Proxy(value, {
+      get: (target, key) => {
+        if (this.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${this.name} is switched off after repeated faults`);
+        const known = bound.get(key);
+        if (known !== undefined) return known;
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        const method: unknown = member.bind(target);
+        bound.set(key, method);
+        return method;
+      },
+    });
+  }
+
+  async dispose(): Promise<void> {
+    await this.queue.settled();
+    await this.#container?.dispose();
+    this.state = 'stopped';
+  }
+}

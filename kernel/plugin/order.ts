@@ -1,0 +1,41 @@
+// Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
+import { KERNEL_API, type Plugin } from './define.js';
+
+/** A set of plugins that cannot run together; the message names the culprits and the way out. */
+export class PluginError extends Error {
+  override readonly name = 'PluginError';
+}
+
+const KERNEL = 'kernel';
+
+function requirements(plugin: Plugin, names: ReadonlySet<string>): string[] {
+  const owners = Object.values(plugin.uses).flatMap((wanted) => {
+    const { owner } = wanted.kind === 'maybe' ? wanted.token : wanted;
+    if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
+    if (wanted.kind === 'maybe') return [];
+    throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`);
+  });
+  return [...new Set(owners)];
+}
+
+/** Checks that the plugins fit this kernel and each other; returns them in start order. */
+export function orderPlugins(plugins: readonly Plugin[]): Plugin[] {
+  const byName = new Map<string, Plugin>();
+  for (const plugin of plugins) {
+    if (plugin.api !== KERNEL_API) throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`);
+    if (byName.has(plugin.name)) throw new PluginError(`two plugins are called ${plugin.name}`);
+    byName.set(plugin.name, plugin);
+  }
+  const names = new Set(byName.keys());
+  const ordered: Plugin[] = [];
+  const done = new Set<string>();
+  const visit = (plugin: Plugin, path: readonly string[]): void => {
+    if (done.has(plugin.name)) return;
+    if (path.includes(plugin.name)) throw new PluginError(`plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`);
+    for (const name of requirements(plugin, names).sort()) visit(byName.get(name) as Plugin, [...path, plugin.name]);
+    done.add(plugin.name);
+    ordered.push(plugin);
+  };
+  for (const name of [...names].sort()) visit(byName.get(name) as Plugin, []);
+  return ordered;
+}

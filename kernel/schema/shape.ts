@@ -1,0 +1,66 @@
+// joi with static types: a brand on the constructor survives joi's chains, which return `this`.
+// Everything is required unless it says otherwise.
+import Joi from 'joi';
+
+declare const brand: unique symbol;
+declare const mayMiss: unique symbol;
+
+export interface Typed<T> {
+  readonly [brand]?: T;
+}
+export interface MayMiss {
+  readonly [mayMiss]?: true;
+}
+
+/** A joi schema that carries the type of what it accepts. */
+export type Schema<T = unknown> = Joi.Schema & Typed<T>;
+/** The TypeScript type of a schema's values. */
+export type Static<S> = S extends { readonly [brand]?: infer T } ? T : never;
+
+type Fields = Readonly<Record<string, Joi.Schema>>;
+type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly [mayMiss]?: true } ? K : never }[keyof F];
+type Shaped<F> = { [K in Exclude<keyof F, OptionalKeys<F>>]: Static<F[K]> } & { [K in OptionalKeys<F>]?: Static<F[K]> };
+type Flat<T> = { [K in keyof T]: T[K] } & {};
+
+/** Any text, the empty one included. */
+export const text = () => Joi.string().allow('') as Joi.StringSchema & Typed<string>;
+/** Text with at least one character. */
+export const word = () => Joi.string() as Joi.StringSchema & Typed<string>;
+/** A safe integer. */
+export const int = () => Joi.number().integer() as Joi.NumberSchema & Typed<number>;
+export const num = () => Joi.number() as Joi.NumberSchema & Typed<number>;
+export const bool = () => Joi.boolean() as Joi.BooleanSchema & Typed<boolean>;
+export const list = <S extends Joi.Schema>(item: S) => Joi.array().items(item) as Joi.ArraySchema & Typed<Static<S>[]>;
+export const oneOf = <const V extends readonly (string | number | null)[]>(...values: V) => Joi.valid(...values) as Joi.AnySchema & Typed<V[number]>;
+export const anything = () => Joi.any() as Joi.AnySchema & Typed<unknown>;
+
+/** An object of these fields; unknown ones are dropped from API bodies. */
+export const shape = <F extends Fields>(fields: F) => Joi.object(fields) as Joi.ObjectSchema & Typed<Flat<Shaped<F>>>;
+/** An object kept whole, whatever its keys. */
+export const openObject = () => Joi.object().unknown(true) as Joi.ObjectSchema & Typed<Record<string, unknown>>;
+/** Every key maps to a value of the same kind. */
+export const mapOf = <S extends Joi.Schema>(value: S) => Joi.object().pattern(Joi.string(), value) as Joi.ObjectSchema & Typed<Record<string, Static<S>>>;
+
+/** May be left out. */
+export const optional = <S extends Joi.Schema>(schema: S) => schema.optional() as S & MayMiss;
+/** Left out, it takes this value; so what validation returns always has it. */
+export const withDefault = <S extends Joi.Schema>(schema: S, value: Static<S>) => schema.optional().default(value as never) as S;
+export const nullable = <S extends Joi.Schema>(schema: S) => schema.allow(null) as unknown as Joi.Schema & Typed<Static<S> | null>;
+
+/** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
+export const jsonObject = () =>
+  Joi.any().custom((value: unknown, state) => {
+    let parsed = value;
+    if (typeof value === 'string') {
+      try {
+        parsed = value.trim() === '' ? {} : JSON.parse(value);
+      } catch {
+        return state.error('any.custom', { error: new Error('it is not valid JSON') });
+      }
+    }
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return state.error('any.custom', { error: new Error('it must be an object') });
+    return parsed;
+  }) as Joi.AnySchema & Typed<Record<string, unknown>>;
+
+/** For what the functions above cannot say. */
+export const custom = <T>(schema: Joi.Schema) => schema as Schema<T>;

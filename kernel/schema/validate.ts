@@ -1,0 +1,32 @@
+// Runs a schema over a value and turns joi's findings into issues that name the field.
+import type Joi from 'joi';
+import { kernelErrors, type Issue } from '../errors/errors.js';
+import type { Static } from './shape.js';
+
+export interface ValidateOptions {
+  /** `"1"` counts as 1: for parameters, queries, forms and the environment, where everything is text */
+  readonly convert?: boolean;
+  /** refuse unknown keys by name instead of dropping them */
+  readonly closed?: boolean;
+}
+
+/** All findings at once, or the value as the schema shapes it (defaults filled in, unknown keys dropped). */
+export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): { value: Static<S> } | { issues: Issue[] } {
+  const result = schema.validate(value, {
+    abortEarly: false,
+    presence: 'required',
+    convert: options.convert ?? false,
+    stripUnknown: options.closed ? false : { objects: true },
+    errors: { wrap: { label: false }, label: 'path' },
+    messages: { 'any.custom': '{{#label}}: {{#error.message}}' },
+  });
+  if (!result.error) return { value: result.value as Static<S> };
+  return { issues: result.error.details.map(({ path, message }) => ({ path: path.join('.'), message: path.length ? message : message.replace(/^value/, 'it') })) };
+}
+
+/** The value, or a 400 whose message and `issues` name every field at fault. */
+export function validate<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): Static<S> {
+  const result = inspect(schema, value, options);
+  if ('value' in result) return result.value;
+  throw kernelErrors.INVALID(result.issues.map((i) => i.message).join('; '), { issues: result.issues });
+}

@@ -1,0 +1,30 @@
+// A fresh panel has no default password: name and password are made once, shown once and never logged.
+import { randomBytes, randomInt } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../../kernel/index.js';
+import type { Admins } from './admins.js';
+
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+const randomName = (): string => `admin-${Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+
+export interface FirstLogin {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** Makes the first admin when there is none. What was not given is generated and shown: on the terminal, or in a file only its owner can read. */
+export async function createFirstAdmin(admins: Admins, given: FirstLogin, place: { basePath: () => string; dataDirectory: string; log: Log }): Promise<void> {
+  if (!(await admins.isEmpty())) return;
+  const username = given.username ?? randomName();
+  const password = given.password ?? randomBytes(15).toString('base64url');
+  await admins.create(username, password);
+  const lines = [`user name  ${username}`, `password   ${given.password === undefined ? password : '(from WEIR_ADMIN_PASSWORD)'}`, `base path  ${place.basePath()}`];
+  if (process.stdout.isTTY) {
+    process.stdout.write(`\nThis is shown once:\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
+    return;
+  }
+  const file = join(place.dataDirectory, 'first-login.txt');
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  place.log.info('first login written to a file; read it and delete it', { file });
+}

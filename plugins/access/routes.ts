@@ -1,0 +1,45 @@
+import { bool, CSRF_COOKIE, int, list, message, newCsrfToken, optional, payload, route, type Route, SESSION_COOKIE, type SessionsApi, shape, text, word } from '../../kernel/index.js';
+import { errors } from './errors.js';
+import type { Login } from './login.js';
+import type { Tokens } from './tokens.js';
+
+const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds') };
+const TokenId = shape({ id: int().min(1) });
+
+export const routes = ({ login, tokens, sessions }: { login: Login; tokens: Tokens; sessions: SessionsApi }): Route[] => [
+  route({
+    method: 'POST', path: '/login', auth: 'anyone', form: true, doc: 'Logs in and sets the session cookie.',
+    body: shape({ username: word().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
+    reply: message(), errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
+    handle: (input) => login.in(input.body, input),
+  }),
+  route({ method: 'POST', path: '/logout', auth: 'session', doc: 'Ends the session.', reply: message(), handle: (input) => login.out(input) }),
+  route({
+    method: 'GET', path: '/csrf-token', auth: 'anyone', doc: 'The token for the X-CSRF-Token header of unsafe calls made with a session cookie.',
+    reply: payload(text()),
+    handle: ({ cookies, reply }) => {
+      const ofSession = sessions.csrfOf(cookies[SESSION_COOKIE]);
+      if (ofSession) return ofSession;
+      const fresh = newCsrfToken();
+      reply.cookie(CSRF_COOKIE, fresh, {});
+      return fresh;
+    },
+  }),
+  route({ method: 'POST', path: '/getTwoFactorEnable', auth: 'anyone', doc: 'Whether a login needs a second factor.', reply: payload(bool()), handle: () => false }),
+  route({ method: 'GET', path: '/panel/api/setting/apiTokens', doc: 'All API tokens; never the tokens themselves.', reply: payload(list(shape(token))), handle: () => tokens.list() }),
+  route({
+    method: 'POST', path: '/panel/api/setting/apiTokens/create', doc: 'Creates an API token; its text is in this reply and nowhere else.',
+    body: shape({ name: word().trim().max(64) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
+    handle: ({ body }) => tokens.create(body.name),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/setting/apiTokens/delete/{id}', doc: 'Removes an API token for good.',
+    params: TokenId, reply: message(), errors: [errors.TOKEN_NOT_FOUND],
+    handle: ({ params }) => tokens.delete(params.id),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', doc: 'Switches an API token off or on again.',
+    params: TokenId, body: shape({ enabled: bool() }), reply: message(), errors: [errors.TOKEN_NOT_FOUND],
+    handle: ({ params, body }) => tokens.setEnabled(params.id, body.enabled),
+  }),
+];

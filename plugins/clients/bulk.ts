@@ -1,0 +1,24 @@
+// Calls over many clients: one bad item is skipped with its reason and never spoils the others.
+import { setImmediate as breathe } from 'node:timers/promises';
+import { inspect, kernelErrors } from '../../kernel/index.js';
+import type { Applied } from '../engine/contract.js';
+import { AddClient } from './schema.js';
+import type { ClientService, SkippedClient } from './service.js';
+
+/** Checking 10,000 items at once would stop everything else for 150 ms. */
+const SLICE = 500;
+
+const emailOf = (item: unknown): string => String((item as { client?: { email?: unknown } } | null)?.client?.email ?? '');
+
+export async function addEach(service: ClientService, items: readonly unknown[]): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+  const valid: AddClient[] = [];
+  const skipped: SkippedClient[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i % SLICE === SLICE - 1) await breathe();
+    const result = inspect(AddClient, item);
+    if ('value' in result) valid.push(result.value);
+    else skipped.push({ email: emailOf(item), reason: result.issues.map(({ message }) => message).join('; '), code: kernelErrors.INVALID.code });
+  }
+  const outcome = await service.addMany(valid);
+  return { ...outcome, skipped: [...skipped, ...outcome.skipped] };
+}

@@ -1,0 +1,42 @@
+// Clients: the accounts that use the core.
+import { after, event, guard, token, type Tx } from '../../kernel/index.js';
+import type { ClientRow } from './row.js';
+
+export { type ClientRow, depletionOf, type Depletion } from './row.js';
+export { errors as clientErrors } from './errors.js';
+
+/** Bytes to add to what a client used through an inbound. */
+export interface ClientUsage {
+  readonly clientId: number;
+  readonly inboundId: number;
+  readonly up: number;
+  readonly down: number;
+}
+
+export interface ClientsApi {
+  /** Rows are live: read them at once and keep none. */
+  byId(id: number): ClientRow | undefined;
+  byEmail(email: string): ClientRow | undefined;
+  bySubId(subId: string): ClientRow | undefined;
+  /** Ids of enabled clients whose time is over at this moment (Unix ms). */
+  expired(now: number): Promise<number[]>;
+  /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
+  addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
+  /** Marks the moment from which a duration (negative expiry) counts. */
+  startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void>;
+  /** Switches clients off because of a limit; raising the limit switches them on again. */
+  deplete(tx: Tx, clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<void>;
+  /** Written in batches; at most a second of it is lost in a crash. */
+  fetched(clientId: number, at: number): void;
+}
+export interface ClientChange {
+  readonly kind: 'added' | 'updated' | 'deleted';
+  readonly before: Readonly<ClientRow> | undefined;
+  readonly after: Readonly<ClientRow> | undefined;
+}
+export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** Before clients are written; a refusal refuses the whole call. */
+export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>('clients/beforeClientSave');
+export const afterClientSave = after<{ readonly changes: readonly ClientChange[] }>('clients/afterClientSave');
+export const clientChanged = event<{ readonly changes: readonly ClientChange[] }>('clients/clientChanged');

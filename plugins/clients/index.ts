@@ -1,0 +1,36 @@
+import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
+import { CoreUsers, Engine } from '../engine/contract.js';
+import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
+import { afterClientSave, Clients } from './contract.js';
+import { describe } from './inbound-view.js';
+import { routes } from './routes.js';
+import { ClientService } from './service.js';
+import { afterClientPatch, afterClientUsage, ClientStore } from './store.js';
+import { migrations } from './tables.js';
+
+export default definePlugin({
+  name: 'clients',
+  version: '0.1.0',
+  api: 1,
+  about: 'The accounts that use the core, attached to its inbounds.',
+  uses: { engine: Engine, inbounds: Inbounds },
+  migrations,
+  services: { store: singleton(ClientStore), service: singleton(ClientService) },
+  provides: ({ store }) => [provide(Clients, store)],
+  extends: ({ store }) => [extend(CoreUsers, store)],
+  hooks: ({ store }) => [
+    tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
+    tap(afterClientPatch, (patches) => {
+      for (const { id, fields } of patches) store.roster.patch(id, fields);
+    }),
+    tap(afterClientUsage, ({ usage, at }) => store.roster.count(usage, at)),
+    tap(afterInboundSave, ({ changes }) => {
+      for (const { kind, before } of changes) if (kind === 'deleted' && before) store.roster.dropInbound(before.id);
+    }),
+    tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
+  ],
+  routes,
+  jobs: ({ store }) => [job('fetches', '1s', () => store.flushFetches())],
+  start: ({ store, db }) => store.roster.load(db),
+  stop: ({ store }) => store.flushFetches(),
+});

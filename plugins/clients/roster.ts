@@ -1,0 +1,168 @@
+// All clients in memory, fed from the database at start and after every commit. Lists, subscriptions and limits are
+// answered from here, on any database with the same rules for case and order; nothing is ever saved from here.
+import type { Database } from '../../kernel/index.js';
+import type { ClientChange, ClientUsage } from './contract.js';
+import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js';
+
+type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
+
+const LOAD = `
+  SELECT c.id, c.email, c.sub_id AS subId, c.uuid, c.password, c.flow, c.enable, c.depleted_cause AS depletedCause, c.total_gb AS totalGB, c.expiry_time AS expiryTime, c.limit_ip AS limitIp, c.limit_hwid AS limitHwid,
+    c.tg_id AS tgId, c.group_name AS "group", c.comment, c.reset, c.reset_day AS resetDay, c.reset_max AS resetMax, c.reset_count AS resetCount, c.reverse, c.created_at AS createdAt, c.updated_at AS updatedAt,
+    (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
+    coalesce((SELECT sum(up) FROM client_usage u WHERE u.client_id = c.id), 0) AS up, coalesce((SELECT sum(down) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
+    coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
+  FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count`;
+const SLICE = 10_000;
+
+/** Position of the first element that does not come before. */
+function lowerBound(rows: readonly ClientRow[], isBefore: (row: ClientRow) => boolean): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(rows[middle] as ClientRow)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class Roster {
+  readonly #byId = new Map<number, ClientRow>();
+  readonly #byEmail = new Map<string, ClientRow>();
+  readonly #bySubId = new Map<string, ClientRow>();
+  readonly #byVlessKey = new Map<string, ClientRow>();
+  readonly #byPassword = new Map<string, ClientRow>();
+  /** Kept sorted, so that a page costs a slice and not a sort. */
+  readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
+  readonly #attachments = new Map<string, readonly number[]>();
+  readonly #texts = new Map<ClientRow, string>();
+
+  async load(db: Database): Promise<void> {
+    for (let from = 0; ; ) {
+      const rows = await db.query<StoredRow>(LOAD, { from, count: SLICE });
+      for (const row of rows) {
+        const client: ClientRow = { ...row, enable: Boolean(row.enable), reverse: row.reverse === null ? null : (JSON.parse(row.reverse) as Record<string, unknown>), inboundIds: this.attachments((row.inboundIds ?? '').split(',').filter(Boolean).map(Number)) };
+        this.#index(client);
+        this.#ordered.id.push(client);
+        this.#ordered.email.push(client);
+      }
+      if (rows.length < SLICE) break;
+      from = rows.at(-1)?.id ?? 0;
+    }
+    this.#ordered.email.sort((a, b) => (emailKey(a.email) < emailKey(b.email) ? -1 : 1));
+  }
+
+  /** Most clients share their set of inbounds with many others. */
+  attachments(inboundIds: readonly number[]): readonly number[] {
+    const sorted = [...new Set(inboundIds)].sort((a, b) => a - b);
+    const key = sorted.join();
+    const known = this.#attachments.get(key);
+    if (known) return known;
+    this.#attachments.set(key, sorted);
+    return sorted;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+  byId(id: number): ClientRow | undefined {
+    return this.#byId.get(id);
+  }
+  byEmail(email: string): ClientRow | undefined {
+    return this.#byEmail.get(emailKey(email));
+  }
+  bySubId(subId: string): ClientRow | undefined {
+    return this.#bySubId.get(subId);
+  }
+  byVlessKey(uuid: string): ClientRow | undefined {
+    return this.#byVlessKey.get(vlessKey(uuid));
+  }
+  byPassword(password: string): ClientRow | undefined {
+    return this.#byPassword.get(password);
+  }
+  /** All rows, by id or by email. */
+  ordered(by: 'id' | 'email'): readonly ClientRow[] {
+    return this.#ordered[by];
+  }
+
+  /** Lower-case text that a search looks into. */
+  searchText(row: ClientRow): string {
+    const known = this.#texts.get(row);
+    if (known !== undefined) return known;
+    const text = [row.email, row.subId, row.comment, row.uuid, row.password, row.tgId === 0 ? '' : String(row.tgId)].join('\n').toLowerCase();
+    this.#texts.set(row, text);
+    return text;
+  }
+
+  #index(row: ClientRow): void {
+    this.#byId.set(row.id, row);
+    this.#byEmail.set(emailKey(row.email), row);
+    this.#bySubId.set(row.subId, row);
+    this.#byVlessKey.set(vlessKey(row.uuid), row);
+    this.#byPassword.set(row.password, row);
+  }
+
+  #unindex(row: ClientRow): void {
+    this.#byEmail.delete(emailKey(row.email));
+    this.#bySubId.delete(row.subId);
+    this.#byVlessKey.delete(vlessKey(row.uuid));
+    this.#byPassword.delete(row.password);
+    this.#texts.delete(row);
+  }
+
+  add(row: ClientRow): void {
+    this.#index(row);
+    const { id, email } = this.#ordered;
+    id.splice(lowerBound(id, (other) => other.id < row.id), 0, row);
+    email.splice(this.#place(row), 0, row);
+  }
+
+  #place(row: ClientRow): number {
+    const key = emailKey(row.email);
+    return lowerBound(this.#ordered.email, (other) => emailKey(other.email) < key);
+  }
+
+  patch(id: number, fields: Partial<ClientFields>): void {
+    const row = this.#byId.get(id);
+    if (!row) return;
+    const renamed = fields.email !== undefined && fields.email !== row.email;
+    if (renamed) this.#ordered.email.splice(this.#place(row), 1);
+    this.#unindex(row);
+    Object.assign(row, fields);
+    this.#index(row);
+    if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
+  }
+
+  remove(id: number): void {
+    const row = this.#byId.get(id);
+    if (!row) return;
+    const { id: byId } = this.#ordered;
+    byId.splice(lowerBound(byId, (other) => other.id < id), 1);
+    this.#ordered.email.splice(this.#place(row), 1);
+    this.#byId.delete(id);
+    this.#unindex(row);
+  }
+
+  /** An inbound is gone: nobody is attached to it any more. */
+  dropInbound(inboundId: number): void {
+    for (const row of this.#byId.values()) if (row.inboundIds.includes(inboundId)) row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
+  }
+
+  count(usage: readonly ClientUsage[], at: number): void {
+    for (const { clientId, up, down } of usage) {
+      const row = this.#byId.get(clientId);
+      if (!row) continue;
+      row.up += up;
+      row.down += down;
+      row.lastOnline = Math.max(row.lastOnline, at);
+    }
+  }
+
+  apply(changes: readonly ClientChange[]): void {
+    for (const { kind, before, after } of changes) {
+      if (kind === 'added' && after) this.add({ ...after });
+      if (kind === 'deleted' && before) this.remove(before.id);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Clients as the API shows and takes them.
+import { bool, custom, int, list, nullable, openObject, optional, shape, type Static, text, withDefault, word } from '../../kernel/index.js';
+import Joi from 'joi';
+
+const amount = () => int().min(0);
+// Emails and subscription ids stand in paths and in files of client programs.
+const NAME = /^[^\s/\\\p{Cc}]+$/u;
+const nameText = () => text().trim().max(255).pattern(NAME, 'text without spaces, slashes and control characters');
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Literal segments of paths that would hide a client of that name. */
+const RESERVED = new Set(['list', 'get', 'add', 'update', 'del', 'export', 'import', 'groups', 'onlines', 'traffic', 'links', 'sublinks', 'applink', 'bulkcreate', 'bulkadjust', 'bulkenable', 'bulkdisable', 'bulkdel', 'bulkattach', 'bulkdetach', 'bulkresettraffic', 'resetalltraffics', 'resettraffic', 'updatetraffic', 'deldepleted', 'delorphans', 'ips', 'clearips', 'hwids', 'lastonline', 'activeinbounds', 'onlinesbyguid', 'clientipsbyguid']);
+
+const email = () =>
+  word().trim().max(255).pattern(NAME, 'text without spaces, slashes and control characters').custom((value: string, state) => (RESERVED.has(value.toLowerCase()) ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) }) : value));
+/** `id` in a client body is the UUID in the wire form of many programs; an integer there is somebody's row number and means nothing. */
+const wireId = () =>
+  custom<string>(
+    Joi.any().custom((value: unknown, state) => {
+      if (value === '' || Number.isSafeInteger(value)) return '';
+      return typeof value === 'string' && UUID.test(value) ? value : state.error('any.custom', { error: new Error('it must be a UUID') });
+    }),
+  );
+const uuid = () => text().pattern(UUID, 'UUID');
+
+const fields = {
+  subId: nameText(),
+  uuid: uuid(),
+  password: text().max(255).pattern(/^[^\p{Cc}]*$/u, 'text without control characters'),
+  flow: text().valid('', 'xtls-rprx-vision'),
+  totalGB: amount().description('bytes, despite the name; 0 for no limit'),
+  expiryTime: int().description('Unix ms; 0 for never; negative: that many ms from the first use on'),
+  enable: bool(),
+  limitIp: amount(),
+  limitHwid: amount(),
+  tgId: int(),
+  group: text().max(255),
+  comment: text().max(4096),
+  reset: amount().description('days'),
+  resetDay: int().min(0).max(31),
+  resetMax: amount(),
+  reverse: nullable(openObject()),
+};
+const optionalFields = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, optional(schema)])) as { [K in keyof typeof fields]: ReturnType<typeof optional<(typeof fields)[K]>> };
+
+/** A client in add and import; blanks are filled in by the panel. */
+export const NewClient = shape({ email: email(), id: optional(wireId()), ...optionalFields });
+export type NewClient = Static<typeof NewClient>;
+/** What is left out stays as it is. */
+export const ClientPatch = shape({ email: optional(email()), id: optional(wireId()), ...optionalFields });
+export type ClientPatch = Static<typeof ClientPatch>;
+export const AddClient = shape({ client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) });
+export type AddClient = Static<typeof AddClient>;
+
+export const TrafficRecord = shape({
+  id: int(), inboundId: int(), email: word(), subId: word(), uuid: word(), enable: bool(), expiryTime: int(), total: amount(), up: amount(), down: amount(),
+  lastOnline: amount(), lastSubFetch: amount(), reset: amount(), resetCount: amount(), resetDay: amount(), resetMax: amount(),
+});
+export type TrafficRecord = Static<typeof TrafficRecord>;
+
+export const ClientReply = shape({ id: int(), email: word(), ...fields, inboundIds: list(int()), traffic: nullable(TrafficRecord), createdAt: amount(), updatedAt: amount(), externalLinks: optional(list(openObject())) });
+export type ClientReply = Static<typeof ClientReply>;
+
+const emails = () => list(word());
+export const Page = shape({
+  filtered: amount(), total: amount(), page: amount(), pageSize: amount(), items: list(ClientReply), groups: list(text()),
+  summary: shape({ total: amount(), active: amount(), deactive: emails(), deactiveCount: amount(), depleted: emails(), depletedCount: amount(), expiring: emails(), expiringCount: amount(), online: emails(), onlineCount: amount() }),
+});
+
+/** What is not understood in a list's query falls back to its default. */
+export const PageQuery = shape({
+  page: withDefault(int().min(1), 1),
+  pageSize: withDefault(int().min(1), 25),
+  search: withDefault(text().max(255), ''),
+  sort: withDefault(text(), ''),
+  order: withDefault(text(), ''),
+});
+export type PageQuery = Static<typeof PageQuery>;
+
+export const Email = shape({ email: word() });
+export const Skipped = list(shape({ email: text(), reason: text(), code: text() }));

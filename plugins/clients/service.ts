@@ -1,0 +1,148 @@
+// Adding, changing and removing clients. One way for one client and for thousands: checked, one transaction, then the core is told.
+import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
+import { type Clock, type Database, type Hooks, type PanelError, type Tx } from '../../kernel/index.js';
+import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
+import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
+import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
+import { errors } from './errors.js';
+import { changedFields, newClient } from './new-client.js';
+import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js';
+import type { AddClient, ClientPatch } from './schema.js';
+import { insertClients, updateClient } from './sql.js';
+import { afterClientPatch, type ClientStore } from './store.js';
+
+export interface SkippedClient {
+  readonly email: string;
+  readonly reason: string;
+  readonly code: string;
+}
+
+const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] => inboundIds.map((inboundId) => ({ inboundId, clientId }));
+/** What the core sees of a client. */
+const SEEN_BY_CORE: readonly (keyof ClientFields)[] = ['enable', 'uuid', 'password', 'flow'];
+
+export class ClientService {
+  readonly #db: Database;
+  readonly #hooks: Hooks;
+  readonly #clock: Clock;
+  readonly #store: ClientStore;
+  readonly #inbounds: InboundsApi;
+  readonly #engine: EngineApi;
+
+  constructor({ db, hooks, clock, store, inbounds, engine }: { db: Database; hooks: Hooks; clock: Clock; store: ClientStore; inbounds: InboundsApi; engine: EngineApi }) {
+    this.#db = db;
+    this.#hooks = hooks;
+    this.#clock = clock;
+    this.#store = store;
+    this.#inbounds = inbounds;
+    this.#engine = engine;
+  }
+
+  find(email: string): ClientRow {
+    const row = this.#store.byEmail(email);
+    if (!row) throw errors.NOT_FOUND(`there is no client ${email}`, { path: 'email' });
+    return row;
+  }
+
+  async add({ client, inboundIds }: AddClient): Promise<Applied> {
+    this.#inbounds.require(inboundIds, 'inboundIds');
+    const { refused, applied } = await this.#create([{ client, inboundIds }]);
+    if (refused[0]) throw refused[0].error;
+    return applied;
+  }
+
+  /** Creates what can be created and says of the rest why not. */
+  async addMany(items: readonly AddClient[]): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+    const { refused, created, applied } = await this.#create(items);
+    return { created, applied, skipped: refused.map(({ email, error: { message, code } }) => ({ email, reason: message, code })) };
+  }
+
+  async #create(items: readonly AddClient[]) {
+    const now = this.#clock.now();
+    const refused: { email: string; error: PanelError }[] = [];
+    const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
+    const taken = { email: new Set<string>(), subId: new Set<string>(), uuid: new Set<string>(), password: new Set<string>() };
+    for (const { client, inboundIds } of items) {
+      const fields = newClient(client, now);
+      try {
+        this.#inbounds.require(inboundIds, 'inboundIds');
+        this.#refuseTaken(fields, undefined, 'client.', taken);
+        accepted.push({ fields, inboundIds: this.#store.roster.attachments(inboundIds) });
+      } catch (error) {
+        refused.push({ email: client.email, error: error as PanelError });
+      }
+    }
+    if (accepted.length === 0) return { refused, created: 0, applied: { pending: false, reason: '' } };
+    const rows: ClientRow[] = accepted.map(({ fields, inboundIds }) => ({ ...fields, id: 0, inboundIds, up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 }));
+    const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
+    await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
+    const saved = await this.#write(async (tx) => {
+      const ids = await insertClients(tx, accepted);
+      const whole = rows.map((row, i) => ({ ...row, id: ids[i] as number }));
+      this.#announce(tx, whole.map(added));
+      return whole;
+    });
+    return { refused, created: saved.length, applied: await this.#engine.reconcileUsers(saved.flatMap(refsOf)) };
+  }
+
+  async update(email: string, patch: ClientPatch): Promise<Applied> {
+    const row = this.find(email);
+    const { id, inboundIds } = row;
+    const fields = changedFields(row, patch, this.#clock.now());
+    if (Object.keys(fields).length === 0) return { pending: false, reason: '' };
+    this.#refuseTaken(fields, id, '');
+    const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
+    await this.#hooks.check(beforeClientSave, { changes: [change] });
+    await this.#write(async (tx) => {
+      if (!(await updateClient(tx, id, fields))) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+      tx.after(afterClientPatch, [{ id, fields }]);
+      this.#announce(tx, [change]);
+    });
+    return this.#engine.reconcileUsers(SEEN_BY_CORE.some((field) => field in fields) ? refsOf({ id, inboundIds }) : []);
+  }
+
+  async delete(email: string): Promise<Applied> {
+    const row = this.find(email);
+    const refs = refsOf(row);
+    await this.#write(async (tx) => {
+      await tx.run('DELETE FROM clients WHERE id = :id', { id: row.id });
+      this.#announce(tx, [{ kind: 'deleted', before: { ...row }, after: undefined }]);
+    });
+    return this.#engine.reconcileUsers(refs);
+  }
+
+  #announce(tx: Tx, changes: readonly ClientChange[]): void {
+    tx.after(afterClientSave, { changes });
+    tx.emit(clientChanged, { changes });
+  }
+
+  /** Two clients with one credential would be one user to the core: the last one added would own the other's bytes. */
+  #refuseTaken(fields: Partial<ClientFields>, self: number | undefined, path: string, batch?: Record<'email' | 'subId' | 'uuid' | 'password', Set<string>>): void {
+    const { roster } = this.#store;
+    const checks = [
+      ['email', fields.email && emailKey(fields.email), () => roster.byEmail(fields.email ?? ''), errors.EMAIL_TAKEN],
+      ['subId', fields.subId, () => roster.bySubId(fields.subId ?? ''), errors.SUB_ID_TAKEN],
+      ['uuid', fields.uuid && vlessKey(fields.uuid), () => roster.byVlessKey(fields.uuid ?? ''), errors.UUID_TAKEN],
+      ['password', fields.password, () => roster.byPassword(fields.password ?? ''), errors.PASSWORD_TAKEN],
+    ] as const;
+    for (const [field, key, find, error] of checks) {
+      if (!key) continue;
+      const other = find();
+      if ((other && other.id !== self) || batch?.[field].has(key)) throw error(undefined, { path: `${path}${field}` });
+    }
+    for (const [field, key] of checks) if (key) batch?.[field].add(key);
+  }
+
+  /** The constraints of the database have the last word: two requests may have passed the checks together. */
+  async #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.#db.write(work);
+    } catch (error) {
+      if (error instanceof ForeignKeyConstraintError) throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
+      if (!(error instanceof UniqueConstraintError)) throw error;
+      const column = Object.keys(error.fields)[0] ?? '';
+      const make = { email_key: errors.EMAIL_TAKEN, sub_id: errors.SUB_ID_TAKEN, vless_key: errors.UUID_TAKEN, password: errors.PASSWORD_TAKEN }[column] ?? errors.EMAIL_TAKEN;
+      throw make(undefined, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// What other plugins ask of clients and write about them; memory follows each commit.
+import { after, type Database, type Tx } from '../../kernel/index.js';
+import type { CoreUser, CoreUserSource, UserRef } from '../engine/contract.js';
+import { userName } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { ClientsApi, ClientUsage } from './contract.js';
+import { Roster } from './roster.js';
+import type { ClientFields, ClientRow } from './row.js';
+import { addUsage, saveFetches, updateClient } from './sql.js';
+
+/** Internal to this plugin. */
+export const afterClientPatch = after<readonly { readonly id: number; readonly fields: Partial<ClientFields> }[]>('clients/afterClientPatch');
+export const afterClientUsage = after<{ readonly usage: readonly ClientUsage[]; readonly at: number }>('clients/afterClientUsage');
+
+export class ClientStore implements ClientsApi, CoreUserSource {
+  readonly #db: Database;
+  readonly #inbounds: InboundsApi;
+  readonly roster = new Roster();
+  #fetches = new Map<number, number>();
+
+  constructor({ db, inbounds }: { db: Database; inbounds: InboundsApi }) {
+    this.#db = db;
+    this.#inbounds = inbounds;
+  }
+
+  byId(id: number): ClientRow | undefined {
+    return this.roster.byId(id);
+  }
+  byEmail(email: string): ClientRow | undefined {
+    return this.roster.byEmail(email);
+  }
+  bySubId(subId: string): ClientRow | undefined {
+    return this.roster.bySubId(subId);
+  }
+
+  user({ inboundId, clientId }: UserRef): CoreUser | undefined {
+    const row = this.roster.byId(clientId);
+    return row && row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+  }
+  *users(inboundId: number): Iterable<CoreUser> {
+    for (const row of this.roster.ordered('id')) {
+      const user = row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+      if (user) yield user;
+    }
+  }
+  #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
+    const inbound = this.#inbounds.get(inboundId);
+    const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
+    if (!row.enable || !inbound || !protocol) return undefined;
+    return { name: userName({ inboundId, clientId: row.id }), account: protocol.account(row, inbound) };
+  }
+
+  async expired(now: number): Promise<number[]> {
+    return (await this.#db.query<{ id: number }>('SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now', { now })).map(({ id }) => id);
+  }
+
+  async addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
+    if (usage.length === 0) return;
+    await addUsage(tx, usage, at);
+    tx.after(afterClientUsage, { usage, at });
+  }
+
+  async startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void> {
+    await this.#patch(tx, ids.flatMap((id) => {
+      const row = this.roster.byId(id);
+      return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: now - row.expiryTime } }] : [];
+    }));
+  }
+
+  async deplete(tx: Tx, clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<void> {
+    await this.#patch(tx, clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } })));
+  }
+
+  async #patch(tx: Tx, patches: readonly { id: number; fields: Partial<ClientFields> }[]): Promise<void> {
+    for (const { id, fields } of patches) await updateClient(tx, id, fields);
+    if (patches.length > 0) tx.after(afterClientPatch, patches);
+  }
+
+  fetched(clientId: number, at: number): void {
+    const row = this.roster.byId(clientId);
+    if (row) row.lastSubFetch = at;
+    this.#fetches.set(clientId, at);
+  }
+
+  /** A job calls it; one write for all fetches of the last second. */
+  async flushFetches(): Promise<void> {
+    if (this.#fetches.size === 0) return;
+    const fetches = this.#fetches;
+    this.#fetches = new Map();
+    await this.#db.write((tx) => saveFetches(tx, fetches));
+  }
+}

@@ -1,0 +1,72 @@
+// What the engine offers: one core process that runs what the other plugins describe.
+import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
+import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
+
+export type { CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
+export { CoreRefused } from './driver.js';
+
+/** running; stop: switched off or absent; error: it failed and is tried again */
+export type EngineState = 'running' | 'stop' | 'error';
+export interface EngineStatus {
+  readonly state: EngineState;
+  readonly errorMsg: string;
+  readonly version: string;
+  /** Unix ms; 0 when no core runs */
+  readonly startedAt: number;
+}
+
+/** Absolute counters of one core process: a new `epoch` means that they began again at zero. */
+export interface CoreCounters {
+  readonly epoch: string;
+  /** bytes */
+  readonly users: readonly { readonly inboundId: number; readonly clientId: number; readonly up: number; readonly down: number }[];
+}
+export interface UserRef {
+  readonly inboundId: number;
+  readonly clientId: number;
+}
+
+/** Whether the core runs what it should; `pending` is made good by the engine itself as soon as it can be. */
+export interface Applied {
+  readonly pending: boolean;
+  readonly reason: string;
+}
+
+export interface EngineApi {
+  status(): EngineStatus;
+  /** Makes the core agree about these users, whatever it knows of them now. Call it after the commit. Never rejects. */
+  reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
+  /** Makes the core run the inbounds (and everything else) that `composeCoreConfig` gives now. Call it after the commit. Never rejects. */
+  reconcileConfig(): Promise<Applied>;
+  /** Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. No core, no objection. */
+  examine(inbound: CoreInbound): Promise<void>;
+  /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
+  counters(): Promise<CoreCounters | undefined>;
+}
+export const Engine = token<EngineApi>('engine', 'Engine');
+
+/** A part of the core's config. Users are not part of it: see CoreUsers. */
+export type CorePart =
+  | { readonly inbound: CoreInbound & { readonly id: number } }
+  | { readonly outbound: JsonObject }
+  | { readonly rule: JsonObject };
+/** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
+export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig');
+
+/** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
+export interface CoreUserSource {
+  user(ref: UserRef): CoreUser | undefined;
+  users(inboundId: number): Iterable<CoreUser>;
+}
+export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers');
+
+/** The core is about to be stopped on purpose and still answers: the moment for a last poll. Refusals are ignored. */
+export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
+export const coreStateChanged = event<{ readonly from: EngineState; readonly to: EngineState; readonly reason: string }>('engine/coreStateChanged');
+
+/** The core's own name of a user: one attachment of a client to an inbound, so that renaming a client keeps its counter and a deleted one's counter is inherited by nobody. */
+export const userName = ({ inboundId, clientId }: UserRef): string => `i${inboundId}.c${clientId}`;
+export const userOf = (name: string): UserRef | undefined => {
+  const [, inboundId, clientId] = /^i(\d+)\.c(\d+)$/.exec(name) ?? [];
+  return inboundId === undefined ? undefined : { inboundId: Number(inboundId), clientId: Number(clientId) };
+};

@@ -1,0 +1,97 @@
+// The seam between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
+// it knows nothing of clients, quotas or the database. The engine decides what the core should run.
+
+/** JSON as it stands in a config file. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Credentials of one user in the terms of one protocol, e.g. `{ protocol: 'vless', id, flow }` or `{ protocol: 'trojan', password }`. */
+export interface CoreAccount {
+  readonly protocol: string;
+  readonly [field: string]: string;
+}
+
+/** `name` is the core's own user name (`i<inboundId>.c<clientId>`), never an email. */
+export interface CoreUser {
+  readonly name: string;
+  readonly account: CoreAccount;
+}
+
+/** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
+export interface CoreInbound {
+  readonly tag: string;
+  readonly protocol: string;
+  readonly config: JsonObject;
+}
+
+/** Everything of a config but its inbounds: log, api, policy, outbounds, routing, dns … */
+export type CoreBase = JsonObject;
+
+/** Absolute bytes since the core started. */
+export interface UserCounter {
+  readonly name: string;
+  readonly up: number;
+  readonly down: number;
+}
+
+/** Which process answers: a new id means that all counters begin at zero. */
+export interface CoreProcess {
+  readonly epoch: string;
+  readonly pid: number;
+  /** Unix ms */
+  readonly startedAt: number;
+}
+
+/** What was written beside a running core, so that the next panel knows what it runs. */
+export interface CoreRecord {
+  /** digest of the base the core was started with */
+  readonly base: string;
+  /** inbound tag → digest of its config; an empty digest marks a change that may not have been carried out */
+  readonly inbounds: Readonly<Record<string, string>>;
+}
+
+/** The config is wrong; `message` is the core's own reason, shortened to its last cause. */
+export class CoreRefused extends Error {
+  override readonly name = 'CoreRefused';
+}
+
+/** The core did not answer (not running, died in the call, time-out). Desired and running state may differ from now on. */
+export class CoreUnreachable extends Error {
+  override readonly name = 'CoreUnreachable';
+}
+
+export interface CoreDriver {
+  readonly name: string;
+  /** Version of the binary, e.g. `26.3.27`. */
+  version(): Promise<string>;
+
+  /** Has the core test a whole config (inbounds without users) without starting it. Rejects with CoreRefused. */
+  test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void>;
+  /** Finds a core of a former panel that still runs, by pid, start ticks and boot id. */
+  adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined>;
+  /** Starts a core in a session of its own; resolves when its API answers. Rejects with CoreRefused. */
+  start(base: CoreBase, inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>, record: CoreRecord): Promise<CoreProcess>;
+  /** SIGTERM, and SIGKILL after five seconds; resolves when the process is gone. No poll is taken here. */
+  stop(): Promise<void>;
+  /** Writes the record of the running core, atomically. */
+  remember(record: CoreRecord): Promise<void>;
+  /** Called once for each core that ends without `stop`; `reason` is its last words. */
+  onExit(listener: (reason: string) => void): void;
+  /** Closes the channel to the core and leaves the core running. */
+  detach(): void;
+
+  /** Replaces the inbound of that tag, users included. Transfers that run through it go on as far as the core allows. */
+  putInbound(inbound: CoreInbound & { readonly users: Iterable<CoreUser> }): Promise<void>;
+  /** Unknown tags are fine. */
+  removeInbound(tag: string): Promise<void>;
+  /** Adds the user or replaces its credentials. */
+  putUser(tag: string, user: CoreUser): Promise<void>;
+  /** Unknown users are fine. */
+  removeUser(tag: string, name: string): Promise<void>;
+  /** Users that the inbound accepts now. */
+  users(tag: string): Promise<CoreUser[]>;
+  /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
+  counters(prefix: string): Promise<UserCounter[]>;
+  /** Truncates access and error log in place when they are over their limit. */
+  trimLogs(): Promise<void>;
+}

@@ -1,0 +1,77 @@
+// Builds the core from its pinned Go module, checked by go.sum, and keeps it in the user's cache folder: every checkout
+// and every test on this machine uses the same one.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Progress {
+  info(message: string, data?: object): void;
+}
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The version that Weir is tested with; go.mod requires the same one. */
+export const CORE_VERSION = '26.3.27';
+const PACKAGE = 'github.com/xtls/xray-core/main';
+const OLDEST_GO = 26;
+const TELL_EVERY_MS = 5_000;
+const BUILD_LIMIT_MS = 15 * 60_000;
+
+/** Where a built core of this version lies, whether or not it is there. */
+export const builtCore = (env: Environment): string => join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'weir', 'core', `xray-${CORE_VERSION}-${process.platform}-${process.arch}`, 'xray');
+
+/** go.mod lies in the source tree, this code in the build's. */
+async function moduleFolder(): Promise<string> {
+  for (let folder = new URL('./', import.meta.url); folder.pathname !== '/'; folder = new URL('../', folder)) {
+    const manifest = await readFile(new URL('package.json', folder), 'utf8').catch(() => '{}');
+    if ((JSON.parse(manifest) as { name?: string }).name === 'weir') return fileURLToPath(new URL('plugins/engine/install/core/', folder));
+  }
+  throw new Error('the source tree of Weir was not found above this file');
+}
+
+function run(args: readonly string[], options: { cwd: string; env: Environment; limit: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('go', args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'], timeout: options.limit });
+    let output = '';
+    const take = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-4000));
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', reject);
+    child.on('close', (code, signal) => (code === 0 ? resolve(output) : reject(new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')))));
+  });
+}
+
+async function goProblem(env: Environment, cwd: string): Promise<string | undefined> {
+  const version = await run(['version'], { cwd, env, limit: 10_000 }).catch(() => undefined);
+  if (version === undefined) return `there is no Go on PATH; install Go 1.${OLDEST_GO} or newer, or Xray itself`;
+  const [, minor] = /go1\.(\d+)/.exec(version) ?? [];
+  return Number(minor) >= OLDEST_GO ? undefined : `Go 1.${OLDEST_GO} or newer is needed, but PATH has ${version.trim()}`;
+}
+
+/** Takes about a minute on two cores. Several processes may build at once: the last one's file stays, all are the same. */
+export async function buildCore(env: Environment, log: Progress): Promise<{ binary: string } | { why: string }> {
+  const cwd = await moduleFolder();
+  // Flags from elsewhere could switch the check of go.sum off, and a toolchain must not be downloaded in silence.
+  const goEnv = { ...env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' };
+  const problem = await goProblem(goEnv, cwd);
+  if (problem) return { why: problem };
+  const binary = builtCore(env);
+  const folder = join(binary, '..');
+  await mkdir(folder, { recursive: true });
+  const unfinished = join(folder, `unfinished-${randomUUID()}`);
+  const began = Date.now();
+  log.info('building the core from its Go module; this takes a minute or two, once', { version: CORE_VERSION });
+  const telling = setInterval(() => log.info('still building the core', { seconds: Math.round((Date.now() - began) / 1000) }), TELL_EVERY_MS);
+  try {
+    await run(['build', '-trimpath', '-ldflags', '-s -w', '-o', unfinished, PACKAGE], { cwd, env: goEnv, limit: BUILD_LIMIT_MS });
+    await rename(unfinished, binary);
+    return { binary };
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    return { why: `go build failed: ${(error as Error).message}` };
+  } finally {
+    clearInterval(telling);
+  }
+}

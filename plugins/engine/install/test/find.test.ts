@@ -1,0 +1,68 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { builtCore, CORE_VERSION } from '../build.js';
+import { findCore } from '../find.js';
+
+const quiet = { info: () => undefined };
+
+async function place(t: ExecutionContext): Promise<{ env: Record<string, string>; dataDirectory: string; put: (path: string) => Promise<string> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-find-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'path'));
+  return {
+    env: { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), WEIR_ENGINE_INSTALL: 'off' },
+    dataDirectory: join(folder, 'data'),
+    put: async (path) => {
+      const whole = path.startsWith('/') ? path : join(folder, path);
+      await mkdir(join(whole, '..'), { recursive: true });
+      await writeFile(whole, '#!/bin/sh\nexit 0\n');
+      await chmod(whole, 0o755);
+      return whole;
+    },
+  };
+}
+
+test('the places are looked through in order: variable, data folder, PATH, cache', async (t) => {
+  const { env, dataDirectory, put } = await place(t);
+  const cached = await put(builtCore(env));
+  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: cached, source: 'cache' });
+  const installed = await put('path/xray');
+  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: installed, source: 'PATH' });
+  const own = await put('data/bin/xray');
+  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: own, source: 'data' });
+  const chosen = await put('elsewhere/my-core');
+  t.deepEqual(await findCore({ env: { ...env, WEIR_ENGINE_BIN: chosen }, dataDirectory, log: quiet }), { binary: chosen, source: 'WEIR_ENGINE_BIN' });
+});
+
+test('a WEIR_ENGINE_BIN that cannot be run is an error that names it, never passed over', async (t) => {
+  const { env, dataDirectory, put } = await place(t);
+  await put('path/xray');
+  const error = await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: '/nowhere/xray' }, dataDirectory, log: quiet }));
+  t.regex(error.message, /WEIR_ENGINE_BIN is \/nowhere\/xray/);
+});
+
+test('with nothing to be found, one sentence says what was looked for', async (t) => {
+  const { env, dataDirectory } = await place(t);
+  const found = await findCore({ env, dataDirectory, log: quiet });
+  t.true('missing' in found && /WEIR_ENGINE_BIN.*xray on PATH.*WEIR_ENGINE_INSTALL=off/.test(found.missing));
+});
+
+test('without Go, or with one too old, the sentence says which is needed', async (t) => {
+  const { env, dataDirectory } = await place(t);
+  const on = { ...env, WEIR_ENGINE_INSTALL: 'on' };
+  const without = await findCore({ env: on, dataDirectory, log: quiet });
+  t.true('missing' in without && /no Go on PATH/.test(without.missing));
+  await writeFile(join(env['PATH'] as string, 'go'), '#!/bin/sh\necho go version go1.19.8 linux/amd64\n', { mode: 0o755 });
+  const old = await findCore({ env: on, dataDirectory, log: quiet });
+  t.true('missing' in old && /Go 1\.26 or newer is needed.*go1\.19\.8/.test(old.missing));
+});
+
+test('the pinned module is the version that is named everywhere', async (t) => {
+  const { readFile } = await import('node:fs/promises');
+  const { sourceRoot } = await import('../../../../test/harness/source-root.js');
+  const [major = '', minor = '', patch = ''] = CORE_VERSION.split('.');
+  const pinned = `v1.${major}${minor.padStart(2, '0')}${patch.padStart(2, '0')}.0`;
+  t.true((await readFile(new URL('plugins/engine/install/core/go.mod', await sourceRoot()), 'utf8')).includes(`github.com/xtls/xray-core ${pinned}`));
+});

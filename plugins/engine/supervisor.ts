@@ -1,0 +1,280 @@
+// The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
+import { type Clock, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf } from './contract.js';
+import { type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
+import { Lane } from './lane.js';
+import { composePlan, difference, type Plan, type PlannedInbound, recordOf } from './plan.js';
+import { DONE, UserReconciler } from './users.js';
+
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+/** A core that lived this long earns a fresh back-off. */
+const HEALTHY_MS = 60_000;
+
+export class Supervisor implements EngineApi {
+  readonly #hooks: Hooks;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #allowPrivate: boolean;
+  readonly #users: UserReconciler;
+  /** Starts, stops and changes of the config, one after another. */
+  readonly #lane = new Lane();
+  #driver: CoreDriver | undefined;
+  #process: CoreProcess | undefined;
+  #record: CoreRecord = { base: '', inbounds: {} };
+  #tags = new Map<number, string>();
+  #refused = new Map<string, string>();
+  #state: EngineState = 'stop';
+  #reason = 'the core has not been started yet';
+  #version = '';
+  #retryMs = FIRST_RETRY_MS;
+  #retry: NodeJS.Timeout | undefined;
+  #wanted = false;
+
+  constructor({ hooks, log, clock, config, extensions }: { hooks: Hooks; log: Log; clock: Clock; config: { private: 'allow' | 'block' }; extensions: PluginContext['extensions'] }) {
+    this.#hooks = hooks;
+    this.#log = log;
+    this.#clock = clock;
+    this.#allowPrivate = config.private === 'allow';
+    this.#users = new UserReconciler(log, () => extensions(CoreUsers).map(({ value }) => value));
+  }
+
+  status(): EngineStatus {
+    return { state: this.#state, errorMsg: this.#state === 'running' ? [...this.#refused].map(([tag, reason]) => `${tag}: ${reason}`).join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
+  }
+
+  /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
+  async open(driver: CoreDriver): Promise<void> {
+    this.#driver = driver;
+    this.#wanted = true;
+    driver.onExit((reason) => this.#died(reason));
+    this.#version = await driver.version();
+    await this.#lane.run(async () => {
+      try {
+        const found = await driver.adopt();
+        if (!found) return await this.#start(driver);
+        this.#log.info('a running core was found and taken over', { pid: found.process.pid });
+        this.#record = found.record;
+        this.#running(found.process);
+        await this.#follow(driver, true);
+      } catch (error) {
+        this.#failed(error);
+      }
+    });
+  }
+
+  /** No core could be had; the panel says so wherever it matters. */
+  absent(reason: string): void {
+    this.#enter('stop', reason);
+  }
+
+  reconcileConfig(): Promise<Applied> {
+    return this.#lane.run(async () => {
+      if (!this.#driver || this.#state !== 'running') return this.#notNow();
+      try {
+        await this.#follow(this.#driver, false);
+        const [first] = this.#refused;
+        return first ? { pending: true, reason: `${first[0]}: ${first[1]}` } : DONE;
+      } catch (error) {
+        this.#log.error('the core did not take a change of its config; it goes on as before', { reason: messageOf(error) });
+        return { pending: true, reason: messageOf(error) };
+      }
+    });
+  }
+
+  async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
+    const driver = this.#driver;
+    const byInbound = new Map<number, UserRef[]>();
+    for (const ref of users) {
+      const refs = byInbound.get(ref.inboundId);
+      if (refs) refs.push(ref);
+      else byInbound.set(ref.inboundId, [ref]);
+    }
+    if (!driver || this.#state !== 'running') {
+      // A core that is being started may have been given its users already.
+      for (const inboundId of byInbound.keys()) this.#users.dirty.add(inboundId);
+      return users.length === 0 ? DONE : this.#notNow();
+    }
+    const applied = await Promise.all(
+      [...byInbound].map(async ([inboundId, refs]) => {
+        const tag = this.#tags.get(inboundId);
+        return tag === undefined ? DONE : this.#users.apply(driver, tag, inboundId, refs);
+      }),
+    );
+    return applied.find(({ pending }) => pending) ?? DONE;
+  }
+
+  async examine(inbound: CoreInbound): Promise<void> {
+    if (!this.#driver) return;
+    const { base } = await composePlan(this.#hooks, this.#allowPrivate);
+    await this.#driver.test(base, [inbound]);
+  }
+
+  async counters(): Promise<CoreCounters | undefined> {
+    const process = this.#process;
+    if (!this.#driver || !process) return undefined;
+    const users = (await this.#driver.counters('i')).flatMap(({ name, up, down }) => {
+      const ref = userOf(name);
+      return ref ? [{ ...ref, up, down }] : [];
+    });
+    // A core that was replaced meanwhile began at zero: these figures would be somebody else's.
+    return this.#process === process ? { epoch: process.epoch, users } : undefined;
+  }
+
+  /** Makes good what failed before; a job calls it. */
+  async mend(): Promise<void> {
+    const driver = this.#driver;
+    if (!driver || this.#state !== 'running') return;
+    if (this.#refused.size > 0) await this.reconcileConfig();
+    await this.#compareDirty(driver);
+  }
+
+  async #compareDirty(driver: CoreDriver): Promise<void> {
+    for (const inboundId of this.#users.dirty) {
+      const tag = this.#tags.get(inboundId);
+      if (tag === undefined) this.#users.dirty.delete(inboundId);
+      else await this.#users.compare(driver, tag, inboundId);
+    }
+  }
+
+  async trimLogs(): Promise<void> {
+    await this.#driver?.trimLogs();
+  }
+
+  /** Ends the core on purpose, after a last poll. */
+  stop(reason: string): Promise<void> {
+    this.#wanted = false;
+    clearTimeout(this.#retry);
+    return this.#lane.run(async () => {
+      if (this.#driver) await this.#halt(this.#driver, reason);
+      this.#enter('stop', reason);
+    });
+  }
+
+  async #halt(driver: CoreDriver, reason: string): Promise<void> {
+    if (!this.#process) return;
+    await this.#hooks.check(beforeCoreStop, { reason }).catch((error: unknown) => this.#log.warn('a plugin tried to refuse the stop of the core', { error }));
+    this.#process = undefined;
+    await driver.stop();
+  }
+
+  async #start(driver: CoreDriver): Promise<void> {
+    const plan = await composePlan(this.#hooks, this.#allowPrivate);
+    this.#refused.clear();
+    this.#users.dirty.clear();
+    try {
+      const record = recordOf(plan);
+      const process = await driver.start(plan.base, [...plan.inbounds.values()].map((inbound) => this.#withUsers(inbound)), record);
+      this.#took(plan, record);
+      this.#running(process);
+    } catch (error) {
+      if (!(error instanceof CoreRefused) || plan.inbounds.size === 0) throw error;
+      // One bad inbound (a port that somebody took, say) must not keep all others from their users.
+      this.#log.warn('the core refused the whole config; its inbounds are added one by one', { reason: error.message });
+      const record: CoreRecord = { base: plan.baseDigest, inbounds: {} };
+      const process = await driver.start(plan.base, [], record);
+      this.#took(plan, record);
+      this.#running(process);
+      await this.#change(driver, plan);
+    }
+    await this.#compareDirty(driver);
+  }
+
+  /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
+  async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
+    const plan = await composePlan(this.#hooks, this.#allowPrivate);
+    if (plan.baseDigest !== this.#record.base) {
+      await driver.test(plan.base, [...plan.inbounds.values()]);
+      this.#log.info('the core is restarted, for this change cannot be made while it runs');
+      await this.#halt(driver, 'a change of the config needs a restart');
+      await this.#start(driver);
+      return;
+    }
+    this.#took(plan, this.#record);
+    const kept = new Set(Object.keys(this.#record.inbounds));
+    await this.#change(driver, plan);
+    if (!adopted) return;
+    for (const { tag, id } of plan.inbounds.values()) if (kept.has(tag)) await this.#users.compare(driver, tag, id);
+  }
+
+  async #change(driver: CoreDriver, plan: Plan): Promise<void> {
+    const { put, remove } = difference(plan, this.#record);
+    for (const tag of remove) {
+      await this.#users.lanes.run(tag, () => driver.removeInbound(tag));
+      await this.#remember(driver, tag, undefined);
+    }
+    this.#refused.clear();
+    for (const inbound of put) {
+      // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
+      await this.#remember(driver, inbound.tag, '');
+      try {
+        await this.#users.lanes.run(inbound.tag, () => driver.putInbound(this.#withUsers(inbound)));
+        await this.#remember(driver, inbound.tag, inbound.digest);
+      } catch (error) {
+        if (!(error instanceof CoreRefused)) throw error;
+        this.#refused.set(inbound.tag, error.message);
+        this.#log.error('the core refused an inbound', { tag: inbound.tag, reason: error.message });
+      }
+    }
+  }
+
+  #withUsers(inbound: PlannedInbound) {
+    const { tag, protocol, config, id } = inbound;
+    return { tag, protocol, config, users: this.#users.all(id) };
+  }
+
+  async #remember(driver: CoreDriver, tag: string, digest: string | undefined): Promise<void> {
+    const { [tag]: _old, ...others } = this.#record.inbounds;
+    this.#record = { base: this.#record.base, inbounds: digest === undefined ? others : { ...others, [tag]: digest } };
+    await driver.remember(this.#record);
+  }
+
+  #took(plan: Plan, record: CoreRecord): void {
+    this.#record = record;
+    this.#tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
+  }
+
+  #running(process: CoreProcess): void {
+    this.#process = process;
+    this.#enter('running', '');
+  }
+
+  #notNow(): Applied {
+    return { pending: true, reason: `the core does not run: ${this.#reason}` };
+  }
+
+  #died(reason: string): void {
+    const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
+    this.#process = undefined;
+    if (!this.#wanted) return;
+    if (lived > HEALTHY_MS) this.#retryMs = FIRST_RETRY_MS;
+    this.#log.error('the core ended by itself; what moved since the last poll is not counted', { reason });
+    this.#failed(new Error(reason));
+  }
+
+  #failed(error: unknown): void {
+    this.#enter('error', messageOf(error));
+    if (!this.#wanted) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#lane.run(() => this.#tryAgain()), this.#retryMs);
+    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+  }
+
+  async #tryAgain(): Promise<void> {
+    if (!this.#driver || !this.#wanted || this.#state === 'running') return;
+    try {
+      await this.#start(this.#driver);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #enter(to: EngineState, reason: string): void {
+    const from = this.#state;
+    this.#state = to;
+    this.#reason = reason;
+    if (from === to) return;
+    this.#log[to === 'error' ? 'error' : 'info']('core state changed', { from, to, ...(reason && { reason }) });
+    this.#hooks.emit(coreStateChanged, { from, to, reason });
+  }
+}

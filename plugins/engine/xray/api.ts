@@ -1,0 +1,105 @@
+// The core's gRPC services as plain methods. Replies of any size come as raw bytes; who asked decodes them in slices.
+import { Client, Metadata, credentials, type ServiceError } from '@grpc/grpc-js';
+import { CoreUnreachable } from '../driver.js';
+import { failureOf, tagUnknown, userExists, userUnknown } from './failures.js';
+import { encode, wrap, type Messages } from './messages.js';
+
+const HANDLERS = '/xray.app.proxyman.command.HandlerService';
+const STATS = '/xray.app.stats.command.StatsService';
+const MIB = 1 << 20;
+
+/** 100,000 counters are 10 MiB, the client's own limit would be 4. */
+const RECEIVE_LIMIT = 256 * MIB;
+/** The core's gRPC server refuses messages above 4 MiB; leaves room for envelope and framing. */
+export const SEND_LIMIT = 3 * MIB;
+
+const same = (bytes: Buffer): Buffer => bytes;
+
+export class CoreApi {
+  readonly #client: Client;
+
+  /** @param socket path of the Unix socket that the core's api inbound listens on */
+  constructor(socket: string) {
+    this.#client = new Client(`unix:${socket}`, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': RECEIVE_LIMIT,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      'grpc.enable_http_proxy': 0,
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /**
+   * Resolves when the API answers and the core's start has got past its inbounds: the core holds the lock that ListInbounds
+   * needs while it opens their ports.
+   */
+  async answers(timeout: number): Promise<void> {
+    const metadata = new Metadata({ waitForReady: true });
+    await this.#call(`${HANDLERS}/ListInbounds`, encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: true }), 'ListInbounds', timeout, metadata);
+  }
+
+  /** Inbounds as they were added, without users added since: repeated xray.core.InboundHandlerConfig in field 1. */
+  listInbounds(): Promise<Buffer> {
+    return this.#call(`${HANDLERS}/ListInbounds`, encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: false }), 'ListInbounds', 60_000);
+  }
+
+  /** After a rejection the tag may stand in the core without a listener: remove it before the next try. */
+  async addInbound(inbound: Messages['xray.core.InboundHandlerConfig']): Promise<void> {
+    await this.#call(`${HANDLERS}/AddInbound`, encode('xray.app.proxyman.command.AddInboundRequest', { inbound }), `AddInbound ${inbound.tag}`, 30_000);
+  }
+
+  /** @returns false when the core had no inbound of that tag */
+  removeInbound(tag: string): Promise<boolean> {
+    return unless(tagUnknown, this.#call(`${HANDLERS}/RemoveInbound`, encode('xray.app.proxyman.command.RemoveInboundRequest', { tag }), `RemoveInbound ${tag}`, 10_000));
+  }
+
+  /** @returns false when the inbound has a user of that name already */
+  addUser(tag: string, user: Messages['xray.common.protocol.User']): Promise<boolean> {
+    const operation = wrap('xray.app.proxyman.command.AddUserOperation', { user });
+    return unless(userExists, this.#call(`${HANDLERS}/AlterInbound`, encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }), `AddUser ${user.email} to ${tag}`, 10_000));
+  }
+
+  /** @returns false when the inbound had no user of that name */
+  removeUser(tag: string, email: string): Promise<boolean> {
+    const operation = wrap('xray.app.proxyman.command.RemoveUserOperation', { email });
+    return unless(userUnknown, this.#call(`${HANDLERS}/AlterInbound`, encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }), `RemoveUser ${email} of ${tag}`, 10_000));
+  }
+
+  /** Repeated xray.common.protocol.User in field 1; there are no pages. */
+  inboundUsers(tag: string): Promise<Buffer> {
+    return this.#call(`${HANDLERS}/GetInboundUsers`, encode('xray.app.proxyman.command.GetInboundUserRequest', { tag, email: '' }), `GetInboundUsers ${tag}`, 30_000);
+  }
+
+  /** Repeated Stat in field 1, in random order; `pattern` is a substring of the counters' names. */
+  queryStats(pattern: string): Promise<Buffer> {
+    return this.#call(`${STATS}/QueryStats`, encode('xray.app.stats.command.QueryStatsRequest', { pattern, reset: false }), 'QueryStats', 30_000);
+  }
+
+  #call(path: string, request: Uint8Array, name: string, timeout: number, metadata = new Metadata()): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const done = (error: ServiceError | null, reply?: Buffer): void => {
+        if (error !== null) reject(failureOf(error, name));
+        else resolve(reply ?? Buffer.alloc(0));
+      };
+      try {
+        this.#client.makeUnaryRequest(path, same, same, Buffer.from(request.buffer, request.byteOffset, request.byteLength), metadata, { deadline: Date.now() + timeout }, done);
+      } catch (cause) {
+        // grpc-js throws at once when the channel was closed under a caller
+        reject(new CoreUnreachable(`${name}: the channel to the core is closed`, { cause }));
+      }
+    });
+  }
+}
+
+async function unless(expected: (error: unknown) => boolean, call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (expected(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+// The config file: the caller's base and inbounds, and what the driver itself needs to reach and count.
+import { CoreRefused, type CoreBase, type CoreInbound, type CoreUser, type Json, type JsonObject } from '../driver.js';
+import { checkedKind, kindOf } from './accounts.js';
+
+/** Tag of the api inbound and of the api's pseudo outbound; no inbound of the caller may have it. */
+export const API_TAG = 'weir.api';
+
+const CHUNK = 64 * 1024;
+
+export interface ConfigPaths {
+  /** absolute path of the api's Unix socket */
+  readonly socket: string;
+  readonly access: string;
+  readonly error: string;
+}
+
+export type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
+
+const object = (value: Json | undefined): JsonObject => (value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {});
+const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+function policyOf(base: CoreBase): JsonObject {
+  const policy = object(base['policy']);
+  const levels = object(policy['levels']);
+  return {
+    ...policy,
+    levels: { ...levels, '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true } },
+    // with inbound stats on, hysteria users have neither counters nor lines in the access log
+    system: { ...object(policy['system']), statsInboundUplink: false, statsInboundDownlink: false },
+  };
+}
+
+/** Everything but the inbounds. The api's rule comes first, or a rule of the caller could cut us off. */
+function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
+  const routing = object(base['routing']);
+  const log = object(base['log']);
+  return {
+    ...base,
+    log: {
+      ...log,
+      // the start is known to be over by a line of level warning
+      loglevel: log['loglevel'] === 'debug' || log['loglevel'] === 'info' ? log['loglevel'] : 'warning',
+      // on stdout, which nobody reads once the panel is gone, the core would die of SIGPIPE
+      access: log['access'] === 'none' ? 'none' : paths.access,
+      error: paths.error,
+    },
+    api: { tag: API_TAG, services: ['HandlerService', 'StatsService', 'RoutingService'] },
+    stats: {},
+    policy: policyOf(base),
+    routing: { ...routing, rules: [{ type: 'field', inboundTag: [API_TAG], outboundTag: API_TAG }, ...list(routing['rules'])] },
+  };
+}
+
+/** A TCP port would be open to every local user, and shared with a second core without an error. */
+const apiInbound = (socket: string): JsonObject => ({
+  tag: API_TAG,
+  listen: `${socket},0600`,
+  protocol: 'tunnel',
+  // without port every call ends in ECONNRESET, without network no socket appears
+  settings: { address: '127.0.0.1', port: 1, network: 'unix' },
+});
+
+/** The inbound's JSON with an empty user list, where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
+export function structureOf(inbound: CoreInbound): JsonObject {
+  const { tag, protocol, config } = inbound;
+  if (tag === '' || config['tag'] !== tag) throw new CoreRefused(`inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`);
+  if (tag === API_TAG) throw new CoreRefused(`inbound ${tag}: this tag belongs to the panel, choose another`);
+  if (config['protocol'] !== protocol) throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
+  const kind = kindOf(protocol);
+  if (kind === undefined) return config;
+  const settings = Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key));
+  return { ...config, settings: { ...Object.fromEntries(settings), clients: [] } };
+}
+
+function* inboundText(inbound: InboundWithUsers): Generator<string> {
+  const { settings, ...rest } = structureOf(inbound);
+  if (kindOf(inbound.protocol) === undefined) {
+    for (const user of inbound.users) checkedKind(user, inbound);
+    yield JSON.stringify({ ...rest, ...(settings === undefined ? {} : { settings }) });
+    return;
+  }
+  const { clients: _, ...shared } = object(settings);
+  yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}"clients":[`;
+  let comma = '';
+  for (const user of inbound.users) {
+    yield `${comma}${JSON.stringify(checkedKind(user, inbound).json(user))}`;
+    comma = ',\n';
+  }
+  yield ']}}';
+}
+
+function* pieces(base: CoreBase, inbounds: Iterable<InboundWithUsers>, paths: ConfigPaths): Generator<string> {
+  if ('inbounds' in base) throw new CoreRefused('base: inbounds do not belong here, hand them over as inbounds');
+  yield `${JSON.stringify(frame(base, paths)).slice(0, -1)},"inbounds":[${JSON.stringify(apiInbound(paths.socket))}`;
+  const tags = new Set<string>();
+  for (const inbound of inbounds) {
+    if (tags.has(inbound.tag)) throw new CoreRefused(`inbound ${inbound.tag}: two inbounds have this tag`);
+    tags.add(inbound.tag);
+    yield ',\n';
+    yield* inboundText(inbound);
+  }
+  yield ']}\n';
+}
+
+/**
+ * The whole config as JSON text, in pieces of about 64 KiB, so that a file of 100,000 users is never whole in memory.
+ * Throws CoreRefused for a user or inbound that the core would not survive.
+ */
+export function* configText(base: CoreBase, inbounds: Iterable<InboundWithUsers>, paths: ConfigPaths): Generator<string> {
+  let chunk = '';
+  for (const piece of pieces(base, inbounds, paths)) {
+    chunk += piece;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}

@@ -1,0 +1,213 @@
+// The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
+import { resolve } from 'node:path';
+import { CoreRefused, CoreUnreachable, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, type CoreUser, type UserCounter } from '../driver.js';
+import { decodeUser, userMessage } from './accounts.js';
+import { runCommand } from './command.js';
+import { API_TAG, configText, type InboundWithUsers } from './config.js';
+import { convertInbound, fillInbound } from './convert.js';
+import { readCounters } from './counters.js';
+import { EngineFolder } from './folder.js';
+import { epochOf } from './identity.js';
+import { adopt, launch, reasonOfEnd, type LaunchContext, type RunningCore } from './launch.js';
+import { forgetCore, saveCore, type SavedCore } from './record.js';
+import { eachRecord } from './slices.js';
+
+export interface DriverLog {
+  debug(message: string, data?: object): void;
+  info(message: string, data?: object): void;
+  warn(message: string, data?: object): void;
+}
+
+export interface XrayDriverOptions {
+  /** path of the core's program */
+  readonly binary: string;
+  /** private directory for config, record, socket and logs; created with mode 0700 when it is missing; one driver at a time */
+  readonly directory: string;
+  readonly log: DriverLog;
+}
+
+const TEST_LIMIT_MS = 20_000;
+const ADDS_AT_ONCE = 64;
+
+const describe = ({ identity, startedAt }: SavedCore): CoreProcess => ({ epoch: epochOf(identity), pid: identity.pid, startedAt });
+
+export class XrayDriver implements CoreDriver {
+  readonly name = 'xray';
+  readonly #context: LaunchContext;
+  readonly #listeners: Array<(reason: string) => void> = [];
+  #core: RunningCore | undefined;
+  /** start, adopt, stop and writes of the record, one after the other */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor({ binary, directory, log }: XrayDriverOptions) {
+    // a name without a slash is looked up in PATH
+    this.#context = { binary: binary.includes('/') ? resolve(binary) : binary, folder: new EngineFolder(resolve(directory)), log };
+  }
+
+  async version(): Promise<string> {
+    const { binary, folder } = this.#context;
+    await folder.prepare();
+    const output = await runCommand({ binary, directory: folder.path, args: ['version'], timeout: 5000 });
+    const [, version] = output.split(' ');
+    if (version === undefined) throw new CoreUnreachable(`${binary} version: unexpected output ${JSON.stringify(output.slice(0, 80))}`);
+    return version;
+  }
+
+  async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
+    const { binary, folder } = this.#context;
+    await folder.prepare();
+    const paths = { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error };
+    await folder.withTemporary(['.json'], async (path = '') => {
+      await folder.write(path, configText(base, inbounds.map((inbound) => ({ ...inbound, users: [] })), paths));
+      await runCommand({ binary, directory: folder.path, args: ['run', '-test', '-c', path], timeout: TEST_LIMIT_MS });
+    });
+  }
+
+  /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
+  adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
+    return this.#inTurn(async () => {
+      if (this.#core !== undefined) throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
+      const core = await adopt(this.#context);
+      if (core === undefined) return undefined;
+      this.#take(core);
+      this.#context.log.info('core adopted', { pid: core.saved.identity.pid });
+      return { process: describe(core.saved), record: core.saved.record };
+    });
+  }
+
+  /** Throws a plain Error when a core runs in the directory already: adopt or stop it first. */
+  start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
+    return this.#inTurn(async () => {
+      const core = await launch(this.#context, base, inbounds, record);
+      this.#take(core);
+      this.#context.log.info('core started', { pid: core.saved.identity.pid, ms: Date.now() - core.saved.startedAt });
+      return describe(core.saved);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      const core = this.#core;
+      if (core === undefined) return;
+      this.#core = undefined;
+      core.api.close();
+      await core.instance.stop();
+      const { folder, log } = this.#context;
+      await folder.removeSocket(core.saved.socket);
+      await forgetCore(folder);
+      log.info('core stopped', { pid: core.saved.identity.pid });
+    });
+  }
+
+  remember(record: CoreRecord): Promise<void> {
+    return this.#inTurn(async () => {
+      const core = this.#running();
+      const saved = { ...core.saved, record };
+      await saveCore(this.#context.folder, saved);
+      core.saved = saved;
+    });
+  }
+
+  onExit(listener: (reason: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  detach(): void {
+    this.#core?.api.close();
+    this.#core?.instance.release();
+    this.#core = undefined;
+  }
+
+  /**
+   * A config that the core's converter refuses leaves the old inbound running; one that it refuses afterwards (a port
+   * that another program holds) leaves the tag free, without an inbound. A port held by another Xray is not noticed by
+   * the core: probe it before.
+   */
+  async putInbound(inbound: InboundWithUsers): Promise<void> {
+    const { binary, folder } = this.#context;
+    const { tag, protocol } = inbound;
+    const { api, inbounds } = this.#running();
+    const { envelope, others } = await fillInbound(await convertInbound(binary, folder, inbound), inbound);
+    await inbounds.close(tag);
+    await api.removeInbound(tag);
+    try {
+      await api.addInbound(envelope);
+    } catch (error) {
+      // the core registers the tag before it tries the port
+      if (!(error instanceof CoreUnreachable)) await api.removeInbound(tag);
+      throw error;
+    }
+    inbounds.set(tag, protocol);
+    for (let i = 0; i < others.length; i += ADDS_AT_ONCE) {
+      await Promise.all(others.slice(i, i + ADDS_AT_ONCE).map((user) => this.putUser(tag, user)));
+    }
+  }
+
+  async removeInbound(tag: string): Promise<void> {
+    if (tag === API_TAG) throw new Error(`${API_TAG} is the driver's own way to the core`);
+    const { api, inbounds } = this.#running();
+    await inbounds.close(tag);
+    await api.removeInbound(tag);
+  }
+
+  /** Rejects with CoreRefused, before anything is sent, when the account is not one of the inbound's protocol or is malformed. */
+  putUser(tag: string, user: CoreUser): Promise<void> {
+    return this.#withUsers(tag, async ({ api }, protocol) => {
+      const message = userMessage(user, { tag, protocol });
+      if (await api.addUser(tag, message)) return;
+      await api.removeUser(tag, user.name);
+      if (!(await api.addUser(tag, message))) throw new CoreRefused(`user ${user.name} of inbound ${tag}: somebody adds this user at the same time`);
+    });
+  }
+
+  removeUser(tag: string, name: string): Promise<void> {
+    return this.#withUsers(tag, async ({ api }) => {
+      await api.removeUser(tag, name);
+    });
+  }
+
+  users(tag: string): Promise<CoreUser[]> {
+    return this.#withUsers(tag, async ({ api }, protocol) => {
+      const users: CoreUser[] = [];
+      await eachRecord(await api.inboundUsers(tag), 1, (bytes) => users.push(decodeUser(bytes, protocol)));
+      return users;
+    });
+  }
+
+  async counters(prefix: string): Promise<UserCounter[]> {
+    return readCounters(this.#running().api, prefix);
+  }
+
+  trimLogs(): Promise<void> {
+    return this.#context.folder.trimLogs();
+  }
+
+  #running(): RunningCore {
+    if (this.#core === undefined) throw new CoreUnreachable('no core is running');
+    return this.#core;
+  }
+
+  async #withUsers<T>(tag: string, call: (core: RunningCore, protocol: string) => Promise<T>): Promise<T> {
+    const core = this.#running();
+    return core.inbounds.use(tag, (protocol) => call(core, protocol));
+  }
+
+  #take(core: RunningCore): void {
+    this.#core = core;
+    void core.instance.ended.then(async (how) => {
+      // after stop, detach or a newer core this end is nobody's news
+      if (this.#core !== core) return;
+      this.#core = undefined;
+      core.api.close();
+      const reason = await reasonOfEnd(this.#context.folder, how);
+      this.#context.log.warn('core ended', { pid: core.saved.identity.pid, reason });
+      for (const listener of this.#listeners) listener(reason);
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+}

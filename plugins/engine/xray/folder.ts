@@ -1,0 +1,137 @@
+// The engine's directory: what lies where, and how it is written.
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** sun_path holds 108 bytes with its final zero. */
+const SOCKET_PATH_LIMIT = 107;
+const LOG_LIMIT = 16 * 1024 * 1024;
+const TEMPORARY = 'tmp-';
+const TEMPORARY_AGE_MS = 10 * 60_000;
+const SHORT_FOLDER = 'weir-';
+
+export class EngineFolder {
+  readonly path: string;
+  readonly config: string;
+  readonly record: string;
+  readonly access: string;
+  readonly error: string;
+  readonly output: string;
+  readonly #socketHere: string;
+
+  /** @param path absolute */
+  constructor(path: string) {
+    this.path = path;
+    this.config = join(path, 'config.json');
+    this.record = join(path, 'core.json');
+    this.access = join(path, 'access.log');
+    this.error = join(path, 'error.log');
+    this.output = join(path, 'stdout.log');
+    this.#socketHere = join(path, 'api.sock');
+  }
+
+  /** Creates directory and logs, private, and clears what a killed panel may have left half written. */
+  async prepare(): Promise<void> {
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    // the core would create them with a mode of its own
+    for (const log of [this.access, this.error]) await (await open(log, 'a', 0o600)).close();
+    for (const name of await readdir(this.path)) {
+      if (!name.startsWith(TEMPORARY)) continue;
+      const path = join(this.path, name);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+      if (Date.now() - mtimeMs > TEMPORARY_AGE_MS) await rm(path, { force: true });
+    }
+  }
+
+  /** Whether a core listens on the socket that lies here, whatever core.json says. */
+  socketAnswers(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const connection = connect(this.#socketHere);
+      connection.once('error', () => resolve(false));
+      connection.once('connect', () => {
+        connection.destroy();
+        resolve(true);
+      });
+    });
+  }
+
+  /** Path of the api socket, where nothing lies yet; in a short private directory of its own when the name here is too long for a socket. */
+  async socket(): Promise<string> {
+    // the core takes what follows a comma for the socket's mode
+    if (Buffer.byteLength(this.#socketHere) <= SOCKET_PATH_LIMIT && !this.#socketHere.includes(',')) {
+      await this.removeSocket(this.#socketHere);
+      return this.#socketHere;
+    }
+    return join(await mkdtemp(join(tmpdir(), SHORT_FOLDER)), 'api.sock');
+  }
+
+  /** Removes the socket of a dead core, without which the next core would not start. */
+  async removeSocket(socket: string): Promise<void> {
+    await rm(socket, { force: true });
+    await rm(`${socket}.lock`, { force: true });
+    const folder = dirname(socket);
+    if (folder !== this.path && basename(folder).startsWith(SHORT_FOLDER)) await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Gives `use` names of files that nobody else has, and removes them afterwards. */
+  async withTemporary<T>(endings: readonly string[], use: (...paths: string[]) => Promise<T>): Promise<T> {
+    const id = randomUUID();
+    const paths = endings.map((ending) => join(this.path, `${TEMPORARY}${id}${ending}`));
+    try {
+      return await use(...paths);
+    } finally {
+      for (const path of paths) await rm(path, { force: true });
+    }
+  }
+
+  /** Writes a private file whole or not at all. */
+  async write(path: string, content: Iterable<string>): Promise<void> {
+    await this.withTemporary(['.new'], async (draft = '') => {
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        await writeFile(file, content);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, path);
+    });
+  }
+
+  /** Truncates in place: the core appends, so it goes on at the beginning and no hole is left. */
+  async trimLogs(): Promise<void> {
+    for (const path of [this.access, this.error, this.output]) {
+      const size = await sizeOf(path);
+      if (size > LOG_LIMIT) await truncate(path, 0);
+    }
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(() => true, () => false);
+}
+
+/** 0 for a file that is not there */
+export async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** At most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. */
+export async function readTail(path: string, from = 0, limit = 64 * 1024): Promise<string> {
+  const size = await sizeOf(path);
+  const begin = Math.max(from > size ? 0 : from, size - limit);
+  if (size <= begin) return '';
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - begin), 0, size - begin, begin);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

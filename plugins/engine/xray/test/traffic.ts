@@ -1,0 +1,210 @@
+// Real traffic over loopback: a server that has bytes, a second core as the user's client program, and the way through it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '../../driver.js';
+
+const HOST = '127.0.0.1';
+const START_LIMIT_MS = 30_000;
+
+/** A TCP port of the loopback interface that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface ByteServer {
+  readonly port: number;
+  /** bytes of all request bodies so far */
+  readonly received: number;
+  /** bytes of all response bodies handed over so far */
+  readonly sent: number;
+  stop(): Promise<void>;
+}
+
+const BLOCK = Buffer.alloc(64 * 1024, 0x77);
+const TICK_MS = 50;
+
+async function* blocks(bytes: number, rate: number): AsyncGenerator<Buffer> {
+  const portion = rate > 0 ? Math.min(Math.ceil((rate * TICK_MS) / 1000), BLOCK.length) : BLOCK.length;
+  for (let left = bytes; left > 0; ) {
+    const size = Math.min(left, portion);
+    left -= size;
+    yield BLOCK.subarray(0, size);
+    if (rate > 0) await sleep((size * 1000) / rate);
+  }
+}
+
+async function give(response: ServerResponse, bytes: number, rate: number, count: (size: number) => void): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const block of blocks(bytes, rate)) {
+      yield block;
+      count(block.length);
+    }
+  };
+  await pipeline(counted, response);
+}
+
+/** An HTTP server on loopback: `GET /?bytes=N&rate=BYTES_PER_SECOND` gives N bytes (rate 0: as fast as it goes), `POST /` takes any number and answers how many. */
+export async function startByteServer(): Promise<ByteServer> {
+  let received = 0;
+  let sent = 0;
+  const server = createServer((incoming, response) => {
+    const { searchParams } = new URL(incoming.url ?? '/', `http://${HOST}`);
+    if (incoming.method === 'GET') {
+      // a reader that goes away ends the pipeline; that is its right
+      give(response, Number(searchParams.get('bytes') ?? 0), Number(searchParams.get('rate') ?? 0), (size) => (sent += size)).catch(() => response.destroy());
+      return;
+    }
+    let here = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      here += chunk.length;
+      received += chunk.length;
+    });
+    incoming.on('end', () => response.end(String(here)));
+    incoming.on('error', () => response.destroy());
+  }).listen(0, HOST);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    get received() {
+      return received;
+    },
+    get sent() {
+      return sent;
+    },
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export interface ClientCore {
+  /** its SOCKS5 port on 127.0.0.1, without login */
+  readonly socksPort: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface ClientCoreOptions {
+  readonly binary: string;
+  /** outbound as a config file has it, e.g. of protocol vless */
+  readonly outbound: JsonObject;
+}
+
+/** Starts a core as a user's program would: SOCKS in, `outbound` out. Not detached, and it reads its config from us, so no file holds a credential. */
+export async function startClientCore({ binary, outbound }: ClientCoreOptions): Promise<ClientCore> {
+  const socksPort = await freePort();
+  const config = {
+    log: { loglevel: 'warning', access: 'none' },
+    inbounds: [{ tag: 'socks', listen: HOST, port: socksPort, protocol: 'socks', settings: { udp: true, ip: HOST } }],
+    outbounds: [outbound],
+  };
+  const child = spawn(binary, ['run', '-c', 'stdin:'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4096)));
+  child.stdin.end(JSON.stringify(config));
+  await once(child, 'spawn');
+  const ended = once(child, 'exit');
+  const running = (): boolean => child.exitCode === null && child.signalCode === null;
+  const stop = async (): Promise<void> => {
+    if (running()) child.kill('SIGKILL');
+    await ended;
+  };
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (!(await accepts(socksPort))) {
+    if (!running() || Date.now() > deadline) {
+      await stop();
+      throw new Error(`the client core did not start: ${output}`);
+    }
+    await sleep(20);
+  }
+  return { socksPort, pid: child.pid ?? 0, stop };
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, HOST);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function take(socket: Socket, size: number): Promise<Buffer> {
+  for (;;) {
+    const chunk = socket.read(size) as Buffer | null;
+    if (chunk !== null) return chunk;
+    if (socket.readableEnded || socket.destroyed) throw new Error('the proxy closed the connection');
+    await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+  }
+}
+
+/** A TCP connection to 127.0.0.1:`port` through a SOCKS5 server without login (RFC 1928). */
+export async function connectThrough(socksPort: number, port: number): Promise<Socket> {
+  const socket = connect(socksPort, HOST);
+  await once(socket, 'connect');
+  try {
+    socket.write(Buffer.from([5, 1, 0]));
+    if ((await take(socket, 2))[1] !== 0) throw new Error('the proxy wants a login');
+    socket.write(Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]));
+    const reply = await take(socket, 10);
+    if (reply[1] !== 0) throw new Error(`the proxy refused, code ${reply[1]}`);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+export interface Transfer {
+  readonly socksPort: number;
+  readonly server: ByteServer;
+  readonly bytes: number;
+}
+
+async function exchange({ socksPort, server }: Transfer, path: string, method: string, body?: Buffer): Promise<IncomingMessage> {
+  const socket = await connectThrough(socksPort, server.port);
+  // With a body, the server's go-ahead is waited for: the core's trojan outbound breaks when its first chunk is large.
+  const outgoing = request({ path, method, host: HOST, headers: { connection: 'close', ...(body && { 'content-length': body.length, expect: '100-continue' }) }, createConnection: () => socket });
+  if (body) {
+    outgoing.flushHeaders();
+    await once(outgoing, 'continue');
+  }
+  outgoing.end(body);
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** Downloads from the byte server through the proxy and resolves with the number of bytes that came. `rate` in bytes per second, 0 for full speed. */
+export async function download(transfer: Transfer & { readonly rate?: number; readonly onBytes?: (soFar: number) => void }): Promise<number> {
+  const response = await exchange(transfer, `/?bytes=${transfer.bytes}&rate=${transfer.rate ?? 0}`, 'GET');
+  let soFar = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    soFar += chunk.length;
+    transfer.onBytes?.(soFar);
+  }
+  return soFar;
+}
+
+/** Uploads to the byte server through the proxy and resolves with the number of bytes that arrived there. */
+export async function upload(transfer: Transfer): Promise<number> {
+  const response = await exchange(transfer, '/', 'POST', Buffer.alloc(transfer.bytes, 0x75));
+  let answer = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) answer += chunk.toString();
+  return Number(answer);
+}

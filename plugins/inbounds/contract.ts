@@ -1,0 +1,77 @@
+// Inbounds: the listening endpoints of the core, and the protocols they speak.
+import { after, extensionPoint, filter, guard, type Schema, token, type Tx } from '../../kernel/index.js';
+import type { CoreAccount, JsonObject } from '../engine/contract.js';
+import type { Inbound } from './schema.js';
+
+export type { Inbound } from './schema.js';
+export { type StreamView, viewStream } from './stream.js';
+export { errors as inboundErrors } from './errors.js';
+
+/** The fields of a client that a protocol may use. */
+export interface ClientIdentity {
+  readonly email: string;
+  readonly subId: string;
+  readonly uuid: string;
+  readonly password: string;
+  readonly flow: string;
+}
+
+/** What differs from client to client and from request to request in a link. */
+export interface LinkFill {
+  readonly client: ClientIdentity;
+  /** `host:port`, IPv6 in brackets */
+  readonly authority: string;
+  /** the escaped remark with its `#`, or nothing */
+  readonly fragment: string;
+}
+export type LinkTemplate = (fill: LinkFill) => string;
+
+/** One protocol, whole: a third party adds one by adding such an object to `Protocols`. */
+export interface Protocol {
+  readonly name: string;
+  /** `settings` of an inbound, clients apart; unknown keys are kept */
+  readonly settings: Schema<Record<string, unknown>>;
+  /** `settings` as the core wants them, without clients */
+  coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
+  account(client: ClientIdentity, inbound: Inbound): CoreAccount;
+  /** Compiles the share link of an inbound; called when the inbound changes, the result for every fetch. */
+  link(inbound: Inbound): LinkTemplate;
+}
+export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols');
+
+export interface InboundUsage {
+  readonly inboundId: number;
+  /** bytes to add */
+  readonly up: number;
+  readonly down: number;
+}
+
+export interface InboundsApi {
+  get(id: number): Inbound | undefined;
+  /** All, by id. */
+  list(): readonly Inbound[];
+  protocol(name: string): Protocol | undefined;
+  /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
+  require(ids: readonly number[], path: string): void;
+  addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;
+  usage(id: number): { readonly up: number; readonly down: number };
+}
+export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
+
+export interface InboundChange {
+  readonly kind: 'added' | 'updated' | 'deleted';
+  readonly before: Inbound | undefined;
+  readonly after: Inbound | undefined;
+}
+export const beforeInboundSave = guard<{ readonly before: Inbound | undefined; readonly after: Omit<Inbound, 'id'> }>('inbounds/beforeInboundSave');
+/** Memory of others follows the commit. */
+export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>('inbounds/afterInboundSave');
+
+/** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
+export interface InboundView extends Inbound {
+  readonly up: number;
+  readonly down: number;
+  readonly clientStats: readonly unknown[];
+  readonly settings: Record<string, unknown>;
+}
+export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>('inbounds/describeInbounds');

@@ -1,0 +1,11 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('inbounds', {
+  NOT_FOUND: [404, 'there is no inbound with this id'],
+  PORT_TAKEN: [409, 'another inbound listens on this port'],
+  PORT_IN_USE: [409, 'another program listens on this port'],
+  TAG_TAKEN: [409, 'another inbound has this tag'],
+  UNKNOWN_PROTOCOL: [422, 'no plugin knows this protocol'],
+  CORE_REFUSED: [422, 'the core refuses this inbound'],
+  CLIENTS_APART: [422, 'clients are added with clients/add'],
+});

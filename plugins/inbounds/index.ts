@@ -1,0 +1,34 @@
+import { definePlugin, extend, provide, singleton, tap } from '../../kernel/index.js';
+import { composeCoreConfig, Engine } from '../engine/contract.js';
+import { afterInboundSave, Inbounds, Protocols } from './contract.js';
+import { trojan } from './protocols/trojan.js';
+import { vless } from './protocols/vless.js';
+import { routes } from './routes.js';
+import { coreInbound, InboundService } from './service.js';
+import { afterInboundUsage, InboundStore } from './store.js';
+import { migrations, tables } from './tables.js';
+
+export default definePlugin({
+  name: 'inbounds',
+  version: '0.1.0',
+  api: 1,
+  about: 'The listening endpoints of the core and the protocols they speak.',
+  uses: { engine: Engine },
+  tables,
+  migrations,
+  services: { store: singleton(InboundStore), service: singleton(InboundService) },
+  provides: ({ store }) => [provide(Inbounds, store)],
+  extends: () => [extend(Protocols, vless), extend(Protocols, trojan)],
+  hooks: ({ store }) => [
+    tap(afterInboundSave, ({ changes }) => store.apply(changes)),
+    tap(afterInboundUsage, (usage) => store.count(usage)),
+    tap(composeCoreConfig, (add) => {
+      for (const inbound of store.list()) {
+        const protocol = store.protocol(inbound.protocol);
+        if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id } });
+      }
+    }),
+  ],
+  routes,
+  start: ({ store }) => store.load(),
+});

@@ -1,0 +1,41 @@
+import { bool, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
+import type { Applied } from '../engine/contract.js';
+import { errors } from './errors.js';
+import { AddInbound, InboundId, InboundReply, UpdateInbound } from './schema.js';
+import type { InboundService } from './service.js';
+
+/** Saved is saved; whether the core has it already is worth a word. */
+const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
+const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
+
+export const routes = ({ service }: { service: InboundService }): Route[] => [
+  route({ method: 'GET', path: '/panel/api/inbounds/list', doc: 'All inbounds, without their settings.', reply: payload(list(InboundReply)), handle: () => service.list() }),
+  route({
+    method: 'GET', path: '/panel/api/inbounds/get/{id}', doc: 'One inbound with its settings and clients.',
+    params: InboundId, reply: payload(InboundReply), errors: [errors.NOT_FOUND],
+    handle: ({ params }) => service.get(params.id),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/add', form: true, doc: 'Creates an inbound and has the core serve it.',
+    body: AddInbound, reply: payload(InboundReply), errors: [...refusals, errors.CLIENTS_APART],
+    handle: async ({ body }) => {
+      const { id, applied } = await service.add(body);
+      return said(told('inbound added', applied), service.get(id));
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/update/{id}', form: true, doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
+    params: InboundId, body: UpdateInbound, reply: payload(InboundReply), errors: [errors.NOT_FOUND, ...refusals],
+    handle: async ({ params, body }) => said(told('inbound saved', await service.update(params.id, body)), service.get(params.id)),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/del/{id}', doc: 'Removes an inbound; its clients stay without it.',
+    params: InboundId, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params }) => told('inbound deleted', await service.delete(params.id)),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', form: true, doc: 'Switches an inbound on or off.',
+    params: InboundId, body: shape({ enable: bool() }), reply: message(), errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
+    handle: async ({ params, body }) => told(body.enable ? 'inbound enabled' : 'inbound disabled', await service.setEnable(params.id, body.enable)),
+  }),
+];

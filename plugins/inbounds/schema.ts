@@ -1,0 +1,85 @@
+// Inbounds as the API shows and takes them.
+import { bool, int, jsonObject, list, nullable, oneOf, openObject, optional, shape, type Static, text, word, anything } from '../../kernel/index.js';
+
+/** Bytes, Unix ms and the like: safe integers from zero. */
+const amount = () => int().min(0);
+const SHARE = ['node', 'listen', 'custom'] as const;
+const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+
+// An IP address, a host name, or nothing for all addresses; what the core would take for a path of a socket is no address.
+const listen = () => text().max(255).pattern(/^[A-Za-z0-9.:_-]*$/, 'address').description('address to listen on; empty for all');
+const tag = () => text().max(128).pattern(/^[^\p{Cc}\s>]*$/u, 'tag without spaces');
+
+const stored = {
+  enable: bool(),
+  remark: text().max(255),
+  listen: listen(),
+  port: int().min(1).max(65_535),
+  protocol: word(),
+  tag: tag(),
+  expiryTime: amount().description('Unix ms; 0 for never'),
+  total: amount().description('bytes; 0 for no limit'),
+  disableFlow: bool(),
+  shareAddr: text().max(255),
+  shareAddrStrategy: oneOf(...SHARE),
+  subSortIndex: int().min(1),
+  trafficReset: oneOf(...RESETS),
+  trafficResetDay: int().min(1).max(31),
+};
+
+/** An inbound as it is kept. */
+export const StoredInbound = shape({
+  id: int().min(1),
+  ...stored,
+  settings: openObject(),
+  streamSettings: openObject(),
+  sniffing: openObject(),
+  lastTrafficResetTime: amount(),
+});
+export type Inbound = Static<typeof StoredInbound>;
+
+const optionalFields = {
+  enable: optional(stored.enable),
+  remark: optional(stored.remark),
+  listen: optional(stored.listen),
+  tag: optional(stored.tag),
+  expiryTime: optional(stored.expiryTime),
+  total: optional(stored.total),
+  disableFlow: optional(stored.disableFlow),
+  shareAddr: optional(stored.shareAddr),
+  shareAddrStrategy: optional(stored.shareAddrStrategy),
+  subSortIndex: optional(stored.subSortIndex),
+  trafficReset: optional(stored.trafficReset),
+  trafficResetDay: optional(stored.trafficResetDay),
+  settings: optional(jsonObject()),
+  streamSettings: optional(jsonObject()),
+  sniffing: optional(jsonObject()),
+};
+export const AddInbound = shape({ ...optionalFields, port: stored.port, protocol: stored.protocol });
+export type AddInbound = Static<typeof AddInbound>;
+/** What is left out stays as it is. */
+export const UpdateInbound = shape({ ...optionalFields, port: optional(stored.port), protocol: optional(stored.protocol) });
+export type UpdateInbound = Static<typeof UpdateInbound>;
+
+/** Settings of a fresh inbound, as far as the caller leaves them out. */
+export const FRESH = {
+  enable: true, remark: '', listen: '', tag: '', expiryTime: 0, total: 0, disableFlow: false, shareAddr: '', shareAddrStrategy: 'node', subSortIndex: 1,
+  trafficReset: 'never', trafficResetDay: 1, settings: {}, streamSettings: {}, sniffing: {}, lastTrafficResetTime: 0,
+} as const satisfies Partial<Inbound>;
+
+export const InboundReply = shape({
+  id: int(),
+  ...stored,
+  lastTrafficResetTime: amount(),
+  up: amount(),
+  down: amount(),
+  settings: nullable(openObject()),
+  streamSettings: nullable(openObject()),
+  sniffing: nullable(openObject()),
+  clientStats: list(openObject()),
+  fallbackParent: nullable(anything()),
+  nodeId: nullable(int()),
+  originNodeGuid: text(),
+});
+
+export const InboundId = shape({ id: int().min(1) });

@@ -1,0 +1,153 @@
+// Adding, changing and removing inbounds: checked, saved, then told to the core.
+import { UniqueConstraintError } from 'sequelize';
+import { type Database, type Hooks, inspect, type Issue, kernelErrors, type Tx } from '../../kernel/index.js';
+import { type Applied, type CoreInbound, CoreRefused, type EngineApi, type JsonObject } from '../engine/contract.js';
+import { afterInboundSave, beforeInboundSave, describeInbounds, type InboundChange, type InboundView, type Protocol } from './contract.js';
+import { errors } from './errors.js';
+import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
+import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
+import type { InboundStore } from './store.js';
+import { streamIssues } from './stream.js';
+import type { InboundTables } from './tables.js';
+
+type Draft = Omit<Inbound, 'id'>;
+const given = <T extends object>(fields: T): T => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+/** The inbound as the core's config has it. */
+export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
+  const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
+  const config = { tag, listen: listen || '0.0.0.0', port, protocol: protocol.name, settings: protocol.coreSettings(settings), streamSettings: { network: 'tcp', ...streamSettings }, sniffing } as unknown as JsonObject;
+  return { tag, protocol: protocol.name, config };
+}
+
+export class InboundService {
+  readonly #db: Database;
+  readonly #rows: InboundTables['inbounds'];
+  readonly #hooks: Hooks;
+  readonly #store: InboundStore;
+  readonly #engine: EngineApi;
+
+  constructor({ db, tables, hooks, store, engine }: { db: Database; tables: InboundTables; hooks: Hooks; store: InboundStore; engine: EngineApi }) {
+    this.#db = db;
+    this.#rows = tables.inbounds;
+    this.#hooks = hooks;
+    this.#store = store;
+    this.#engine = engine;
+  }
+
+  /** Rows for a reply; `whole` has settings and their clients, which lists leave out. */
+  view(inbounds: readonly Inbound[], whole: boolean) {
+    const rows: InboundView[] = inbounds.map((inbound) => ({ ...inbound, ...this.#store.usage(inbound.id), clientStats: [] }));
+    return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
+      ...row,
+      ...(!whole && { settings: null, streamSettings: null, sniffing: null }),
+      clientStats: row.clientStats as Record<string, unknown>[],
+      fallbackParent: null,
+      nodeId: null,
+      originNodeGuid: '',
+    }));
+  }
+
+  list() {
+    return this.view(this.#store.list(), false);
+  }
+
+  get(id: number) {
+    const [row] = this.view([this.#find(id)], true);
+    if (!row) throw errors.NOT_FOUND();
+    return row;
+  }
+
+  #find(id: number): Inbound {
+    const inbound = this.#store.get(id);
+    if (!inbound) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+    return inbound;
+  }
+
+  async add(body: AddInbound): Promise<{ id: number; applied: Applied }> {
+    const clients = body.settings?.['clients'];
+    if (Array.isArray(clients) && clients.length > 0) throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
+    const draft = await this.#check({ ...FRESH, ...given(body) } as Draft, undefined);
+    const saved = await this.#save(undefined, async (tx) => {
+      await this.#refuseTaken(tx, draft, undefined);
+      const { id: _id, ...columns } = { id: 0, ...draft };
+      const row = await this.#rows.create(columns, { transaction: tx.t });
+      return { ...draft, id: Number(row.get('id')) };
+    });
+    return { id: saved.id, applied: await this.#engine.reconcileConfig() };
+  }
+
+  async update(id: number, body: UpdateInbound): Promise<Applied> {
+    const before = this.#find(id);
+    const draft = await this.#check({ ...before, ...given(body) }, before);
+    await this.#save(before, async (tx) => {
+      await this.#refuseTaken(tx, draft, id);
+      const [changed] = await this.#rows.update(draft, { where: { id }, transaction: tx.t });
+      if (changed === 0) throw errors.NOT_FOUND(`inbound ${id} was deleted meanwhile`, { path: 'id' });
+      return { ...draft, id };
+    });
+    return this.#engine.reconcileConfig();
+  }
+
+  async setEnable(id: number, enable: boolean): Promise<Applied> {
+    return this.update(id, { enable });
+  }
+
+  /** Its clients stay, without it. */
+  async delete(id: number): Promise<Applied> {
+    const before = this.#find(id);
+    await this.#db.write(async (tx) => {
+      await this.#rows.destroy({ where: { id }, transaction: tx.t });
+      tx.after(afterInboundSave, { changes: [{ kind: 'deleted', before, after: undefined }] });
+    });
+    return this.#engine.reconcileConfig();
+  }
+
+  /** Everything that can be said against an inbound before it is written. */
+  async #check(wanted: Draft, before: Inbound | undefined): Promise<Draft> {
+    const protocol = this.#store.protocol(wanted.protocol);
+    if (!protocol) throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, { path: 'protocol' });
+    const { clients: _managedElsewhere, ...own } = wanted.settings;
+    const settings = inspect(protocol.settings, own);
+    const issues: Issue[] = [...('issues' in settings ? settings.issues.map(({ path, message }) => ({ path: `settings.${path}`, message: `settings.${message}` })) : []), ...streamIssues(wanted.streamSettings)];
+    if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: wanted.tag || `in-${wanted.port}-tcp` };
+    await this.#hooks.check(beforeInboundSave, { before, after: draft });
+    const others = this.#store.list().filter(({ id }) => id !== before?.id);
+    refuseTakenPort(others, draft);
+    if (others.some(({ tag }) => tag === draft.tag)) throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
+    // A place that this inbound holds already is held by our own core.
+    if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
+    await this.#examine(coreInbound(draft, protocol));
+    return draft;
+  }
+
+  async #examine(inbound: CoreInbound): Promise<void> {
+    try {
+      await this.#engine.examine(inbound);
+    } catch (cause) {
+      if (cause instanceof CoreRefused) throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, { cause, path: 'streamSettings' });
+      throw cause;
+    }
+  }
+
+  /** Again, with what the transaction sees: two requests may have passed the first check together. */
+  async #refuseTaken(tx: Tx, draft: Draft, self: number | undefined): Promise<void> {
+    const others = await tx.query<Pick<Inbound, 'id' | 'remark' | 'tag' | 'listen' | 'port'>>('SELECT id, remark, tag, listen, port FROM inbounds WHERE port = :port AND id <> :self', { port: draft.port, self: self ?? 0 });
+    refuseTakenPort(others, draft);
+  }
+
+  async #save(before: Inbound | undefined, write: (tx: Tx) => Promise<Inbound>): Promise<Inbound> {
+    try {
+      return await this.#db.write(async (tx) => {
+        const after = await write(tx);
+        const changes: InboundChange[] = [{ kind: before ? 'updated' : 'added', before, after }];
+        tx.after(afterInboundSave, { changes });
+        return after;
+      });
+    } catch (error) {
+      if (error instanceof UniqueConstraintError) throw errors.TAG_TAKEN(undefined, { path: 'tag', cause: error });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// All inbounds in memory, fed from the database at start and after every commit. Few of them, asked for all the time.
+import { after, type Database, type PluginContext, type Tx } from '../../kernel/index.js';
+import { type InboundChange, type InboundsApi, type InboundUsage, type Protocol, Protocols } from './contract.js';
+import { errors } from './errors.js';
+import type { Inbound } from './schema.js';
+import type { InboundTables } from './tables.js';
+
+/** Internal to this plugin: memory follows the commit of `addUsage`. */
+export const afterInboundUsage = after<readonly InboundUsage[]>('inbounds/afterInboundUsage');
+
+const NOTHING = { up: 0, down: 0 };
+
+/** Booleans and JSON come back from SQLite as they were stored. */
+const inboundOf = (row: Inbound): Inbound => ({ ...row, enable: Boolean(row.enable), disableFlow: Boolean(row.disableFlow) });
+
+export class InboundStore implements InboundsApi {
+  readonly #db: Database;
+  readonly #rows: InboundTables['inbounds'];
+  readonly #extensions: PluginContext['extensions'];
+  #inbounds = new Map<number, Inbound>();
+  readonly #usage = new Map<number, { up: number; down: number }>();
+  #protocols = new Map<string, Protocol>();
+
+  constructor({ db, tables, extensions }: { db: Database; tables: InboundTables; extensions: PluginContext['extensions'] }) {
+    this.#db = db;
+    this.#rows = tables.inbounds;
+    this.#extensions = extensions;
+  }
+
+  async load(): Promise<void> {
+    this.#protocols = new Map(this.#extensions(Protocols).map(({ value }) => [value.name, value]));
+    const rows = await this.#rows.findAll({ order: ['id'] });
+    this.#inbounds = new Map(rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, inboundOf(row)]));
+    for (const { inbound_id, up, down } of await this.#db.query<{ inbound_id: number; up: number; down: number }>('SELECT inbound_id, up, down FROM inbound_usage')) this.#usage.set(inbound_id, { up, down });
+  }
+
+  get(id: number): Inbound | undefined {
+    return this.#inbounds.get(id);
+  }
+  list(): readonly Inbound[] {
+    return [...this.#inbounds.values()];
+  }
+  protocol(name: string): Protocol | undefined {
+    return this.#protocols.get(name);
+  }
+  protocolNames(): string[] {
+    return [...this.#protocols.keys()];
+  }
+  usage(id: number): { readonly up: number; readonly down: number } {
+    return this.#usage.get(id) ?? NOTHING;
+  }
+
+  require(ids: readonly number[], path: string): void {
+    const missing = ids.find((id) => !this.#inbounds.has(id));
+    if (missing !== undefined) throw errors.NOT_FOUND(`there is no inbound with id ${missing}`, { path });
+  }
+
+  apply(changes: readonly InboundChange[]): void {
+    for (const { before, after } of changes) {
+      if (after) this.#inbounds.set(after.id, after);
+      else if (before) {
+        this.#inbounds.delete(before.id);
+        this.#usage.delete(before.id);
+      }
+    }
+  }
+
+  /** One statement for all; memory follows when the caller's transaction has committed. */
+  async addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void> {
+    const known = usage.filter(({ inboundId, up, down }) => this.#inbounds.has(inboundId) && up + down > 0);
+    if (known.length === 0) return;
+    await tx.run(
+      `INSERT INTO inbound_usage (inbound_id, up, down)
+       SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2 FROM json_each(:rows) AS j WHERE EXISTS (SELECT 1 FROM inbounds WHERE id = j.value ->> 0)
+       ON CONFLICT (inbound_id) DO UPDATE SET up = min(up + excluded.up, ${Number.MAX_SAFE_INTEGER}), down = min(down + excluded.down, ${Number.MAX_SAFE_INTEGER})`,
+      { rows: JSON.stringify(known.map(({ inboundId, up, down }) => [inboundId, up, down])) },
+    );
+    tx.after(afterInboundUsage, known);
+  }
+
+  count(usage: readonly InboundUsage[]): void {
+    for (const { inboundId, up, down } of usage) {
+      const now = this.usage(inboundId);
+      if (this.#inbounds.has(inboundId)) this.#usage.set(inboundId, { up: now.up + up, down: now.down + down });
+    }
+  }
+}

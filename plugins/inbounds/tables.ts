@@ -1,0 +1,29 @@
+import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+
+type Json = Record<string, unknown>;
+
+export const tables = {
+  inbounds: table('inbounds', {
+    id: column.id(), enable: column.bool(), remark: column.text(), listen: column.text(), port: column.integer(), protocol: column.text(), tag: column.text(),
+    expiryTime: column.integer(), total: column.integer(), disableFlow: column.bool(), shareAddr: column.text(), shareAddrStrategy: column.text(), subSortIndex: column.integer(),
+    trafficReset: column.text(), trafficResetDay: column.integer(), lastTrafficResetTime: column.integer(),
+    settings: column.json<Json>(), streamSettings: column.json<Json>(), sniffing: column.json<Json>(),
+  }),
+} as const;
+export type InboundTables = TableModels<typeof tables>;
+
+export const migrations: readonly Migration[] = [
+  {
+    name: '0001-inbounds',
+    up: ({ id, integer, bool, json }) => [
+      `CREATE TABLE inbounds (
+        id ${id}, enable ${bool} NOT NULL, remark VARCHAR(255) NOT NULL, listen VARCHAR(255) NOT NULL, port ${integer} NOT NULL, protocol VARCHAR(32) NOT NULL, tag VARCHAR(128) NOT NULL UNIQUE,
+        expiry_time ${integer} NOT NULL, total ${integer} NOT NULL, disable_flow ${bool} NOT NULL, share_addr VARCHAR(255) NOT NULL, share_addr_strategy VARCHAR(16) NOT NULL, sub_sort_index ${integer} NOT NULL,
+        traffic_reset VARCHAR(16) NOT NULL, traffic_reset_day ${integer} NOT NULL, last_traffic_reset_time ${integer} NOT NULL,
+        settings ${json} NOT NULL, stream_settings ${json} NOT NULL, sniffing ${json} NOT NULL)`,
+      'CREATE INDEX inbounds_port ON inbounds (port)',
+      // Written every few seconds, apart from what an admin edits. Outlives nothing: it goes with its inbound.
+      `CREATE TABLE inbound_usage (inbound_id ${integer} PRIMARY KEY REFERENCES inbounds (id) ON DELETE CASCADE, up ${integer} NOT NULL, down ${integer} NOT NULL)`,
+    ],
+  },
+];

@@ -1,0 +1,50 @@
+import { definePlugin, extend, Listeners, message, openObject, payload, provide, route, Sessions, singleton, tap, urlPath, variable, optional } from '../../kernel/index.js';
+import { afterSettingsSave, SettingGroups, Settings } from './contract.js';
+import { errors } from './errors.js';
+import { panelSettings } from './panel-settings.js';
+import { afterValuesWritten, SettingsService } from './service.js';
+import { SettingsStore } from './store.js';
+import { migrations, tables } from './tables.js';
+
+export default definePlugin({
+  name: 'settings',
+  version: '0.1.0',
+  api: 1,
+  essential: true,
+  about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
+  uses: { listeners: Listeners, sessions: Sessions },
+  config: { basePath: variable('WEIR_BASE_PATH', optional(urlPath()), 'path below which the panel is served; holds the setting webBasePath') },
+  tables,
+  migrations,
+  services: { store: singleton(SettingsStore), service: singleton(SettingsService) },
+  provides: ({ store }) => [provide(Settings, store)],
+  extends: ({ config }) => [extend(SettingGroups, { group: panelSettings, pinned: { webBasePath: config.basePath === undefined ? undefined : { value: config.basePath, variable: 'WEIR_BASE_PATH' } } })],
+  hooks: ({ store, listeners, sessions }) => [
+    tap(afterValuesWritten, (changes) => store.apply(changes)),
+    tap(afterSettingsSave, () => {
+      const { webBasePath, sessionMaxAge } = store.read(panelSettings);
+      listeners.panel.mountAt(webBasePath);
+      sessions.setLifetime(sessionMaxAge * 60_000);
+    }),
+  ],
+  routes: ({ service }) => [
+    route({
+      method: 'POST', path: '/panel/api/setting/all', doc: 'All settings in force; secrets are blank and have a flag.',
+      reply: payload(openObject()), handle: () => service.all(),
+    }),
+    route({
+      method: 'POST', path: '/panel/api/setting/update', doc: 'Changes the settings that are sent and leaves the others as they are.',
+      body: openObject(), reply: message(), errors: [errors.PINNED],
+      handle: async ({ body }) => {
+        await service.update(body);
+        return 'settings saved';
+      },
+    }),
+  ],
+  start: async ({ store, listeners, sessions }) => {
+    await store.load();
+    const { webBasePath, sessionMaxAge } = store.read(panelSettings);
+    listeners.panel.mountAt(webBasePath);
+    sessions.setLifetime(sessionMaxAge * 60_000);
+  },
+});

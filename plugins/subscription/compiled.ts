@@ -1,0 +1,101 @@
+// Everything about a subscription that does not depend on who fetches it, worked out when it changes.
+import type { Hooks, PluginContext } from '../../kernel/index.js';
+import { type Inbound, type InboundsApi, viewStream } from '../inbounds/contract.js';
+import { panelSettings, type SettingsApi } from '../settings/contract.js';
+import { authorityOf } from './address.js';
+import { composeSubscription, type Entry, type EntryTemplate, type Format, Formats } from './contract.js';
+import { compileRemark, type RemarkTemplate } from './remark/template.js';
+import { subscriptionSettings } from './settings.js';
+
+export interface CompiledEntry {
+  readonly inboundRemark: string;
+  readonly hostRemark: string;
+  readonly protocol: string;
+  readonly network: string;
+  readonly security: string;
+  readonly authority: (requestHost: string) => string;
+  /** by name of the format */
+  readonly templates: Readonly<Record<string, EntryTemplate>>;
+}
+
+export class Compiled {
+  readonly #hooks: Hooks;
+  readonly #inbounds: InboundsApi;
+  readonly #settings: SettingsApi;
+  readonly #extensions: PluginContext['extensions'];
+  /** by inbound; of enabled ones only */
+  readonly #entries = new Map<number, readonly CompiledEntry[]>();
+  #order = new Map<number, number>();
+  formats: readonly Format[] = [];
+  /** path prefix → format */
+  prefixes = new Map<string, Format>();
+  remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
+  timeZone: string | undefined;
+
+  constructor({ hooks, inbounds, settings, extensions }: { hooks: Hooks; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
+    this.#hooks = hooks;
+    this.#inbounds = inbounds;
+    this.#settings = settings;
+    this.#extensions = extensions;
+  }
+
+  async all(): Promise<void> {
+    this.formats = this.#extensions(Formats).map(({ value }) => value);
+    this.settingsChanged();
+    for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
+  }
+
+  settingsChanged(): void {
+    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read(subscriptionSettings);
+    this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
+    const { timeLocation } = this.#settings.read(panelSettings);
+    this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
+    this.prefixes = new Map(this.formats.flatMap((format): [string, Format][] => {
+      const prefix = format.prefix();
+      return prefix === undefined ? [] : [[prefix, format]];
+    }));
+  }
+
+  async inbound(inbound: Inbound): Promise<void> {
+    const protocol = this.#inbounds.protocol(inbound.protocol);
+    if (!inbound.enable || !protocol) return this.drop(inbound.id);
+    const plain: Entry = { inbound, protocol, hostRemark: '' };
+    const further = await this.#hooks.compose(composeSubscription, { inbound, protocol });
+    // Hosts take the place of the inbound's own address, as soon as there is one.
+    const entries = further.length > 0 ? further.map(({ entry }) => entry) : [plain];
+    this.#entries.set(inbound.id, entries.map((entry) => this.#compile(entry)));
+    this.#sort();
+  }
+
+  drop(inboundId: number): void {
+    this.#entries.delete(inboundId);
+    this.#sort();
+  }
+
+  #compile(entry: Entry): CompiledEntry {
+    const { inbound, hostRemark, address, port } = entry;
+    const { network, security } = viewStream(inbound.streamSettings);
+    return {
+      inboundRemark: inbound.remark, hostRemark, protocol: inbound.protocol, network, security,
+      authority: authorityOf(inbound, address, port),
+      templates: Object.fromEntries(this.formats.map((format) => [format.name, format.compile(entry)])),
+    };
+  }
+
+  #sort(): void {
+    const sorted = this.#inbounds.list().toSorted((a, b) => a.subSortIndex - b.subSortIndex || a.id - b.id);
+    this.#order = new Map(sorted.map(({ id }, place) => [id, place]));
+  }
+
+  /** Entries of these inbounds in the order of the subscription; the arrays are shared, the same set gives the same array. */
+  entriesOf(inboundIds: readonly number[]): readonly CompiledEntry[] {
+    const known = this.#selections.get(inboundIds);
+    if (known?.order === this.#order) return known.entries;
+    const place = (id: number) => this.#order.get(id) ?? 0;
+    const entries = inboundIds.toSorted((a, b) => place(a) - place(b)).flatMap((id) => this.#entries.get(id) ?? []);
+    this.#selections.set(inboundIds, { order: this.#order, entries });
+    return entries;
+  }
+  /** Clients share their lists of inbounds, so there are few of them. */
+  readonly #selections = new WeakMap<readonly number[], { order: Map<number, number>; entries: readonly CompiledEntry[] }>();
+}

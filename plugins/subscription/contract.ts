@@ -1,0 +1,62 @@
+// Subscriptions: what a client program fetches, in whatever format.
+import { draft, event, extensionPoint, filter, guard, token } from '../../kernel/index.js';
+import type { ClientRow } from '../clients/contract.js';
+import type { Inbound, Protocol } from '../inbounds/contract.js';
+
+export { encodeFragment } from './remark/fragment.js';
+export { randomPath } from './settings.js';
+
+/** One way to reach one inbound, before it is written in any format. */
+export interface Entry {
+  readonly inbound: Inbound;
+  readonly protocol: Protocol;
+  /** name of this way, beside the inbound's own; empty for the plain one */
+  readonly hostRemark: string;
+  /** overrides the inbound's own address and port */
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** What differs from fetch to fetch. */
+export interface EntryFill {
+  readonly client: ClientRow;
+  /** `host:port`, IPv6 in brackets */
+  readonly authority: string;
+  /** name under which the entry is shown */
+  readonly remark: string;
+}
+export type EntryTemplate = (fill: EntryFill) => string;
+
+/** A format of subscriptions, with a path prefix of its own. */
+export interface Format {
+  readonly name: string;
+  readonly contentType: string;
+  /** Begins and ends with a slash; undefined while the format is off. */
+  prefix(): string | undefined;
+  /** Compiles what all fetches have in common; called when the entry changes. */
+  compile(entry: Entry): EntryTemplate;
+  /** Joins rendered entries to the body. */
+  body(entries: readonly string[]): string;
+}
+export const Formats = extensionPoint<Format>('subscription', 'Formats');
+
+export interface SubscriptionApi {
+  /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */
+  entries(format: string, client: ClientRow, requestHost: string): string[];
+}
+export const Subscription = token<SubscriptionApi>('subscription', 'Subscription');
+
+export interface FetchInfo {
+  readonly subId: string;
+  readonly email: string;
+  readonly ip: string;
+  readonly agent: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+/** Further ways to reach an inbound (hosts, nodes); called when inbounds or settings change, never for a fetch. */
+export const composeSubscription = draft<Entry, { readonly inbound: Inbound; readonly protocol: Protocol }>('subscription/composeSubscription');
+/** A tap sends every fetch through the slow lane. A refusal answers 404. */
+export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');
+/** A tap sends every fetch through the slow lane. */
+export const subscriptionHeaders = filter<readonly (readonly [string, string])[], { readonly client: ClientRow }>('subscription/subscriptionHeaders');
+export const subscriptionFetched = event<{ readonly fetches: readonly { readonly clientId: number; readonly at: number }[] }>('subscription/subscriptionFetched');

@@ -1,0 +1,43 @@
+import { composeReadyLine, definePlugin, extend, Listeners, provide, singleton, tap } from '../../kernel/index.js';
+import { Clients } from '../clients/contract.js';
+import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
+import { afterSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
+import { Compiled } from './compiled.js';
+import { Subscription } from './contract.js';
+import { Lanes } from './lanes.js';
+import { Renderer } from './renderer.js';
+import { subscriptionSettings, subscriptionVariables } from './settings.js';
+
+export default definePlugin({
+  name: 'subscription',
+  version: '0.1.0',
+  api: 1,
+  about: 'Serves to client programs what they need to connect, on a listener of its own.',
+  uses: { clients: Clients, inbounds: Inbounds, settings: Settings, listeners: Listeners },
+  config: subscriptionVariables,
+  services: { compiled: singleton(Compiled), renderer: singleton(Renderer), lanes: singleton(Lanes) },
+  provides: ({ renderer }) => [provide(Subscription, renderer)],
+  extends: () => [extend(SettingGroups, { group: subscriptionSettings })],
+  hooks: ({ compiled, listeners, config }) => [
+    tap(afterInboundSave, async ({ changes }) => {
+      for (const { before, after } of changes) {
+        if (after) await compiled.inbound(after);
+        else if (before) compiled.drop(before.id);
+      }
+    }),
+    tap(afterSettingsSave, () => {
+      const paths = [...compiled.prefixes.keys()].join();
+      compiled.settingsChanged();
+      if ([...compiled.prefixes.keys()].join() !== paths) listeners.remount();
+    }),
+    tap(composeReadyLine, (add) => {
+      const [prefix] = compiled.prefixes.keys();
+      add({ subUrl: `http://${config.host === '0.0.0.0' ? config.publicHost ?? '127.0.0.1' : config.host}:${listeners.port('subscription')}${prefix ?? '/'}` });
+    }),
+  ],
+  routes: ({ lanes }) => lanes.routes(),
+  start: async ({ compiled, lanes, listeners, config }) => {
+    await compiled.all();
+    listeners.declare('subscription', config, lanes.fast);
+  },
+});

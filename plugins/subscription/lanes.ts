@@ -1,0 +1,83 @@
+// Two ways to one answer. The fast lane is a plain function before Express, for what it is sure of; everything else,
+// and every fetch as soon as a plugin taps into fetches, takes the slow lane through routes and hooks.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Hooks, kernelErrors, type ListenersApi, PanelError, raw, type RequestInfo, type Route, route, shape, word } from '../../kernel/index.js';
+import type { ClientRow, ClientsApi } from '../clients/contract.js';
+import type { Compiled } from './compiled.js';
+import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
+import type { Renderer } from './renderer.js';
+
+/** What stands in a path unescaped; ids with anything else take the slow lane. */
+const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
+const GONE = ['Cache-Control', 'no-store', 'Content-Length', '0'];
+
+export class Lanes {
+  readonly #compiled: Compiled;
+  readonly #renderer: Renderer;
+  readonly #clients: ClientsApi;
+  readonly #hooks: Hooks;
+  readonly #clock: Clock;
+  readonly #listeners: ListenersApi;
+  /** Rendered for unknown ids too, so that these take as long as known ones. */
+  #decoy: ClientRow | undefined;
+
+  constructor(needs: { compiled: Compiled; renderer: Renderer; clients: ClientsApi; hooks: Hooks; clock: Clock; listeners: ListenersApi }) {
+    this.#compiled = needs.compiled;
+    this.#renderer = needs.renderer;
+    this.#clients = needs.clients;
+    this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
+    this.#listeners = needs.listeners;
+  }
+
+  /** Before Express; false sends the request on. */
+  readonly fast = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method, url = '' } = request;
+    if ((method !== 'GET' && method !== 'HEAD') || this.#hooks.isUsed(beforeSubscription) || this.#hooks.isUsed(subscriptionHeaders)) return false;
+    const slash = url.lastIndexOf('/') + 1;
+    const format = this.#compiled.prefixes.get(url.slice(0, slash));
+    const id = url.slice(slash);
+    if (!format || !PLAIN_ID.test(id)) return false;
+    const client = this.#clients.bySubId(id);
+    const shown = client ?? this.#decoy;
+    if (!shown) return false;
+    this.#decoy = shown;
+    const { headers, body } = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
+    if (!client) {
+      response.writeHead(404, GONE).end();
+      return true;
+    }
+    const flat: string[] = ['Content-Length', String(Buffer.byteLength(body))];
+    for (const [name, value] of headers) flat.push(name, value);
+    response.writeHead(200, flat).end(method === 'HEAD' ? undefined : body);
+    if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
+    return true;
+  };
+
+  /** One route per format, with every hook. */
+  routes(): Route[] {
+    return this.#compiled.formats.map((format) =>
+      route({
+        method: 'GET', listener: 'subscription', auth: 'anyone', path: () => `${format.prefix() ?? `/off/${format.name}/`}{subid}`, doc: `Subscription in the format ${format.name}.`,
+        params: shape({ subid: word() }), reply: raw(),
+        handle: (input) => this.#slow(format, input.params.subid, input),
+      }),
+    );
+  }
+
+  async #slow(format: Format, subId: string, { ip, host, method, headers: sent, reply }: RequestInfo): Promise<string> {
+    const client = format.prefix() === undefined ? undefined : this.#clients.bySubId(subId);
+    if (!client) throw kernelErrors.NOT_FOUND();
+    try {
+      await this.#hooks.check(beforeSubscription, { subId, email: client.email, ip, agent: sent['user-agent'] ?? '', headers: sent });
+    } catch (cause) {
+      // Client programs look at the status alone, and know only this one.
+      throw cause instanceof PanelError ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers }) : cause;
+    }
+    const { headers, body } = this.#renderer.render(format, client, host);
+    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, headers, { client })) reply.header(name, value);
+    reply.header('Content-Length', String(Buffer.byteLength(body)));
+    if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
+    return body;
+  }
+}

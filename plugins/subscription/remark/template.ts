@@ -1,0 +1,110 @@
+// Compiles a remark template once per change of settings, so that a link's remark costs a few string
+// concatenations: parse → filter → render.
+import { withoutTokens } from './filter.js';
+import { UNLIMITED } from './format.js';
+import { parseTemplate, type Segment, type Template } from './grammar.js';
+import { TOKENS, type RemarkInput, type Token, type TokenGroup } from './tokens.js';
+
+/** Gives the name of a link, unescaped. It is '' only when there is no inbound remark either. */
+export interface RemarkTemplate {
+  /** For the first link of a subscription: the whole template. */
+  first(input: RemarkInput): string;
+  /** For its other links: usage would only repeat itself, and so would the client's name unless asked for. */
+  later(input: RemarkInput): string;
+  /** For people who look at the panel or the subscription's page, where usage and protocol stand next to the link. */
+  display(input: RemarkInput): string;
+}
+
+export interface RemarkOptions {
+  /** Keep EMAIL and USERNAME in `later`. */
+  readonly identityOnAllLinks: boolean;
+}
+
+type Render = (input: RemarkInput) => string;
+
+/** A token with the literal in front of it. One shape for all, so that the loop below stays monomorphic. */
+interface Piece {
+  readonly before: string;
+  /** `before` is a lone dash between two tokens: it only stands where there is text on both sides. */
+  readonly joining: boolean;
+  readonly read: Token['read'];
+  readonly unbounded: boolean;
+}
+
+interface CompiledSegment {
+  readonly pieces: readonly Piece[];
+  /** The literal after the last token, or all of a segment without tokens. */
+  readonly tail: string;
+}
+
+const UNKNOWN: Token = { read: () => '' };
+
+/**
+ * `template` is the text of the setting, e.g. `{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D`; a blank one
+ * means inbound remark, endpoint remark and email joined by `-` on every link. Never fails, see parseTemplate.
+ */
+export function compileRemark(template: string, options: RemarkOptions): RemarkTemplate {
+  if (template.trim() === '') return { first: joinRemarks, later: joinRemarks, display: joinRemarks };
+  const whole = parseTemplate(template);
+  const spared = new Set<TokenGroup>(options.identityOnAllLinks ? ['usage'] : ['usage', 'identity']);
+  return {
+    first: renderer(whole),
+    later: renderer(withoutTokens(whole, spared)),
+    display: renderer(withoutTokens(whole, new Set<TokenGroup>(['usage', 'route']))),
+  };
+}
+
+function joinRemarks({ inboundRemark, hostRemark, client }: RemarkInput): string {
+  let joined = inboundRemark;
+  if (hostRemark !== '') joined = joined === '' ? hostRemark : `${joined}-${hostRemark}`;
+  if (client.email !== '') joined = joined === '' ? client.email : `${joined}-${client.email}`;
+  return joined;
+}
+
+function renderer(template: Template): Render {
+  const segments = template.map(compileSegment);
+  return (input) => {
+    let remark = '';
+    let empty = true;
+    for (const segment of segments) {
+      const text = renderSegment(segment, input);
+      if (text === undefined) continue;
+      remark = empty ? text : `${remark}|${text}`;
+      empty = false;
+    }
+    return remark.trim() === '' ? input.inboundRemark : remark;
+  };
+}
+
+function compileSegment(segment: Segment): CompiledSegment {
+  const pieces: Piece[] = [];
+  let literal = '';
+  for (const part of segment) {
+    if ('literal' in part) {
+      literal = part.literal;
+      continue;
+    }
+    const token = TOKENS.get(part.token) ?? UNKNOWN;
+    const joining = pieces.length > 0 && literal.trim() === '-';
+    pieces.push({ before: literal, joining, read: token.read, unbounded: token.unbounded === true });
+    literal = '';
+  }
+  return { pieces, tail: literal };
+}
+
+/** `undefined` when the segment has tokens but none of them has anything to say. */
+function renderSegment({ pieces, tail }: CompiledSegment, input: RemarkInput): string | undefined {
+  if (pieces.length === 0) return tail;
+  let text = '';
+  let produced = false;
+  let worthShowing = false;
+  for (const piece of pieces) {
+    const value = piece.read(input);
+    if (!piece.joining || (produced && value !== '')) text += piece.before;
+    if (value === '') continue;
+    text += value;
+    produced = true;
+    if (!piece.unbounded || value !== UNLIMITED) worthShowing = true;
+  }
+  return worthShowing ? text + tail : undefined;
+}

@@ -1,0 +1,88 @@
+// One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
+import type { Clock } from '../../kernel/index.js';
+import { type ClientRow, depletionOf } from '../clients/contract.js';
+import type { SettingsApi } from '../settings/contract.js';
+import { hostFor } from './address.js';
+import type { Compiled, CompiledEntry } from './compiled.js';
+import type { Format, SubscriptionApi } from './contract.js';
+import { subscriptionSettings } from './settings.js';
+
+export interface Rendered {
+  readonly headers: [string, string][];
+  readonly body: string;
+}
+
+const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
+const identity: Readonly<Record<string, (client: ClientRow) => string>> = {
+  EMAIL: (c) => c.email, ID: (c) => c.uuid, SHORT_ID: (c) => c.uuid.slice(0, 8), SUB_ID: (c) => c.subId, TELEGRAM_ID: (c) => (c.tgId === 0 ? '' : String(c.tgId)),
+};
+/** Only these five tokens are known in headers; in links their values are escaped as in forms. */
+const expand = (template: string, client: ClientRow, escape: (text: string) => string): string =>
+  template.includes('{{') ? template.replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) => escape(identity[name]?.(client) ?? '')).trim() : template;
+const asIs = (text: string): string => text;
+const inUrl = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+
+export class Renderer implements SubscriptionApi {
+  readonly #compiled: Compiled;
+  readonly #settings: SettingsApi;
+  readonly #clock: Clock;
+  readonly #publicHost: string | undefined;
+
+  constructor({ compiled, settings, clock, config }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined } }) {
+    this.#compiled = compiled;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#publicHost = config.publicHost;
+  }
+
+  /** A disabled, expired or depleted client gets its headers and no working link. */
+  render(format: Format, client: ClientRow, requestHost: string): Rendered {
+    const now = this.#clock.now();
+    const works = client.enable && depletionOf(client, now) === undefined;
+    const entries = works ? this.#entries(format.name, client, requestHost, now, false) : [];
+    return { headers: this.#headers(format, client), body: format.body(entries) };
+  }
+
+  entries(format: string, client: ClientRow, requestHost: string): string[] {
+    return this.#entries(format, client, requestHost, this.#clock.now(), true);
+  }
+
+  #entries(format: string, client: ClientRow, requestHost: string, now: number, display: boolean): string[] {
+    const { remark, timeZone } = this.#compiled;
+    const { subDomain } = this.#settings.read(subscriptionSettings);
+    const host = hostFor(requestHost, { publicHost: this.#publicHost, subDomain });
+    const rendered: string[] = [];
+    for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
+      const template = entry.templates[format];
+      if (!template) continue;
+      const input = remarkInput(entry, client, now, timeZone);
+      const name = display ? remark.display(input) : rendered.length === 0 ? remark.first(input) : remark.later(input);
+      rendered.push(template({ client, authority: entry.authority(host), remark: name }));
+    }
+    return rendered;
+  }
+
+  #headers({ contentType }: Format, client: ClientRow): [string, string][] {
+    const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = this.#settings.read(subscriptionSettings);
+    const headers: [string, string][] = [
+      ['Content-Type', contentType],
+      // The path is a secret and the body holds credentials: nothing on the way may keep it.
+      ['Cache-Control', 'no-store'],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Subscription-Userinfo', `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${client.expiryTime > 0 ? Math.floor(client.expiryTime / 1000) : 0}`],
+      ['Profile-Update-Interval', String(subUpdates)],
+    ];
+    if (subTitle) headers.push(['Profile-Title', `base64:${base64(expand(subTitle, client, asIs))}`]);
+    if (subSupportUrl) headers.push(['Support-Url', headerSafe(expand(subSupportUrl, client, inUrl))]);
+    if (subProfileUrl) headers.push(['Profile-Web-Page-Url', headerSafe(expand(subProfileUrl, client, inUrl))]);
+    if (subAnnounce) headers.push(['Announce', `base64:${base64(expand(subAnnounce, client, asIs))}`]);
+    return headers;
+  }
+}
+
+/** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */
+const headerSafe = (url: string): string => url.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+
+function remarkInput({ inboundRemark, hostRemark, protocol, network, security }: CompiledEntry, client: ClientRow, now: number, timeZone: string | undefined) {
+  return { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
+}

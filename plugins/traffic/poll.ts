@@ -1,0 +1,108 @@
+// One poll: read the core's counters, make the bytes safe, then see who is at a limit.
+import { type Clock, type Database, type Hooks, type Log, messageOf } from '../../kernel/index.js';
+import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
+import type { EngineApi } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { Baselines } from './baselines.js';
+import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+
+type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
+
+export class Poll {
+  readonly #db: Database;
+  readonly #hooks: Hooks;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #engine: EngineApi;
+  readonly #clients: ClientsApi;
+  readonly #inbounds: InboundsApi;
+  readonly #baselines: Baselines;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(needs: { db: Database; hooks: Hooks; log: Log; clock: Clock; engine: EngineApi; clients: ClientsApi; inbounds: InboundsApi; baselines: Baselines }) {
+    this.#db = needs.db;
+    this.#hooks = needs.hooks;
+    this.#log = needs.log;
+    this.#clock = needs.clock;
+    this.#engine = needs.engine;
+    this.#clients = needs.clients;
+    this.#inbounds = needs.inbounds;
+    this.#baselines = needs.baselines;
+  }
+
+  /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
+  run(): Promise<void> {
+    const turn = this.#last.then(() => this.#run());
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #run(): Promise<void> {
+    const at = this.#clock.now();
+    const usage = await this.#count(at);
+    // Bytes are safe by now; a failure from here on costs a poll's delay, not a byte.
+    await this.#enforce(usage, at);
+    if (usage.length > 0) this.#hooks.emit(trafficCounted, { at, usage });
+  }
+
+  /** Only counts; for the moment before a stop of the core. */
+  countNow(): Promise<void> {
+    const turn = this.#last.then(async () => void (await this.#count(this.#clock.now())));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #count(at: number): Promise<readonly ClientUsage[]> {
+    const counters = await this.#engine.counters().catch((error: unknown) => {
+      this.#log.warn('the core did not answer the poll; its counters go on and nothing is lost', { reason: messageOf(error) });
+      return undefined;
+    });
+    if (!counters) return [];
+    const { readings, usage } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined);
+    if (readings.length === 0) return [];
+    const counted = this.#hooks.refine(trafficDeltas, usage, { at });
+    await this.#db.write(async (tx) => {
+      await this.#clients.addUsage(tx, counted, at);
+      await this.#inbounds.addUsage(tx, perInbound(counted));
+      await this.#baselines.save(tx, readings);
+    });
+    return counted;
+  }
+
+  /** Looks at those who moved bytes and those whose time is over, never at everybody. */
+  async #enforce(usage: readonly ClientUsage[], at: number): Promise<void> {
+    const moved = [...new Set(usage.map(({ clientId }) => clientId))];
+    const beginning = moved.filter((id) => (this.#clients.byId(id)?.expiryTime ?? 0) < 0);
+    const due = new Set([...moved, ...(await this.#clients.expired(at))]);
+    const found = [...due].flatMap((id): Candidate[] => {
+      const client = this.#clients.byId(id);
+      const cause = client?.enable ? depletionOf(client, at) : undefined;
+      return cause ? [{ id, cause }] : [];
+    });
+    const depleted = found.length === 0 ? found : this.#hooks.refine(depletionCandidates, found, { at });
+    if (depleted.length + beginning.length === 0) return;
+    const gone = depleted.flatMap(({ id, cause }) => {
+      const client = this.#clients.byId(id);
+      return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
+    });
+    await this.#db.write(async (tx) => {
+      await this.#clients.startExpiry(tx, beginning, at);
+      await this.#clients.deplete(tx, depleted);
+      if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
+    });
+    await this.#engine.reconcileUsers(gone.flatMap(({ id: clientId, inboundIds }) => inboundIds.map((inboundId) => ({ inboundId, clientId }))));
+    if (gone.length > 0) this.#log.info('clients reached a limit and were switched off', { count: gone.length });
+  }
+}
+
+function perInbound(usage: readonly ClientUsage[]) {
+  const sums = new Map<number, { inboundId: number; up: number; down: number }>();
+  for (const { inboundId, up, down } of usage) {
+    const sum = sums.get(inboundId);
+    if (sum) {
+      sum.up += up;
+      sum.down += down;
+    } else sums.set(inboundId, { inboundId, up, down });
+  }
+  return [...sums.values()];
+}

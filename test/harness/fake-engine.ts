@@ -1,0 +1,63 @@
+// An engine without a core: remembers what it was told and counts what a test says.
+import { composeCoreConfig, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type UserRef } from '../../plugins/engine/contract.js';
+import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
+
+export class FakeEngine {
+  /** Users the core would accept, by `i<inbound>.c<client>`. */
+  readonly users = new Map<string, Record<string, string>>();
+  /** Every call of reconcileUsers. */
+  readonly told: UserRef[][] = [];
+  inbounds: string[] = [];
+  epoch = 'first';
+  readonly counters = new Map<string, { inboundId: number; clientId: number; up: number; down: number }>();
+  /** the reason with which the core refuses the next inbound */
+  refuses: string | undefined;
+  running = true;
+
+  /** Moves bytes through an attachment, as a core would count them. */
+  move(inboundId: number, clientId: number, up: number, down: number): void {
+    const key = `i${inboundId}.c${clientId}`;
+    const now = this.counters.get(key) ?? { inboundId, clientId, up: 0, down: 0 };
+    this.counters.set(key, { inboundId, clientId, up: now.up + up, down: now.down + down });
+  }
+  /** A new process: its counters begin at zero. */
+  restart(epoch: string): void {
+    this.epoch = epoch;
+    this.counters.clear();
+  }
+
+  get plugin(): Plugin {
+    return definePlugin({
+      name: 'engine',
+      version: '0.0.0',
+      api: 1,
+      about: 'An engine without a core, for tests.',
+      provides: ({ hooks, extensions }) => {
+        const done = { pending: false, reason: '' };
+        const api: EngineApi = {
+          status: () => ({ state: this.running ? 'running' : 'stop', errorMsg: '', version: '0.0.0', startedAt: 0 }),
+          reconcileUsers: async (refs) => {
+            this.told.push([...refs]);
+            for (const ref of refs) {
+              const user = extensions(CoreUsers).map(({ value }) => value.user(ref)).find(Boolean);
+              const name = `i${ref.inboundId}.c${ref.clientId}`;
+              if (user) this.users.set(name, { ...user.account });
+              else this.users.delete(name);
+            }
+            return done;
+          },
+          reconcileConfig: async () => {
+            const parts = await hooks.compose(composeCoreConfig, undefined);
+            this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
+            return done;
+          },
+          examine: async () => {
+            if (this.refuses) throw new CoreRefused(this.refuses);
+          },
+          counters: async (): Promise<CoreCounters | undefined> => (this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined),
+        };
+        return [provide(Engine, api)];
+      },
+    });
+  }
+}

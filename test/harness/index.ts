@@ -1,0 +1,6 @@
+// What tests use; exported as weir/testing.
+export { FakeClock } from './fake-clock.js';
+export { FakeEngine } from './fake-engine.js';
+export { ADMIN, type Answer, freePort } from './api.js';
+export { TestPanel } from './panel.js';
+export { PanelProcess } from './panel-process.js';

@@ -1,0 +1,4 @@
+// The panel as a process of its own, without the set-up that `npm start` does first.
+import { main } from '../../kernel/main.js';
+
+await main();

@@ -1,0 +1,125 @@
+// A whole panel as a child process: for what only a process can show, such as kill -9, exit codes and a core that outlives its panel.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { environmentOf, PanelApi } from './api.js';
+
+export interface PanelProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** a folder of a former panel; else one is made */
+  readonly dataDirectory?: string;
+}
+
+/** One line of the panel's log. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
+/** The line that says the panel is ready. */
+export type ReadyLine = LogLine & { readonly panelUrl: string; readonly subUrl: string; readonly engine: string; readonly engineProblem?: string };
+
+const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
+const READY_LIMIT_MS = 60_000;
+/** Polls come every five seconds. */
+const PATIENCE_MS = 20_000;
+
+export class PanelProcess extends PanelApi {
+  readonly dataDirectory: string;
+  readonly log: LogLine[] = [];
+  /** how the process ended, once it has */
+  end: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #words = '';
+
+  private constructor(dataDirectory: string, child: ChildProcess) {
+    super();
+    this.dataDirectory = dataDirectory;
+    this.#child = child;
+    if (child.stdout) createInterface(child.stdout).on('line', (line) => this.#heard(line));
+    child.stderr?.on('data', (chunk: Buffer) => (this.#words += chunk.toString()));
+    // `close` and not `exit`: only then all of the log has been read.
+    this.#ended = once(child, 'close').then(([code, signal]) => (this.end = { code: code as number | null, signal: signal as NodeJS.Signals | null }));
+  }
+
+  #heard(line: string): void {
+    try {
+      this.log.push(JSON.parse(line) as LogLine);
+    } catch {
+      this.#words += `${line}\n`;
+    }
+  }
+
+  /** Resolves when the panel says that it is ready, logged in. */
+  static async start({ env = {}, dataDirectory }: PanelProcessOptions = {}): Promise<PanelProcess> {
+    const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
+    const child = spawn(process.execPath, [ENTRY], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), WEIR_ENGINE_PRIVATE: 'allow', ...env } });
+    const panel = new PanelProcess(folder, child);
+    try {
+      await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);
+      if (panel.end) throw new Error(`the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`);
+      await panel.login();
+      return panel;
+    } catch (error) {
+      if (dataDirectory === undefined) await panel.dispose();
+      else await panel.kill('SIGKILL');
+      throw error;
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+  get ready(): ReadyLine {
+    const line = this.said('ready');
+    if (!line) throw new Error('the panel is not ready');
+    return line as ReadyLine;
+  }
+  override get url(): string {
+    return this.ready.panelUrl.replace(/\/$/, '');
+  }
+
+  /** The first line of the log with this message. */
+  said(message: string): LogLine | undefined {
+    return this.log.find(({ msg }) => msg === message);
+  }
+
+  /** Waits for a condition with a deadline that only a broken panel meets. */
+  async until(condition: () => boolean | Promise<boolean>, what: string, limit = PATIENCE_MS): Promise<void> {
+    const deadline = Date.now() + limit;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Error(`did not happen within ${limit / 1000} s: ${what}; the panel's last words: ${this.log.slice(-8).map((line) => JSON.stringify(line)).join('\n')} ${this.#words}`);
+      await sleep(50);
+    }
+  }
+
+  /** Sends a signal and waits for the end of the process, unless it has ended already. */
+  async kill(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+    this.#child.kill(signal);
+    await this.#ended;
+    return this.end ?? { code: null, signal: null };
+  }
+
+  /** Process id of the core that runs for this data folder, whoever started it; undefined when none does. */
+  async corePid(): Promise<number | undefined> {
+    const folder = join(this.dataDirectory, 'engine');
+    try {
+      const { identity } = JSON.parse(await readFile(join(folder, 'core.json'), 'utf8')) as { identity: { pid: number } };
+      // A pid alone may be another program's by now.
+      return (await readFile(`/proc/${identity.pid}/cmdline`, 'utf8')).includes(folder) ? identity.pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Ends the panel and its core by force, and removes their folder. */
+  async dispose(): Promise<void> {
+    await this.kill('SIGKILL');
+    const core = await this.corePid();
+    if (core !== undefined) process.kill(core, 'SIGKILL');
+    await rm(this.dataDirectory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,63 @@
+// A whole panel for a test: its own data folder, free ports, an admin who is logged in.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kernel } from '../../kernel/kernel.js';
+import { readPreset } from '../../kernel/main.js';
+import { findPlugins } from '../../kernel/plugin/find.js';
+import type { Clock } from '../../kernel/jobs/clock.js';
+import type { Plugin } from '../../kernel/plugin/define.js';
+import { environmentOf, PanelApi } from './api.js';
+
+export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
+
+export interface PanelOptions {
+  /** take the place of the built-in plugins of the same name, or come in addition */
+  readonly plugins?: readonly Plugin[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** a folder that outlives the panel, for tests of restarts */
+  readonly dataDirectory?: string;
+}
+
+export class TestPanel extends PanelApi {
+  readonly kernel: Kernel;
+  readonly dataDirectory: string;
+  readonly log: string[];
+
+  private constructor(kernel: Kernel, dataDirectory: string, log: string[]) {
+    super();
+    this.kernel = kernel;
+    this.dataDirectory = dataDirectory;
+    this.log = log;
+  }
+
+  static async boot(options: PanelOptions = {}): Promise<TestPanel> {
+    const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
+    const replaced = new Map((options.plugins ?? []).map((plugin) => [plugin.name, plugin]));
+    const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name)));
+    const log: string[] = [];
+    const env = { ...environmentOf(dataDirectory), ...options.env };
+    const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), checkReplies: true, ...(options.clock && { clock: options.clock }) });
+    const panel = new TestPanel(kernel, dataDirectory, log);
+    await panel.login();
+    return panel;
+  }
+
+  override get url(): string {
+    return `http://127.0.0.1:${this.kernel.listeners.panel.port}`;
+  }
+  get subscriptionUrl(): string {
+    return `http://127.0.0.1:${this.kernel.listeners.port('subscription')}`;
+  }
+
+  /** Ends the panel and leaves its data. */
+  stop(): Promise<void> {
+    return this.kernel.stop('end of test');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await rm(this.dataDirectory, { recursive: true, force: true });
+  }
+}
