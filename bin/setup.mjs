@@ -10,27 +10,27 @@ import { promisify } from 'node:util';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 const SOURCES = ['kernel', 'plugins', 'config', 'test', 'examples'];
-const children = new Set();
-
-for (const signal of ['SIGTERM', 'SIGINT']) {
-  process.on(signal, () => {
-    if (children.size === 0) return;
-    for (const child of children) child.kill(signal);
-    process.exit(signal === 'SIGINT' ? 130 : 143);
-  });
-}
 
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');
 const exists = (path) => stat(path).then(() => true, () => false);
 
+/** A child that ends with us: a signal to this process ends the child first. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options });
-    children.add(child);
-    child.on('error', (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })));
+    const passOn = (signal) => {
+      child.kill(signal);
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    };
+    const alone = () => process.off('SIGTERM', passOn).off('SIGINT', passOn);
+    process.on('SIGTERM', passOn).on('SIGINT', passOn);
+    child.on('error', (cause) => {
+      alone();
+      reject(new Error(`${command} could not be started: ${cause.message}`, { cause }));
+    });
     child.on('close', (code, signal) => {
-      children.delete(child);
+      alone();
       if (code === 0) resolve();
       else reject(new Error(`${command} ${args[0] ?? ''} failed (${signal ?? `exit code ${code}`})`));
     });

@@ -24,6 +24,9 @@ export class Supervisor implements EngineApi {
   #record: CoreRecord = { base: '', inbounds: {} };
   #tags = new Map<number, string>();
   #refused = new Map<string, string>();
+  #refusedBase = '';
+  /** a change of the config ended in the middle: what the core runs may differ from the plan */
+  #behind = false;
   #state: EngineState = 'stop';
   #reason = 'the core has not been started yet';
   #version = '';
@@ -40,7 +43,12 @@ export class Supervisor implements EngineApi {
   }
 
   status(): EngineStatus {
-    return { state: this.#state, errorMsg: this.#state === 'running' ? [...this.#refused].map(([tag, reason]) => `${tag}: ${reason}`).join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
+    return { state: this.#state, errorMsg: this.#state === 'running' ? this.#refusals().join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
+  }
+
+  /** What the running core does not run of the plan, and why. */
+  #refusals(): string[] {
+    return [...(this.#refusedBase && [this.#refusedBase]), ...[...this.#refused].map(([tag, reason]) => `${tag}: ${reason}`)];
   }
 
   /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
@@ -48,19 +56,22 @@ export class Supervisor implements EngineApi {
     this.#driver = driver;
     this.#wanted = true;
     driver.onExit((reason) => this.#died(reason));
-    this.#version = await driver.version();
-    await this.#lane.run(async () => {
-      try {
-        const found = await driver.adopt();
-        if (!found) return await this.#start(driver);
-        this.#log.info('a running core was found and taken over', { pid: found.process.pid });
-        this.#record = found.record;
-        this.#running(found.process);
-        await this.#follow(driver, true);
-      } catch (error) {
-        this.#failed(error);
-      }
-    });
+    await this.#lane.run(() => this.#bringUp(driver));
+  }
+
+  async #bringUp(driver: CoreDriver): Promise<void> {
+    try {
+      this.#version ||= await driver.version();
+      const found = await driver.adopt();
+      if (!found) return await this.#start(driver);
+      this.#log.info('a running core was found and taken over', { pid: found.process.pid });
+      this.#record = found.record;
+      this.#running(found.process);
+    } catch (error) {
+      this.#stumbled(error);
+      return;
+    }
+    await this.#catchUp(driver, true);
   }
 
   /** No core could be had; the panel says so wherever it matters. */
@@ -69,17 +80,30 @@ export class Supervisor implements EngineApi {
   }
 
   reconcileConfig(): Promise<Applied> {
-    return this.#lane.run(async () => {
-      if (!this.#driver || this.#state !== 'running') return this.#notNow();
-      try {
-        await this.#follow(this.#driver, false);
-        const [first] = this.#refused;
-        return first ? { pending: true, reason: `${first[0]}: ${first[1]}` } : DONE;
-      } catch (error) {
-        this.#log.error('the core did not take a change of its config; it goes on as before', { reason: messageOf(error) });
-        return { pending: true, reason: messageOf(error) };
-      }
-    });
+    return this.#lane.run(async () => (this.#driver && this.#state === 'running' ? this.#catchUp(this.#driver, false) : this.#notNow()));
+  }
+
+  /** Brings the core to the plan; where that fails it goes on as it is, and `mend` tries again. */
+  async #catchUp(driver: CoreDriver, adopted: boolean): Promise<Applied> {
+    try {
+      await this.#follow(driver, adopted);
+      this.#behind = false;
+      const [first] = this.#refusals();
+      return first === undefined ? DONE : { pending: true, reason: first };
+    } catch (error) {
+      return this.#stumbled(error);
+    }
+  }
+
+  /** A core that lives goes on as it is and is caught up with later; one that does not is started again. */
+  #stumbled(error: unknown): Applied {
+    if (!this.#process) {
+      this.#failed(error);
+      return this.#notNow();
+    }
+    if (!this.#behind) this.#log.error('the core did not take its whole config; it goes on as it is and it will be tried again', { reason: messageOf(error) });
+    this.#behind = true;
+    return { pending: true, reason: messageOf(error) };
   }
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
@@ -105,9 +129,15 @@ export class Supervisor implements EngineApi {
   }
 
   async examine(inbound: CoreInbound): Promise<void> {
-    if (!this.#driver) return;
+    // A program that never told its version is no core and has no say.
+    if (!this.#driver || !this.#version) return;
     const { base } = await composePlan(this.#hooks, this.#allowPrivate);
-    await this.#driver.test(base, [inbound]);
+    try {
+      await this.#driver.test(base, [inbound]);
+    } catch (error) {
+      if (error instanceof CoreRefused) throw error;
+      this.#log.warn('the core could not examine an inbound; it is saved unexamined', { tag: inbound.tag, reason: messageOf(error) });
+    }
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -125,7 +155,7 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || this.#state !== 'running') return;
-    if (this.#refused.size > 0) await this.reconcileConfig();
+    if (this.#behind || this.#refused.size > 0) await this.reconcileConfig();
     await this.#compareDirty(driver);
   }
 
@@ -161,6 +191,8 @@ export class Supervisor implements EngineApi {
   async #start(driver: CoreDriver): Promise<void> {
     const plan = await composePlan(this.#hooks, this.#allowPrivate);
     this.#refused.clear();
+    this.#refusedBase = '';
+    this.#behind = false;
     this.#users.dirty.clear();
     try {
       const record = recordOf(plan);
@@ -183,18 +215,31 @@ export class Supervisor implements EngineApi {
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
     const plan = await composePlan(this.#hooks, this.#allowPrivate);
-    if (plan.baseDigest !== this.#record.base) {
-      await driver.test(plan.base, [...plan.inbounds.values()]);
+    if (plan.baseDigest !== this.#record.base && (await this.#accepts(driver, plan))) {
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
       await this.#halt(driver, 'a change of the config needs a restart');
       await this.#start(driver);
       return;
     }
+    if (plan.baseDigest === this.#record.base) this.#refusedBase = '';
     this.#took(plan, this.#record);
-    const kept = new Set(Object.keys(this.#record.inbounds));
+    // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
+    if (adopted) for (const { tag, id } of plan.inbounds.values()) if (tag in this.#record.inbounds) this.#users.dirty.add(id);
     await this.#change(driver, plan);
-    if (!adopted) return;
-    for (const { tag, id } of plan.inbounds.values()) if (kept.has(tag)) await this.#users.compare(driver, tag, id);
+    if (adopted) await this.#compareDirty(driver);
+  }
+
+  /** A base that the core refuses must not end the core that runs; its inbounds and users are followed all the same. */
+  async #accepts(driver: CoreDriver, { base }: Plan): Promise<boolean> {
+    try {
+      await driver.test(base, []);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CoreRefused)) throw error;
+      this.#refusedBase = error.message;
+      this.#log.error('the core refused a change of its config and goes on with the former one', { reason: error.message });
+      return false;
+    }
   }
 
   async #change(driver: CoreDriver, plan: Plan): Promise<void> {
@@ -203,7 +248,8 @@ export class Supervisor implements EngineApi {
       await this.#users.lanes.run(tag, () => driver.removeInbound(tag));
       await this.#remember(driver, tag, undefined);
     }
-    this.#refused.clear();
+    const before = this.#refused;
+    this.#refused = new Map();
     for (const inbound of put) {
       // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
       await this.#remember(driver, inbound.tag, '');
@@ -213,7 +259,7 @@ export class Supervisor implements EngineApi {
       } catch (error) {
         if (!(error instanceof CoreRefused)) throw error;
         this.#refused.set(inbound.tag, error.message);
-        this.#log.error('the core refused an inbound', { tag: inbound.tag, reason: error.message });
+        if (before.get(inbound.tag) !== error.message) this.#log.error('the core refused an inbound; it is tried again until it is taken', { tag: inbound.tag, reason: error.message });
       }
     }
   }
@@ -261,12 +307,7 @@ export class Supervisor implements EngineApi {
   }
 
   async #tryAgain(): Promise<void> {
-    if (!this.#driver || !this.#wanted || this.#state === 'running') return;
-    try {
-      await this.#start(this.#driver);
-    } catch (error) {
-      this.#failed(error);
-    }
+    if (this.#driver && this.#wanted && this.#state !== 'running') await this.#bringUp(this.#driver);
   }
 
   #enter(to: EngineState, reason: string): void {

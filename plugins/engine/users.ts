@@ -2,13 +2,20 @@
 // be repeated, may come late and may follow a crash: the end is the same.
 import { messageOf, type Log } from '../../kernel/index.js';
 import { type Applied, type CoreUserSource, type UserRef, userName } from './contract.js';
-import { type CoreDriver, CoreUnreachable, type CoreUser } from './driver.js';
+import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser } from './driver.js';
 import { Lanes } from './lane.js';
 
 const AT_ONCE = 64;
 export const DONE: Applied = { pending: false, reason: '' };
 
-const sameAccount = (a: CoreUser, b: CoreUser): boolean => {
+/** One bad account must not keep all others waiting; a core that is gone ends it all. */
+const refusal = (user: CoreUser, error: unknown): string => {
+  if (!(error instanceof CoreRefused)) throw error;
+  return `${user.name}: ${error.message}`;
+};
+
+const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
+  if (!a) return false;
   const keys = new Set([...Object.keys(a.account), ...Object.keys(b.account)]);
   return [...keys].every((key) => (a.account[key] ?? '') === (b.account[key] ?? ''));
 };
@@ -60,19 +67,21 @@ export class UserReconciler {
     return this.lanes.run(tag, async () => {
       try {
         const running = new Map((await driver.users(tag)).map((user) => [user.name, user]));
-        let changed = 0;
-        for (const user of this.all(inboundId)) {
-          const now = running.get(user.name);
-          running.delete(user.name);
-          if (now && sameAccount(now, user)) continue;
-          await driver.putUser(tag, user);
-          changed++;
-        }
-        for (const name of running.keys()) await driver.removeUser(tag, name);
-        changed += running.size;
+        // All at once: what changes from here on waits in the lane behind us.
+        const wanted = [...this.all(inboundId)];
+        const missing = wanted.filter((user) => !sameAccount(running.get(user.name), user));
+        const names = new Set(wanted.map(({ name }) => name));
+        const surplus = [...running.keys()].filter((name) => !names.has(name));
+        for (const name of surplus) await driver.removeUser(tag, name);
+        const refused: string[] = [];
+        for (const user of missing) await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
+        const changed = surplus.length + missing.length - refused.length;
         if (changed > 0) this.#log.info('users of an inbound brought up to date', { tag, changed });
+        // Asking again would not help those who were refused: a change of them is told by itself.
         this.dirty.delete(inboundId);
-        return DONE;
+        if (refused.length === 0) return DONE;
+        this.#log.error('the core refused users of an inbound', { tag, count: refused.length, first: refused[0] });
+        return { pending: true, reason: refused[0] ?? '' };
       } catch (error) {
         return this.#failed(tag, inboundId, error);
       }
@@ -80,8 +89,9 @@ export class UserReconciler {
   }
 
   #failed(tag: string, inboundId: number, error: unknown): Applied {
+    // Said once, however often it is tried.
+    if (!this.dirty.has(inboundId)) this.#log[error instanceof CoreUnreachable ? 'warn' : 'error']('the core did not take a change of users; it will be tried again', { tag, reason: messageOf(error) });
     this.dirty.add(inboundId);
-    this.#log[error instanceof CoreUnreachable ? 'warn' : 'error']('the core did not take a change of users; it will be tried again', { tag, reason: messageOf(error) });
     return { pending: true, reason: messageOf(error) };
   }
 }

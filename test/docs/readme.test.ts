@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import hello from '../../examples/hello/index.js';
+import { FakeEngine } from '../harness/fake-engine.js';
+import { TestPanel } from '../harness/panel.js';
+import { sourceRoot } from '../harness/source-root.js';
+
+test('the plugin that the README shows is examples/hello, and it greets', async (t) => {
+  const root = await sourceRoot();
+  const [readme, example] = await Promise.all(['README.md', 'examples/hello/index.ts'].map((path) => readFile(new URL(path, root), 'utf8')));
+  t.true(readme?.includes(example?.trimEnd() ?? 'no example'));
+  await using panel = await TestPanel.boot({ plugins: [hello, new FakeEngine().plugin] });
+  t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
+});
+
+test('every file that README and docs link to is there', async (t) => {
+  const root = await sourceRoot();
+  for (const page of ['README.md', 'docs/architecture.md', 'docs/glossary.md', 'docs/environment.md']) {
+    const text = await readFile(new URL(page, root), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) await t.notThrowsAsync(readFile(new URL(target, new URL(page, root))).catch((error: NodeJS.ErrnoException) => (error.code === 'EISDIR' ? undefined : Promise.reject(error))), `${page} links to ${target}`);
+  }
+});
