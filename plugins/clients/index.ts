@@ -12,6 +12,7 @@ export default definePlugin({
   name: 'clients',
   version: '0.1.0',
   api: 1,
+  essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
   uses: { engine: Engine, inbounds: Inbounds },
   migrations,

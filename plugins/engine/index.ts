@@ -9,6 +9,8 @@ export default definePlugin({
   name: 'engine',
   version: '0.1.0',
   api: 1,
+  // Closed after faults it could neither count nor switch anybody off.
+  essential: true,
   about: 'Runs the proxy core: finds or builds it, starts it, changes it while it serves, takes it over from a former panel.',
   config: {
     binary: variable('WEIR_ENGINE_BIN', optional(word()), 'the core to use instead of one that is found or built'),

@@ -1,9 +1,10 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
 import { type Clock, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import { ConfigReconciler } from './config.js';
 import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf } from './contract.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
 import { Lane } from './lane.js';
-import { composePlan, difference, type Plan, type PlannedInbound, recordOf } from './plan.js';
+import { composePlan, recordOf } from './plan.js';
 import { DONE, UserReconciler } from './users.js';
 
 const FIRST_RETRY_MS = 1_000;
@@ -17,14 +18,11 @@ export class Supervisor implements EngineApi {
   readonly #clock: Clock;
   readonly #allowPrivate: boolean;
   readonly #users: UserReconciler;
+  readonly #config: ConfigReconciler;
   /** Starts, stops and changes of the config, one after another. */
   readonly #lane = new Lane();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
-  #record: CoreRecord = { base: '', inbounds: {} };
-  #tags = new Map<number, string>();
-  #refused = new Map<string, string>();
-  #refusedBase = '';
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
   #state: EngineState = 'stop';
@@ -40,15 +38,11 @@ export class Supervisor implements EngineApi {
     this.#clock = clock;
     this.#allowPrivate = config.private === 'allow';
     this.#users = new UserReconciler(log, () => extensions(CoreUsers).map(({ value }) => value));
+    this.#config = new ConfigReconciler(log, this.#users);
   }
 
   status(): EngineStatus {
-    return { state: this.#state, errorMsg: this.#state === 'running' ? this.#refusals().join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
-  }
-
-  /** What the running core does not run of the plan, and why. */
-  #refusals(): string[] {
-    return [...(this.#refusedBase && [this.#refusedBase]), ...[...this.#refused].map(([tag, reason]) => `${tag}: ${reason}`)];
+    return { state: this.#state, errorMsg: this.#state === 'running' ? this.#config.refusals().join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
   }
 
   /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
@@ -65,7 +59,7 @@ export class Supervisor implements EngineApi {
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
       this.#log.info('a running core was found and taken over', { pid: found.process.pid });
-      this.#record = found.record;
+      this.#config.record = found.record;
       this.#running(found.process);
     } catch (error) {
       this.#stumbled(error);
@@ -88,7 +82,7 @@ export class Supervisor implements EngineApi {
     try {
       await this.#follow(driver, adopted);
       this.#behind = false;
-      const [first] = this.#refusals();
+      const [first] = this.#config.refusals();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
       return this.#stumbled(error);
@@ -121,7 +115,7 @@ export class Supervisor implements EngineApi {
     }
     const applied = await Promise.all(
       [...byInbound].map(async ([inboundId, refs]) => {
-        const tag = this.#tags.get(inboundId);
+        const tag = this.#config.tags.get(inboundId);
         return tag === undefined ? DONE : this.#users.apply(driver, tag, inboundId, refs);
       }),
     );
@@ -155,13 +149,13 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || this.#state !== 'running') return;
-    if (this.#behind || this.#refused.size > 0) await this.reconcileConfig();
+    if (this.#behind || this.#config.refused.size > 0) await this.reconcileConfig();
     await this.#compareDirty(driver);
   }
 
   async #compareDirty(driver: CoreDriver): Promise<void> {
     for (const inboundId of this.#users.dirty) {
-      const tag = this.#tags.get(inboundId);
+      const tag = this.#config.tags.get(inboundId);
       if (tag === undefined) this.#users.dirty.delete(inboundId);
       else await this.#users.compare(driver, tag, inboundId);
     }
@@ -190,14 +184,13 @@ export class Supervisor implements EngineApi {
 
   async #start(driver: CoreDriver): Promise<void> {
     const plan = await composePlan(this.#hooks, this.#allowPrivate);
-    this.#refused.clear();
-    this.#refusedBase = '';
+    this.#config.forgetRefusals();
     this.#behind = false;
     this.#users.dirty.clear();
     try {
       const record = recordOf(plan);
-      const process = await driver.start(plan.base, [...plan.inbounds.values()].map((inbound) => this.#withUsers(inbound)), record);
-      this.#took(plan, record);
+      const process = await driver.start(plan.base, [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)), record);
+      this.#config.took(plan, record);
       this.#running(process);
     } catch (error) {
       if (!(error instanceof CoreRefused) || plan.inbounds.size === 0) throw error;
@@ -205,9 +198,9 @@ export class Supervisor implements EngineApi {
       this.#log.warn('the core refused the whole config; its inbounds are added one by one', { reason: error.message });
       const record: CoreRecord = { base: plan.baseDigest, inbounds: {} };
       const process = await driver.start(plan.base, [], record);
-      this.#took(plan, record);
+      this.#config.took(plan, record);
       this.#running(process);
-      await this.#change(driver, plan);
+      await this.#config.change(driver, plan);
     }
     await this.#compareDirty(driver);
   }
@@ -215,69 +208,17 @@ export class Supervisor implements EngineApi {
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
     const plan = await composePlan(this.#hooks, this.#allowPrivate);
-    if (plan.baseDigest !== this.#record.base && (await this.#accepts(driver, plan))) {
+    if (await this.#config.needsRestart(driver, plan)) {
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
       await this.#halt(driver, 'a change of the config needs a restart');
       await this.#start(driver);
       return;
     }
-    if (plan.baseDigest === this.#record.base) this.#refusedBase = '';
-    this.#took(plan, this.#record);
+    this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
-    if (adopted) for (const { tag, id } of plan.inbounds.values()) if (tag in this.#record.inbounds) this.#users.dirty.add(id);
-    await this.#change(driver, plan);
+    if (adopted) for (const { tag, id } of plan.inbounds.values()) if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
+    await this.#config.change(driver, plan);
     if (adopted) await this.#compareDirty(driver);
-  }
-
-  /** A base that the core refuses must not end the core that runs; its inbounds and users are followed all the same. */
-  async #accepts(driver: CoreDriver, { base }: Plan): Promise<boolean> {
-    try {
-      await driver.test(base, []);
-      return true;
-    } catch (error) {
-      if (!(error instanceof CoreRefused)) throw error;
-      this.#refusedBase = error.message;
-      this.#log.error('the core refused a change of its config and goes on with the former one', { reason: error.message });
-      return false;
-    }
-  }
-
-  async #change(driver: CoreDriver, plan: Plan): Promise<void> {
-    const { put, remove } = difference(plan, this.#record);
-    for (const tag of remove) {
-      await this.#users.lanes.run(tag, () => driver.removeInbound(tag));
-      await this.#remember(driver, tag, undefined);
-    }
-    const before = this.#refused;
-    this.#refused = new Map();
-    for (const inbound of put) {
-      // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
-      await this.#remember(driver, inbound.tag, '');
-      try {
-        await this.#users.lanes.run(inbound.tag, () => driver.putInbound(this.#withUsers(inbound)));
-        await this.#remember(driver, inbound.tag, inbound.digest);
-      } catch (error) {
-        if (!(error instanceof CoreRefused)) throw error;
-        this.#refused.set(inbound.tag, error.message);
-        if (before.get(inbound.tag) !== error.message) this.#log.error('the core refused an inbound; it is tried again until it is taken', { tag: inbound.tag, reason: error.message });
-      }
-    }
-  }
-
-  #withUsers(inbound: PlannedInbound) {
-    const { tag, protocol, config, id } = inbound;
-    return { tag, protocol, config, users: this.#users.all(id) };
-  }
-
-  async #remember(driver: CoreDriver, tag: string, digest: string | undefined): Promise<void> {
-    const { [tag]: _old, ...others } = this.#record.inbounds;
-    this.#record = { base: this.#record.base, inbounds: digest === undefined ? others : { ...others, [tag]: digest } };
-    await driver.remember(this.#record);
-  }
-
-  #took(plan: Plan, record: CoreRecord): void {
-    this.#record = record;
-    this.#tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
   }
 
   #running(process: CoreProcess): void {

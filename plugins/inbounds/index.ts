@@ -12,6 +12,7 @@ export default definePlugin({
   name: 'inbounds',
   version: '0.1.0',
   api: 1,
+  essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
   uses: { engine: Engine },
   tables,
@@ -22,12 +23,17 @@ export default definePlugin({
   hooks: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),
     tap(afterInboundUsage, (usage) => store.count(usage)),
-    tap(composeCoreConfig, (add) => {
-      for (const inbound of store.list()) {
-        const protocol = store.protocol(inbound.protocol);
-        if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id } });
-      }
-    }),
+    tap(
+      composeCoreConfig,
+      (add) => {
+        for (const inbound of store.list()) {
+          const protocol = store.protocol(inbound.protocol);
+          if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id } });
+        }
+      },
+      // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.
+      { strict: true },
+    ),
   ],
   routes,
   start: ({ store }) => store.load(),

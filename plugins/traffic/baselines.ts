@@ -57,6 +57,11 @@ export class Baselines {
     tx.after(afterBaselines, readings);
   }
 
+  /** Clients that have been counted at least once. */
+  clientIds(): Set<number> {
+    return new Set([...this.#last.keys()].map((id) => Number(id.slice(id.indexOf('.') + 1))));
+  }
+
   apply(readings: readonly Reading[]): void {
     for (const { clientId, inboundId, epoch, up, down } of readings) this.#last.set(key(clientId, inboundId), { epoch, up, down });
   }

@@ -10,12 +10,13 @@ export default definePlugin({
   name: 'traffic',
   version: '0.1.0',
   api: 1,
+  essential: true,
   about: 'Counts what clients move, once, and switches them off at their limits.',
   uses: { engine: Engine, clients: Clients, inbounds: Inbounds },
   migrations,
   services: { baselines: singleton(Baselines), poll: singleton(Poll) },
   hooks: ({ poll, baselines }) => [
-    tap(beforeCoreStop, () => poll.countNow()),
+    tap(beforeCoreStop, () => poll.run()),
     tap(afterBaselines, (readings) => baselines.apply(readings)),
     tap(afterClientSave, ({ changes }) => {
       for (const { kind, before } of changes) if (kind === 'deleted' && before) baselines.forget(before.id, before.inboundIds);

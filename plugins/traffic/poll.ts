@@ -18,6 +18,8 @@ export class Poll {
   readonly #inbounds: InboundsApi;
   readonly #baselines: Baselines;
   #last: Promise<void> = Promise.resolve();
+  /** A former panel may have died between the bytes of a poll and their consequence. */
+  #first = true;
 
   constructor(needs: { db: Database; hooks: Hooks; log: Log; clock: Clock; engine: EngineApi; clients: ClientsApi; inbounds: InboundsApi; baselines: Baselines }) {
     this.#db = needs.db;
@@ -42,14 +44,8 @@ export class Poll {
     const usage = await this.#count(at);
     // Bytes are safe by now; a failure from here on costs a poll's delay, not a byte.
     await this.#enforce(usage, at);
+    this.#first = false;
     if (usage.length > 0) this.#hooks.emit(trafficCounted, { at, usage });
-  }
-
-  /** Only counts; for the moment before a stop of the core. */
-  countNow(): Promise<void> {
-    const turn = this.#last.then(async () => void (await this.#count(this.#clock.now())));
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 
   async #count(at: number): Promise<readonly ClientUsage[]> {
@@ -69,11 +65,11 @@ export class Poll {
     return counted;
   }
 
-  /** Looks at those who moved bytes and those whose time is over, never at everybody. */
+  /** Looks at those who moved bytes and those whose time is over; the first time at all who ever moved any. */
   async #enforce(usage: readonly ClientUsage[], at: number): Promise<void> {
     const moved = [...new Set(usage.map(({ clientId }) => clientId))];
     const beginning = moved.filter((id) => (this.#clients.byId(id)?.expiryTime ?? 0) < 0);
-    const due = new Set([...moved, ...(await this.#clients.expired(at))]);
+    const due = new Set([...moved, ...(await this.#clients.expired(at)), ...(this.#first ? this.#baselines.clientIds() : [])]);
     const found = [...due].flatMap((id): Candidate[] => {
       const client = this.#clients.byId(id);
       const cause = client?.enable ? depletionOf(client, at) : undefined;

@@ -56,7 +56,7 @@ export class PanelProcess extends PanelApi {
   static async start({ env = {}, dataDirectory }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
-    const child = spawn(process.execPath, [ENTRY], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), WEIR_ENGINE_PRIVATE: 'allow', ...env } });
+    const child = spawn(process.execPath, [ENTRY], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), WEIR_ENGINE_PRIVATE: 'allow', ...env } });
     const panel = new PanelProcess(folder, child);
     try {
       await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);

@@ -112,6 +112,9 @@ export async function startClientCore({ binary, outbound }: ClientCoreOptions): 
     outbounds: [outbound],
   };
   const child = spawn(binary, ['run', '-c', 'stdin:'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const endWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  child.once('exit', () => process.off('exit', endWithUs));
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4096)));
   child.stdin.end(JSON.stringify(config));

@@ -1,0 +1,150 @@
+// A core in memory: it keeps what it is told and refuses or fails as a test says.
+import { type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from '../driver.js';
+
+type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
+
+/** What a core process holds; it outlives the driver, as a real one does. */
+export interface FakeCore {
+  readonly process: CoreProcess;
+  readonly base: CoreBase;
+  readonly inbounds: Map<string, { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }>;
+  record: CoreRecord;
+}
+
+export class FakeDriver implements CoreDriver {
+  readonly name = 'fake';
+  /** what runs now */
+  core: FakeCore | undefined;
+  /** what a former panel left running */
+  left: FakeCore | undefined;
+  /** every call that changes the core, in order */
+  readonly calls: string[] = [];
+  /** the core refuses these inbounds or users, by tag or name */
+  readonly refuses = new Map<string, string>();
+  /** the core refuses every base that has an outbound of this tag */
+  refusesOutbound: string | undefined;
+  /** the next calls of these kinds, e.g. `putUser`, get no answer */
+  readonly silent = new Map<string, number>();
+  /** `start` waits for this */
+  gate: Promise<void> = Promise.resolve();
+  /** times of all attempts to start, Unix ms */
+  readonly starts: number[] = [];
+  #exit: (reason: string) => void = () => undefined;
+  #pid = 100;
+
+  #call(kind: string, detail = ''): FakeCore {
+    const left = this.silent.get(kind) ?? 0;
+    if (left > 0) {
+      this.silent.set(kind, left - 1);
+      throw new CoreUnreachable(`${kind}: no answer`);
+    }
+    if (!this.core) throw new CoreUnreachable('no core is running');
+    this.calls.push(detail ? `${kind} ${detail}` : kind);
+    return this.core;
+  }
+
+  async version(): Promise<string> {
+    if ((this.silent.get('version') ?? 0) > 0) {
+      this.silent.set('version', (this.silent.get('version') ?? 0) - 1);
+      throw new CoreUnreachable('this is no core');
+    }
+    return '1.2.3';
+  }
+
+  async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
+    this.calls.push('test');
+    this.#judge(base, inbounds);
+  }
+
+  #judge(base: CoreBase, inbounds: readonly CoreInbound[]): void {
+    const tags = (base['outbounds'] as readonly { tag: string }[]).map(({ tag }) => tag);
+    if (this.refusesOutbound !== undefined && tags.includes(this.refusesOutbound)) throw new CoreRefused(`outbound ${this.refusesOutbound}: refused`);
+    for (const { tag } of inbounds) if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
+  }
+
+  async adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
+    if (this.core) throw new Error('a core is in hand already');
+    if (!this.left) return undefined;
+    this.core = this.left;
+    this.left = undefined;
+    return { process: this.core.process, record: this.core.record };
+  }
+
+  async start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
+    if (this.core) throw new Error('a core runs already');
+    this.starts.push(Date.now());
+    this.calls.push(`start ${inbounds.map(({ tag }) => tag).join(' ')}`.trim());
+    // A real driver reads the users once, into the config file, before the core is up.
+    const given = new Map(inbounds.map(({ tag, config, users }) => [tag, { config, users: new Map([...users].map((user) => [user.name, user])) }]));
+    await this.gate;
+    const silent = this.silent.get('start') ?? 0;
+    if (silent > 0) {
+      this.silent.set('start', silent - 1);
+      throw new CoreUnreachable('start: no answer');
+    }
+    this.#judge(base, inbounds);
+    const pid = (this.#pid += 1);
+    this.core = { process: { epoch: `core-${pid}`, pid, startedAt: Date.now() }, base, inbounds: given, record };
+    return this.core.process;
+  }
+
+  async stop(): Promise<void> {
+    this.calls.push('stop');
+    this.core = undefined;
+  }
+  async remember(record: CoreRecord): Promise<void> {
+    if (!this.core) throw new CoreUnreachable('no core is running');
+    this.core.record = record;
+  }
+  onExit(listener: (reason: string) => void): void {
+    this.#exit = listener;
+  }
+  detach(): void {
+    this.core = undefined;
+  }
+  /** The core ends by itself. */
+  die(reason: string): void {
+    this.core = undefined;
+    this.#exit(reason);
+  }
+
+  async putInbound({ tag, config, users }: InboundWithUsers): Promise<void> {
+    const { inbounds } = this.#call('putInbound', tag);
+    if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
+    inbounds.set(tag, { config, users: new Map([...users].map((user) => [user.name, user])) });
+  }
+  async removeInbound(tag: string): Promise<void> {
+    this.#call('removeInbound', tag).inbounds.delete(tag);
+  }
+  #users(core: FakeCore, tag: string): Map<string, CoreUser> {
+    const inbound = core.inbounds.get(tag);
+    if (!inbound) throw new CoreRefused(`the core has no inbound ${tag}`);
+    return inbound.users;
+  }
+  async putUser(tag: string, user: CoreUser): Promise<void> {
+    const users = this.#users(this.#call('putUser', user.name), tag);
+    if (this.refuses.has(user.name)) throw new CoreRefused(this.refuses.get(user.name));
+    users.set(user.name, user);
+  }
+  async removeUser(tag: string, name: string): Promise<void> {
+    this.#users(this.#call('removeUser', name), tag).delete(name);
+  }
+  async users(tag: string): Promise<CoreUser[]> {
+    return [...this.#users(this.#call('users', tag), tag).values()];
+  }
+  async counters(): Promise<UserCounter[]> {
+    this.#call('counters');
+    return [{ name: 'i1.c1', up: 1, down: 2 }, { name: 'somebody else', up: 3, down: 4 }];
+  }
+  async trimLogs(): Promise<void> {}
+
+  /** Names of the users an inbound accepts; undefined when there is no such inbound. */
+  names(tag: string): string[] | undefined {
+    const inbound = this.core?.inbounds.get(tag);
+    return inbound && [...inbound.users.keys()].sort();
+  }
+  /** Changes since the last look. */
+  news(): string[] {
+    return this.calls.splice(0);
+  }
+}

@@ -1,0 +1,106 @@
+import test from 'ava';
+import { account, World } from './world.js';
+
+const user = (inboundId: number, clientId: number) => ({ inboundId, clientId });
+async function opened(users: Readonly<Record<number, string>>): Promise<World> {
+  const world = new World();
+  world.inbound(1, users);
+  await world.open();
+  world.driver.news();
+  return world;
+}
+
+test('a user is added, replaced and removed by what is true when the core is told', async (t) => {
+  const world = await opened({ 1: 'a' });
+  world.users.set('i1.c2', 'b');
+  t.deepEqual(await world.supervisor.reconcileUsers([user(1, 2)]), { pending: false, reason: '' });
+  world.users.set('i1.c1', 'new');
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  t.deepEqual(world.driver.core?.inbounds.get('in-1')?.users.get('i1.c1')?.account, account('new'));
+  world.users.delete('i1.c2');
+  await world.supervisor.reconcileUsers([user(1, 2)]);
+  t.deepEqual(world.driver.news(), ['putUser i1.c2', 'putUser i1.c1', 'removeUser i1.c2']);
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
+});
+
+test('users of an inbound that is not in the config are no concern of the core', async (t) => {
+  const world = await opened({});
+  t.deepEqual(await world.supervisor.reconcileUsers([user(9, 1)]), { pending: false, reason: '' });
+  t.deepEqual(world.driver.news(), []);
+});
+
+test('a failed call is pending and made good by mend, once', async (t) => {
+  const world = await opened({ 1: 'a' });
+  world.users.delete('i1.c1');
+  world.driver.silent.set('removeUser', 1);
+  const applied = await world.supervisor.reconcileUsers([user(1, 1)]);
+  t.true(applied.pending);
+  t.regex(applied.reason, /no answer/);
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), []);
+  world.driver.news();
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.news(), [], 'nothing is left to be made good');
+});
+
+test('a failure among many leaves none of the others out for good', async (t) => {
+  const world = await opened({});
+  const refs = Array.from({ length: 200 }, (_, i) => user(1, i + 1));
+  for (const { clientId } of refs) world.users.set(`i1.c${clientId}`, 'x');
+  world.driver.silent.set('putUser', 1);
+  t.true((await world.supervisor.reconcileUsers(refs)).pending);
+  await world.supervisor.mend();
+  t.is(world.driver.names('in-1')?.length, 200);
+});
+
+test('mend fails as long as the core is silent, and says so once', async (t) => {
+  const world = await opened({ 1: 'a' });
+  world.users.delete('i1.c1');
+  world.driver.silent.set('removeUser', 3);
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  await world.supervisor.mend();
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
+  t.is(world.said('did not take a change of users'), 1);
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), []);
+});
+
+test('an account that the core refuses keeps no other user waiting, and nobody who must go', async (t) => {
+  const world = await opened({ 1: 'a', 2: 'b' });
+  world.driver.refuses.set('i1.c3', 'id must be a UUID');
+  world.users.delete('i1.c1');
+  world.users.set('i1.c3', 'bad');
+  world.users.set('i1.c4', 'd');
+  t.true((await world.supervisor.reconcileUsers([user(1, 3), user(1, 4), user(1, 1)])).pending);
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c2', 'i1.c4']);
+  t.is(world.said('i1.c3: id must be a UUID'), 1, 'the log names the user');
+});
+
+test('a user removed while the inbound is being compared does not come back', async (t) => {
+  const world = await opened({ 1: 'a', 2: 'b', 3: 'c' });
+  const { driver, supervisor } = world;
+  driver.core?.inbounds.get('in-1')?.users.clear();
+  driver.silent.set('putUser', 1);
+  await supervisor.reconcileUsers([user(1, 1)]);
+  // The comparison is under way when the client is deleted and its own change waits for its turn.
+  const mended = supervisor.mend();
+  world.users.delete('i1.c2');
+  const applied = supervisor.reconcileUsers([user(1, 2)]);
+  await Promise.all([mended, applied]);
+  t.deepEqual(driver.names('in-1'), ['i1.c1', 'i1.c3']);
+});
+
+test('a core that is gone is no refusal: nothing is given up', async (t) => {
+  const world = await opened({ 1: 'a' });
+  world.users.set('i1.c2', 'b');
+  world.driver.silent.set('putUser', 1);
+  await world.supervisor.reconcileUsers([user(1, 2)]);
+  world.driver.silent.set('putUser', 1);
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
+  await world.supervisor.mend();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2']);
+});

@@ -1,0 +1,75 @@
+// A supervisor with a core in memory, and the inbounds and users that other plugins would describe.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '../../../kernel/log/log.js';
+import { HookRegistry, Hooks } from '../../../kernel/hooks/registry.js';
+import type { EventQueue } from '../../../kernel/hooks/queue.js';
+import { type PluginContext, tap } from '../../../kernel/index.js';
+import { beforeCoreStop, composeCoreConfig, type CoreUserSource, type JsonObject, userName } from '../contract.js';
+import type { CoreInbound, CoreUser } from '../driver.js';
+import { Supervisor } from '../supervisor.js';
+import { FakeDriver } from './fake-driver.js';
+
+export const account = (id: string): CoreUser['account'] => ({ protocol: 'vless', id, flow: '' });
+
+export class World {
+  readonly driver: FakeDriver;
+  readonly supervisor: Supervisor;
+  /** by id */
+  readonly inbounds = new Map<number, CoreInbound>();
+  readonly outbounds: JsonObject[] = [];
+  /** `i<inbound>.c<client>` → its credential */
+  readonly users = new Map<string, string>();
+  readonly log: string[] = [];
+  /** state of the core at each beforeCoreStop */
+  readonly stops: string[] = [];
+  /** thrown while the config is composed */
+  trouble: Error | undefined;
+
+  constructor(driver = new FakeDriver()) {
+    this.driver = driver;
+    const registry = new HookRegistry();
+    const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
+    registry.add(tapper, tap(composeCoreConfig, (add) => {
+      if (this.trouble) throw this.trouble;
+      for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
+      for (const outbound of this.outbounds) add({ outbound });
+    }, { strict: true }));
+    registry.add(tapper, tap(beforeCoreStop, () => void this.stops.push(this.driver.core ? 'alive' : 'gone')));
+    const source: CoreUserSource = {
+      user: (ref) => this.#user(userName(ref)),
+      users: (inboundId) => [...this.users.keys()].filter((name) => name.startsWith(`i${inboundId}.`)).flatMap((name) => this.#user(name) ?? []),
+    };
+    const extensions = (() => [{ plugin: 'test', value: source }]) as unknown as PluginContext['extensions'];
+    const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
+    this.supervisor = new Supervisor({ hooks: new Hooks(registry, 'engine'), log, clock: { now: () => Date.now(), every: () => () => undefined }, config: { private: 'allow' }, extensions });
+  }
+
+  #user(name: string): CoreUser | undefined {
+    const id = this.users.get(name);
+    return id === undefined ? undefined : { name, account: account(id) };
+  }
+
+  /** An inbound called `in-<id>` with these users, `<client>: <credential>`. */
+  inbound(id: number, users: Readonly<Record<number, string>> = {}, port = 1000 + id): void {
+    const tag = `in-${id}`;
+    this.inbounds.set(id, { tag, protocol: 'vless', config: { tag, port, protocol: 'vless' } });
+    for (const [client, credential] of Object.entries(users)) this.users.set(`i${id}.c${client}`, credential);
+  }
+
+  open(): Promise<void> {
+    return this.supervisor.open(this.driver);
+  }
+  get state(): string {
+    return this.supervisor.status().state;
+  }
+  said(text: string): number {
+    return this.log.filter((line) => line.includes(text)).length;
+  }
+
+  /** Waits for a condition with a deadline that only a broken supervisor meets. */
+  async until(condition: () => boolean, what: string): Promise<void> {
+    for (const deadline = Date.now() + 15_000; !condition(); await sleep(10)) {
+      if (Date.now() > deadline) throw new Error(`did not happen: ${what}\n${this.log.join('')}`);
+    }
+  }
+}
