@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigError, readVariables, unknownVariables } from './config/load.js';
 import { panelVariables } from './config/panel.js';
-import type { Extended, ExtensionPoint, Token } from './container/token.js';
+import { type Extended, type ExtensionPoint, provide, type Provision, type Token } from './container/token.js';
 import { type Connections, connectSqlite } from './database/connect.js';
 import { type FolderLock, lockFolder } from './database/lock.js';
 import { Migrations } from './database/migrate.js';
@@ -19,7 +19,8 @@ import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import { createLog, type Log } from './log/log.js';
 import type { Plugin, PluginContext } from './plugin/define.js';
 import { PluginInstance } from './plugin/instance.js';
-import { orderPlugins } from './plugin/order.js';
+import { messageOf } from './errors/errors.js';
+import { orderPlugins, PluginError } from './plugin/order.js';
 
 /** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
@@ -36,11 +37,27 @@ export interface KernelOptions {
   readonly clock?: Clock;
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
-  /** replies are checked against their declaration, for tests */
-  readonly checkReplies?: boolean;
+  /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
+  readonly strict?: boolean;
 }
 
 const START_LIMIT_MS = 120_000;
+/** How long a stop waits for the events of one plugin, and for its own end. */
+const EVENTS_LIMIT_MS = 2_000;
+const STOP_LIMIT_MS = 8_000;
+
+/** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */
+async function within<T>(ms: number, what: string, work: () => T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 export class Kernel {
   readonly log: Log;
@@ -72,7 +89,7 @@ export class Kernel {
 
   /** Resolves when everything runs. Rejects with ConfigError, PluginError or the first failure of a start; nothing is left open then. */
   static async boot(options: KernelOptions): Promise<Kernel> {
-    const clock = options.clock ?? systemClock;
+    const { clock = systemClock, strict = false } = options;
     const plugins = orderPlugins(options.plugins);
 
     // Configure: every mistake of every plugin at once.
@@ -88,9 +105,12 @@ export class Kernel {
     const dataDirectory = resolve(panel.dataDirectory);
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
-    const connections = await connectSqlite(dataDirectory);
+    const connections = await connectSqlite(dataDirectory).catch(async (cause: unknown) => {
+      await lock.release();
+      throw new Error(`the database in ${dataDirectory} cannot be opened: ${messageOf(cause)}`, { cause });
+    });
     const hooks = new HookRegistry();
-    const writer = new Writer(connections.sequelize, connections.writer, hooks, log);
+    const writer = new Writer(connections.sequelize, connections.writer, hooks, log, { strict });
     try {
       const migrations = new Migrations(connections.sequelize, connections.writer, connections.file, log);
       await migrations.run('kernel', sessionMigrations);
@@ -100,11 +120,11 @@ export class Kernel {
 
       // Build: containers, hooks, routes. No plugin does I/O here.
       const proxies = new Proxies(panel.trustedProxies ?? []);
-      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: options.checkReplies ?? false }, panel);
+      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, panel);
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
       const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
-      kernel.#build(configs, new Map<Token<unknown>, object>([[Sessions, sessions], [Listeners, listeners]]));
+      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners)]);
       await kernel.#start(sessions);
       return kernel;
     } catch (error) {
@@ -115,7 +135,13 @@ export class Kernel {
     }
   }
 
-  #build(configs: ReadonlyMap<string, object>, provided: Map<Token<unknown>, object>): void {
+  #build(configs: ReadonlyMap<string, object>, own: readonly Provision[]): void {
+    const provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
+    const resolveFor = (user: string) => (wanted: Token<unknown>): object | undefined => {
+      const found = provided.get(`${wanted.owner}/${wanted.name}`);
+      if (found && found.token.api !== wanted.api) throw new PluginError(`plugin ${user} was written for number ${wanted.api} of ${wanted.owner}/${wanted.name}, but ${wanted.owner} provides number ${found.token.api}; update the older of the two`);
+      return found?.value;
+    };
     const extensions: { point: ExtensionPoint<unknown>; plugin: string; value: unknown }[] = [];
     const { sequelize } = this.#connections;
     const owners = new Map<string, string>();
@@ -123,7 +149,7 @@ export class Kernel {
       const { plugin, name } = instance;
       for (const { name: tableName } of Object.values(plugin.tables)) {
         const other = owners.get(tableName);
-        if (other) throw new Error(`the table ${tableName} is declared by ${other} and by ${name}`);
+        if (other) throw new PluginError(`the table ${tableName} is declared by ${other} and by ${name}`);
         owners.set(tableName, name);
       }
       const context: PluginContext = {
@@ -136,15 +162,22 @@ export class Kernel {
         clock: this.#clock,
         signal: this.#stopping.signal,
         dataDirectory: this.dataDirectory,
-        extensions: <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point === point) as unknown as Extended<X>[],
+        extensions: <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[],
       };
-      instance.build(context, (wanted) => provided.get(wanted));
-      for (const { token, value } of plugin.provides(instance.scope)) {
-        if (token.owner !== name) throw new Error(`plugin ${name} provides ${token.owner}/${token.name}, a token of another plugin`);
-        provided.set(token, instance.facade(value));
+      try {
+        instance.build(context, resolveFor(name));
+        for (const { token, value } of plugin.provides(instance.scope)) {
+          const id = `${token.owner}/${token.name}`;
+          if (token.owner !== name) throw new PluginError(`plugin ${name} provides ${id}, a token of another plugin`);
+          if (provided.has(id)) throw new PluginError(`plugin ${name} provides ${id} twice`);
+          provided.set(id, { token, value: instance.facade(value) });
+        }
+        for (const { point, value } of plugin.extends(instance.scope)) extensions.push({ point, plugin: name, value });
+        for (const tap of plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
+      } catch (cause) {
+        if (cause instanceof PluginError) throw cause;
+        throw new Error(`plugin ${name} could not be built: ${messageOf(cause)}`, { cause });
       }
-      for (const { point, value } of plugin.extends(instance.scope)) extensions.push({ point, plugin: name, value });
-      for (const tap of plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
     }
   }
 
@@ -154,36 +187,30 @@ export class Kernel {
     try {
       for (const instance of this.#instances) {
         started.push(instance);
-        await this.#limited(instance.name, async () => instance.plugin.start(instance.scope));
+        await within(START_LIMIT_MS, 'its start', async () => instance.plugin.start(instance.scope)).catch((cause: unknown) => {
+          throw new Error(`plugin ${instance.name} did not start: ${messageOf(cause)}`, { cause });
+        });
         instance.state = 'running';
       }
       this.listeners.mount(this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route }))));
       await this.listeners.listen();
+      for (const instance of this.#instances) for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
+      await this.#open(sessions, startedAt);
     } catch (error) {
       await this.listeners.close();
+      await this.#schedule.stop();
+      this.#stopping.abort();
       await this.#stopPlugins(started);
       throw error;
     }
-    for (const instance of this.#instances) for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
+  }
+
+  async #open(sessions: SessionStore, startedAt: number): Promise<void> {
     this.#schedule.start({ name: 'kernel', faulty: false, fault: (where, error) => this.log.error('kernel fault', { where, error }) }, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
     await this.#hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#hooks.compose(composeReadyLine, undefined);
     this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
     this.#hooks.emit(kernelReady, { startedAt, plugins: this.#instances.map(({ name }) => name) });
-  }
-
-  async #limited(name: string, start: () => Promise<void>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`plugin ${name} did not start in ${START_LIMIT_MS / 1000} s`)), START_LIMIT_MS);
-    });
-    try {
-      await Promise.race([start(), late]);
-    } catch (cause) {
-      throw new Error(`plugin ${name} did not start: ${(cause as Error).message}`, { cause });
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** Everything that was acknowledged is in the database when this resolves. */
@@ -196,7 +223,7 @@ export class Kernel {
     this.log.info('stopping', { reason });
     await this.listeners.close();
     await this.#schedule.stop();
-    await this.#hooks.check(beforeKernelStop, { reason }).catch((error: unknown) => this.log.warn('a plugin tried to refuse the stop', { error }));
+    await this.#hooks.check(beforeKernelStop, { reason }, false);
     this.#stopping.abort();
     await this.#stopPlugins(this.#instances);
     await this.#writer.close();
@@ -207,10 +234,9 @@ export class Kernel {
 
   async #stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
     for (const instance of [...instances].reverse()) {
-      await instance.queue.settled();
-      await Promise.resolve()
-        .then(() => instance.plugin.stop(instance.scope))
-        .catch((error: unknown) => instance.fault('stop', error));
+      // One that hangs must not keep the others, and the database, from an orderly end.
+      await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) => instance.fault('stop', error));
+      await within(STOP_LIMIT_MS, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
       await instance.dispose();
     }
   }

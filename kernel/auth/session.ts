@@ -75,10 +75,16 @@ export class SessionStore implements SessionsApi {
     const id = random();
     const now = this.#clock.now();
     const session: Session = { digest: digestOf(id), userName, csrf: random(), createdAt: now, seenAt: now };
-    await this.#db.write((tx) =>
-      tx.run('INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)', { ...session }),
-    );
+    // Known before it is written: a closeAll that comes meanwhile ends this session too, in memory as in the database.
     this.#sessions.set(session.digest, session);
+    try {
+      await this.#db.write((tx) =>
+        tx.run('INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)', { ...session }),
+      );
+    } catch (error) {
+      this.#sessions.delete(session.digest);
+      throw error;
+    }
     return { id, session };
   }
 

@@ -25,6 +25,7 @@ export class ConfigError extends Error {
   }
 }
 
+const SECRET = /(PASSWORD|SECRET|TOKEN|KEY)$/;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads one group of variables; mistakes are added to `problems`. An empty variable counts as not set. */
@@ -33,7 +34,7 @@ export function readVariables<V extends Variables>(owner: string, variables: V, 
     const raw = env[name] === '' ? undefined : env[name];
     const result = inspect(schema.label(name) as Joi.Schema, raw, { convert: true });
     if ('value' in result) return [key, result.value];
-    problems.push(...result.issues.map(({ message }) => `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined ? '' : `, but it is "${raw}"`} (${owner})`));
+    problems.push(...result.issues.map(({ message }) => `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined || SECRET.test(name) ? '' : `, but it is "${raw}"`} (${owner})`));
     return [key, undefined];
   });
   return Object.fromEntries(values) as Configured<V>;

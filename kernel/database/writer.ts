@@ -8,6 +8,8 @@ import type { Log } from '../log/log.js';
 import { type Connection, execute } from './connect.js';
 
 const LONG_WRITE_MS = 200;
+/** A write that waits this long waits for itself: it was opened inside the write that holds the database. */
+const WAIT_LIMIT_MS = 30_000;
 
 /** An open write. Everything that takes part has it in its signature. */
 export interface Tx {
@@ -22,39 +24,73 @@ export interface Tx {
   emit<P>(hook: Event<P>, payload: P): void;
 }
 
+/** Who is at work, for code that runs on its behalf. */
+interface Turn {
+  readonly owner: string;
+  readonly phase: 'write' | 'after';
+  /** What a write has only set going, like a timer, is free again when it is over. */
+  over: boolean;
+}
+
 export class Writer {
   readonly #sequelize: Sequelize;
   readonly #connection: Connection;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
-  readonly #inside = new AsyncLocalStorage<string>();
+  /** Names the write that the running code is part of. Watching costs every request of the process a good part of its time, so it is for tests; elsewhere a nested write ends after WAIT_LIMIT_MS. */
+  readonly #inside: AsyncLocalStorage<Turn> | undefined;
+  #open = '';
   #commits: Promise<unknown> = Promise.resolve();
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log) {
+  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log, options: { readonly strict: boolean }) {
     this.#sequelize = sequelize;
     this.#connection = connection;
     this.#hooks = hooks;
     this.#log = log;
+    this.#inside = options.strict ? new AsyncLocalStorage() : undefined;
   }
 
   /** Runs `work` in a transaction of its own; resolves after the commit and after all `after` hooks of it. */
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const outer = this.#inside.getStore();
-    if (outer !== undefined) throw new Error(`a write of ${owner} was opened inside a write of ${outer}: pass its tx on instead`);
+    const outer = this.#inside?.getStore();
+    if (outer && !outer.over) throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}${outer.phase === 'after' ? ' (in its after hooks)' : ''}: pass its tx on instead`);
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const turn = this.#commits.then(() => this.#inside.run(owner, () => this.#transact(owner, work)));
+    const turn = this.#notForever(this.#commits, owner).then(() => this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)));
     // Deliveries follow in commit order, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
     const delivered = turn.then(async ({ afters, events }) => {
-      await earlier;
+      await this.#notForever(earlier, owner);
       await this.#deliver(owner, afters, events);
     });
-    this.#commits = turn.catch(() => undefined);
-    this.#deliveries = Promise.allSettled([earlier, delivered]);
+    // One that gave up waiting must not let the next one overtake.
+    this.#commits = Promise.allSettled([this.#commits, turn]);
+    // A failed write delivers nothing, but those before it may still be at it.
+    this.#deliveries = delivered.catch(() => earlier);
     await delivered;
     return (await turn).result;
+  }
+
+  async #during<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    try {
+      return await (this.#inside ? this.#inside.run(turn, work) : work());
+    } finally {
+      turn.over = true;
+    }
+  }
+
+  /** Waits for what came before; a write that was opened inside another one would wait for itself. */
+  async #notForever(earlier: Promise<unknown>, owner: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`a write of ${owner} waited ${WAIT_LIMIT_MS / 1000} s behind a write of ${this.#open}; if it was opened inside that one, pass its tx on instead`)), WAIT_LIMIT_MS);
+    });
+    try {
+      await Promise.race([earlier, tooLong]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #transact<T>(owner: string, work: (tx: Tx) => Promise<T>) {
@@ -69,35 +105,35 @@ export class Writer {
       emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
     };
     const began = performance.now();
+    this.#open = owner;
     await execute(this.#connection, 'BEGIN IMMEDIATE');
     try {
       const result = await work(tx);
+      // Work that outlives its transaction must fail, not land in the next one; what it has begun, the commit waits for.
+      transaction.finished = 'commit';
       await execute(this.#connection, 'COMMIT');
       return { result, afters, events };
     } catch (error) {
+      transaction.finished = 'rollback';
       await execute(this.#connection, 'ROLLBACK').catch((cause: unknown) => this.#log.error('rollback failed', { owner, cause }));
       throw error;
     } finally {
-      // Work that outlives its transaction must fail, not land in the next one.
-      transaction.finished = 'commit';
       const ms = performance.now() - began;
       if (ms > LONG_WRITE_MS) this.#log.warn('a write held the database long', { owner, ms: Math.round(ms) });
     }
   }
 
   async #deliver(owner: string, afters: [After<unknown>, unknown][], events: [Event<unknown>, unknown][]): Promise<void> {
-    await this.#inside.run(`${owner} (after)`, async () => {
+    await this.#during({ owner, phase: 'after', over: false }, async () => {
       for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
     });
-    // What events start is work of its own and may write.
-    this.#inside.exit(() => {
-      for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
-    });
+    for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
   }
 
-  /** Name of the plugin whose write the calling code is in. */
+  /** Name of the plugin whose write the calling code is in; known in tests only. */
   inside(): string | undefined {
-    return this.#inside.getStore();
+    const turn = this.#inside?.getStore();
+    return turn?.phase === 'write' && !turn.over ? turn.owner : undefined;
   }
 
   /** Refuses new writes and waits for those that were accepted. */
@@ -130,6 +166,6 @@ export class Database {
   /** Throws when called inside a write: for doors that lead out of the process. */
   refuseInsideWrite(what: string): void {
     const owner = this.#writer.inside();
-    if (owner !== undefined && !owner.endsWith('(after)')) throw new Error(`${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`);
+    if (owner !== undefined) throw new Error(`${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`);
   }
 }

@@ -25,6 +25,11 @@ type TapableHook = {
   tapPromise?: (options: { name: string; stage: number }, fn: (...args: unknown[]) => Promise<unknown>) => void;
   isUsed(): boolean;
 };
+interface GuardCall {
+  readonly payload: unknown;
+  /** false: the moment comes anyway, so every guard is asked and none ends it */
+  readonly refusable: boolean;
+}
 interface DraftCall {
   readonly entries: Stamped<unknown>[];
   readonly context: unknown;
@@ -37,6 +42,7 @@ export class HookRegistry {
 
   #open(kind: Tap['hook']['kind'], id: string): TapableHook {
     const known = this.#hooks.get(id);
+    if (known && known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
     if (known) return known.hook;
     const make = {
       guard: () => new AsyncSeriesHook<[unknown]>(['payload'], id),
@@ -61,13 +67,14 @@ export class HookRegistry {
 
     switch (kind) {
       case 'guard':
-        asynchronous(async (payload) => {
+        asynchronous(async (asked) => {
+          const { payload, refusable } = asked as GuardCall;
           try {
             await call(payload);
           } catch (error) {
-            if (isRefusal(error)) throw error;
+            if (refusable && isRefusal(error)) throw error;
             tapper.fault(where, error);
-            if (options.strict) throw error;
+            if (refusable && options.strict) throw error;
           }
         });
         break;
@@ -118,14 +125,21 @@ export class HookRegistry {
         break;
       case 'event':
         hook.tap(at, (payload) => {
-          if (!tapper.faulty) tapper.queue.push(() => call(payload) as void | Promise<void>, options.missed);
+          if (tapper.faulty) return;
+          tapper.queue.push(async () => {
+            try {
+              await call(payload);
+            } catch (error) {
+              tapper.fault(where, error);
+            }
+          }, options.missed);
         });
         break;
     }
   }
 
-  async check<P>({ id }: Guard<P>, payload: P): Promise<void> {
-    await (this.#open('guard', id) as unknown as AsyncSeriesHook<[P]>).promise(payload);
+  async check<P>({ id }: Guard<P>, payload: P, refusable = true): Promise<void> {
+    await (this.#open('guard', id) as unknown as AsyncSeriesHook<[GuardCall]>).promise({ payload, refusable });
   }
 
   async compose<E, C>({ id }: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
@@ -173,6 +187,10 @@ export class Hooks {
   /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
     return this.#registry.check(this.#own(hook), payload);
+  }
+  /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
+  announce<P>(hook: Guard<P>, payload: P): Promise<void> {
+    return this.#registry.check(this.#own(hook), payload, false);
   }
   /** Collects the entries of all taps, in order. */
   compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {

@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
-const unmapped = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
+const unmapped = (address: string): string => (/^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
 
 export class Proxies {
   readonly #trusted = new BlockList();
@@ -12,12 +12,11 @@ export class Proxies {
   constructor(entries: readonly string[]) {
     this.#any = entries.length > 0;
     for (const entry of entries) {
-      const [address = '', prefix] = entry.split('/');
+      const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      const bits = prefix === undefined ? undefined : Number(prefix);
-      if (!isIP(address) || (bits !== undefined && !(Number.isInteger(bits) && bits >= 0 && bits <= (family === 'ipv6' ? 128 : 32)))) throw new Error(`"${entry}" is neither an address nor a CIDR`);
-      if (bits === undefined) this.#trusted.addAddress(address, family);
-      else this.#trusted.addSubnet(address, bits, family);
+      if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32)) throw new Error(`"${entry}" is neither an address nor a CIDR`);
+      if (prefix === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, Number(prefix), family);
     }
   }
 
@@ -26,7 +25,7 @@ export class Proxies {
   }
 
   /** The caller's address: from the right end of X-Forwarded-For, the first that is not a proxy of ours. */
-  clientAddress(request: IncomingMessage): string {
+  callerAddress(request: IncomingMessage): string {
     let address = unmapped(request.socket.remoteAddress ?? '');
     if (!this.trusts(address)) return address;
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => unmapped(hop.trim()));

@@ -7,15 +7,16 @@ import { isSafe, requireCsrf } from '../auth/csrf.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { kernelErrors } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
+import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
 import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
-import { failure, success } from './envelope.js';
+import { bodyError, failure, success } from './envelope.js';
 import { type ReplyTools, type RequestInfo, type Route, Said } from './route.js';
 import type { Log } from '../log/log.js';
 
 const BODY_LIMIT = '10mb';
 type Parser = (request: Request, response: Response, next: NextFunction) => void;
-const parse = (parser: Parser, request: Request, response: Response): Promise<void> => new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error as Error))));
+const parse = (parser: Parser, request: Request, response: Response): Promise<void> => new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyError(error as Error)))));
 
 const readCookies = cookieParser();
 const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
@@ -61,15 +62,21 @@ export class Pipeline {
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     const { proxies } = this.#parts;
     await parse(readCookies as unknown as Parser, request, response);
-    const cookies = request.cookies as Record<string, string>;
-    const ip = proxies.clientAddress(request);
+    // cookie-parser turns `j:` cookies into objects of the caller's making.
+    const cookies = Object.fromEntries(Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+    const ip = proxies.callerAddress(request);
     const secure = proxies.isSecure(request);
+    const ended = new AbortController();
+    response.on('close', () => ended.abort());
+    response.on('timeout', () => {
+      ended.abort();
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+      this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
+    });
     const who = await this.#admit(route, request, cookies, ip);
     const params: unknown = route.params ? validate(route.params, request.params, { convert: true }) : {};
     const query: unknown = route.query ? validate(route.query, request.query, { convert: true }) : {};
-    const body: unknown = route.body ? await this.#body(route, request, response) : {};
-    const ended = new AbortController();
-    response.on('close', () => ended.abort());
+    const body: unknown = await this.#body(route, request, response);
     const info: RequestInfo & { params: unknown; query: unknown; body: unknown } = {
       who, ip, secure, cookies, params, query, body,
       host: proxies.requestHost(request),
@@ -112,6 +119,7 @@ export class Pipeline {
     if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
     const sentNothing = request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
     if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0') throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`);
+    if (nestsTooDeep(request.body)) throw kernelErrors.BAD_BODY(`the body nests deeper than ${DEEPEST} levels`);
     return validate(route.body, request.body ?? {}, { convert: isForm });
   }
 

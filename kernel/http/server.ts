@@ -16,9 +16,11 @@ export interface ListenerOptions {
   readonly pipeline: Pipeline;
   /** undefined: no headers for pages */
   readonly helmet: HelmetOptions | undefined;
+  /** how long nothing may happen on a connection with a request under way */
+  readonly silenceMs?: number;
 }
 
-const REQUEST_MS = 30_000;
+const SILENCE_MS = 30_000;
 
 /** helmet's headers never depend on the request, so they are computed once. */
 function fixedHeaders(options: HelmetOptions): [string, string][] {
@@ -52,16 +54,21 @@ export class Listener {
     app.request = PanelRequest.prototype as unknown as Request;
     app.response = PanelResponse.prototype as unknown as Response;
     const server = createServer({ IncomingMessage: PanelRequest, ServerResponse: PanelResponse as unknown as typeof ServerResponse }, (request, response) => {
-      if (this.intercept?.(request, response)) return;
+      try {
+        if (this.intercept?.(request, response)) return;
+      } catch (error) {
+        return this.#fail(error, request as Request, response as Response);
+      }
       const url = request.url ?? '/';
-      if (!url.startsWith(this.#basePath)) return this.#nothingHere(request as Request, response as Response);
+      // Express would answer OPTIONS by itself, with a list of what is there.
+      if (!url.startsWith(this.#basePath) || request.method === 'OPTIONS') return this.#nothingHere(request as Request, response as Response);
       request.url = url.slice(this.#basePath.length - 1);
       app(request, response);
     });
     server.headersTimeout = 10_000;
     server.requestTimeout = 120_000;
     server.keepAliveTimeout = 65_000;
-    server.setTimeout(REQUEST_MS);
+    server.setTimeout(this.#options.silenceMs ?? SILENCE_MS);
     return server;
   }
 
@@ -109,11 +116,14 @@ export class Listener {
   /** Resolves with the port that was bound; rejects with a sentence that names address and way out. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (cause: NodeJS.ErrnoException) => {
+      const failed = (cause: NodeJS.ErrnoException) => {
         const why = cause.code === 'EADDRINUSE' ? 'another program listens there; stop it or choose another port' : cause.message;
         reject(new Error(`the ${this.name} listener cannot use ${host}:${port}: ${why}`, { cause }));
+      };
+      this.#server.once('error', failed).listen(port, host, () => {
+        this.#server.off('error', failed);
+        resolve(this.port);
       });
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
     });
   }
 

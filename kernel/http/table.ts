@@ -11,14 +11,18 @@ export const pathOf = (route: Route): string => (typeof route.path === 'function
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 const shapeOf = ({ path, route }: Mounted): string => `${route.method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;
 
+/** Segment by segment: nothing, then literals by their text, then parameters. A total order, or sorting could leave a parameter before its literal. */
 function moreSpecificFirst(a: Mounted, b: Mounted): number {
   const left = a.path.split('/');
   const right = b.path.split('/');
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const difference = Number(isParameter(left[i] ?? '')) - Number(isParameter(right[i] ?? ''));
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const [one, other] = [left[i], right[i]];
+    if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
+    if (isParameter(one) && isParameter(other)) continue;
+    const difference = Number(isParameter(one)) - Number(isParameter(other)) || one.localeCompare(other);
     if (difference !== 0) return difference;
   }
-  return a.path.localeCompare(b.path) || a.route.method.localeCompare(b.route.method);
+  return a.route.method.localeCompare(b.route.method);
 }
 
 /** Sorted by specificity; throws when two plugins (or one) declare the same request twice. */

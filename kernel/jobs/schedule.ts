@@ -11,11 +11,15 @@ export interface Job {
 export const job = (name: string, every: string, run: Job['run']): Job => ({ name, every, run });
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LONGEST_MS = 2 ** 31 - 1;
 
 export function durationOf(text: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (amount === undefined || unit === undefined) throw new Error(`"${text}" is no duration; write a number and ms, s, m, h or d, like 5s`);
-  return Number(amount) * (UNITS[unit] ?? 1);
+  const ms = Number(amount) * (UNITS[unit] ?? 1);
+  // A timer of Node that is asked for more (or for nothing) fires every millisecond.
+  if (ms < 1 || ms > LONGEST_MS) throw new Error(`"${text}" is no duration that a timer can keep; it takes 1ms to 24d`);
+  return ms;
 }
 
 interface Runner {

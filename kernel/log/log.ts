@@ -14,12 +14,28 @@ export interface Log {
 const SECRET = /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
 
 function plain(key: string, value: unknown): unknown {
-  if (SECRET.test(key) && typeof value === 'string') return '***';
+  if (SECRET.test(key) && (typeof value === 'string' || (typeof value === 'object' && value !== null))) return '***';
+  if (typeof value === 'bigint') return String(value);
   if (value instanceof Error) {
     const { name, message, stack, cause, ...rest } = value as Error & Record<string, unknown>;
     return { name, message, ...rest, stack, ...(cause === undefined ? {} : { cause }) };
   }
   return value;
+}
+
+/** A log that throws would turn a small trouble into a big one: what refers to itself is cut. */
+function written(record: object): string {
+  try {
+    return JSON.stringify(record, plain);
+  } catch {
+    const seen = new WeakSet<object>();
+    return JSON.stringify(record, (key, value: unknown) => {
+      if (typeof value !== 'object' || value === null) return plain(key, value);
+      if (seen.has(value)) return '[again]';
+      seen.add(value);
+      return plain(key, value);
+    });
+  }
 }
 
 export interface LogOptions {
@@ -34,8 +50,8 @@ export function createLog(options: LogOptions, bound: object = {}): Log {
   const line = (level: Level) => (message: string, data: object = {}) => {
     if (levels.indexOf(level) < floor) return;
     const time = new Date().toISOString();
-    if (!options.readable) return options.write(`${JSON.stringify({ time, level, msg: message, ...bound, ...data }, plain)}\n`);
-    const details = JSON.stringify({ ...bound, ...data }, plain);
+    if (!options.readable) return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
+    const details = written({ ...bound, ...data });
     options.write(`${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`);
   };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: (more) => createLog(options, { ...bound, ...more }) };

@@ -1,11 +1,12 @@
 // One plugin at run time: its container, its queue of events, its faults.
 import { asClass, asValue, type AwilixContainer, createContainer, InjectionMode } from 'awilix';
-import type { Provision, Token, Uses } from '../container/token.js';
+import type { Token, Uses } from '../container/token.js';
 import { kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../hooks/queue.js';
 import type { Clock } from '../jobs/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
+import { PluginError } from './order.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
@@ -26,7 +27,10 @@ export class PluginInstance {
     this.plugin = plugin;
     this.log = log;
     this.#clock = clock;
-    this.queue = new EventQueue((error) => this.fault('event', error));
+    this.queue = new EventQueue(
+      (error) => this.fault('missed events', error),
+      () => this.log.warn('the plugin is behind with its events; some are lost', {}),
+    );
   }
 
   get name(): string {
@@ -37,20 +41,26 @@ export class PluginInstance {
   }
 
   /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
-  build(context: PluginContext, resolve: (wanted: Token<unknown>) => Provision['value'] | undefined): void {
+  build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
-    const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, resolve) };
+    const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, context, resolve) };
     for (const [key, value] of Object.entries(values)) container.register(key, asValue(value));
     for (const [key, { build }] of Object.entries(this.plugin.services)) {
-      if (key in values) throw new Error(`plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`);
+      if (key in values) throw new PluginError(`plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`);
       container.register(key, asClass(build as new (needs: object) => object).singleton());
     }
     this.#container = container;
     this.#scope = Object.fromEntries([...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [key, container.resolve(key)]));
   }
 
-  #used(uses: Uses, resolve: (wanted: Token<unknown>) => Provision['value'] | undefined): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(uses).map(([key, wanted]) => [key, resolve(wanted.kind === 'maybe' ? wanted.token : wanted)]));
+  #used(uses: Uses, context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): Record<string, unknown> {
+    const entries = Object.entries(uses).map(([key, wanted]) => {
+      if (key in context) throw new PluginError(`plugin ${this.name} uses something as "${key}", a name it has from the kernel already`);
+      const value = resolve(wanted.kind === 'maybe' ? wanted.token : wanted);
+      if (value === undefined && wanted.kind === 'token') throw new PluginError(`plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`);
+      return [key, value];
+    });
+    return Object.fromEntries(entries) as Record<string, unknown>;
   }
 
   /** What the plugin's own functions receive. */
@@ -87,7 +97,6 @@ export class PluginInstance {
   }
 
   async dispose(): Promise<void> {
-    await this.queue.settled();
     await this.#container?.dispose();
     this.state = 'stopped';
   }

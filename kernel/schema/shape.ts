@@ -1,6 +1,7 @@
 // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
 // Everything is required unless it says otherwise.
 import Joi from 'joi';
+import { DEEPEST, nestsTooDeep } from './depth.js';
 
 declare const brand: unique symbol;
 declare const mayMiss: unique symbol;
@@ -58,6 +59,7 @@ export const jsonObject = () =>
         return state.error('any.custom', { error: new Error('it is not valid JSON') });
       }
     }
+    if (nestsTooDeep(parsed)) return state.error('any.custom', { error: new Error(`it nests deeper than ${DEEPEST} levels`) });
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return state.error('any.custom', { error: new Error('it must be an object') });
     return parsed;
   }) as Joi.AnySchema & Typed<Record<string, unknown>>;

@@ -1,5 +1,4 @@
 // Which host stands in a link.
-import { isIP, isIPv6 } from 'node:net';
 import type { Inbound } from '../inbounds/contract.js';
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
@@ -16,19 +15,19 @@ export interface PublicHosts {
   readonly subDomain: string;
 }
 
-/** The host for inbounds without an address of their own. */
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/** The host for inbounds without an address of their own; IPv6 in brackets. */
 export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHosts): string {
-  if (!isUnspecified(requestHost) && !isLoopback(requestHost)) return requestHost;
-  return publicHost || subDomain || requestHost || 'localhost';
+  if (!isUnspecified(requestHost) && !isLoopback(requestHost)) return bracketed(requestHost);
+  return bracketed(publicHost || subDomain || requestHost || 'localhost');
 }
 
-const bracketed = (host: string): string => (isIP(host) === 6 || isIPv6(host) ? `[${host}]` : host);
-
-/** `host:port` of an entry as a function of the request's host. */
+/** `host:port` of an entry as a function of what `hostFor` gives. */
 export function authorityOf(inbound: Inbound, address: string | undefined, port: number | undefined): (host: string) => string {
   const fixed = address || ownAddress(inbound);
   const tail = `:${port ?? inbound.port}`;
-  if (fixed === '') return (host) => bracketed(host) + tail;
+  if (fixed === '') return (host) => host + tail;
   const authority = bracketed(fixed.replace(/^\[|\]$/g, '')) + tail;
   return () => authority;
 }

@@ -26,6 +26,8 @@ export class Compiled {
   /** by inbound; of enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
   #order = new Map<number, number>();
+  /** Clients share their lists of inbounds, so there are few of them. */
+  readonly #selections = new WeakMap<readonly number[], { order: Map<number, number>; entries: readonly CompiledEntry[] }>();
   formats: readonly Format[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
@@ -96,6 +98,4 @@ export class Compiled {
     this.#selections.set(inboundIds, { order: this.#order, entries });
     return entries;
   }
-  /** Clients share their lists of inbounds, so there are few of them. */
-  readonly #selections = new WeakMap<readonly number[], { order: Map<number, number>; entries: readonly CompiledEntry[] }>();
 }

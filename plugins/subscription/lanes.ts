@@ -47,9 +47,10 @@ export class Lanes {
       response.writeHead(404, GONE).end();
       return true;
     }
-    const flat: string[] = ['Content-Length', String(Buffer.byteLength(body))];
+    const bytes = Buffer.from(body);
+    const flat: string[] = ['Content-Length', String(bytes.length)];
     for (const [name, value] of headers) flat.push(name, value);
-    response.writeHead(200, flat).end(method === 'HEAD' ? undefined : body);
+    response.writeHead(200, flat).end(method === 'HEAD' ? undefined : bytes);
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return true;
   };

@@ -38,7 +38,7 @@ export class TestPanel extends PanelApi {
     const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name)));
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...options.env };
-    const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), checkReplies: true, ...(options.clock && { clock: options.clock }) });
+    const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
     const panel = new TestPanel(kernel, dataDirectory, log);
     await panel.login();
     return panel;

@@ -1,0 +1,271 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { after, column, type Database, definePlugin, event, type Hooks, type Migration, table, tap, type Tx } from '../index.js';
+import { connectSqlite } from '../database/connect.js';
+import type { TapFunction } from '../hooks/kinds.js';
+import { bare, latch, until, World } from './world.js';
+
+const afterNote = after<string>('notes/afterNote');
+const noted = event<string>('notes/noted');
+const migrations: readonly Migration[] = [
+  { name: '0001-notes', up: ({ id }) => [`CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL UNIQUE)`, `CREATE TABLE marks (id ${id}, note_id BIGINT NOT NULL REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)`] },
+];
+const tables = { notes: table('notes', { id: column.id(), text: column.text() }) };
+
+interface Listening {
+  readonly after?: TapFunction<typeof afterNote>;
+  readonly event?: TapFunction<typeof noted>;
+}
+
+/** A plugin with one table, and one that listens to it. */
+async function open(listening: Listening = {}) {
+  const inner: { db?: Database; hooks?: Hooks; other?: Database; notes?: { create(row: { text: string }, options: { transaction: Tx['t'] }): Promise<unknown> } } = {};
+  const notes = definePlugin({ name: 'notes', version: '1.0.0', api: 1, about: 'Keeps notes.', tables, migrations, start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }) });
+  const listener = bare('listener', { hooks: () => [...(listening.after ? [tap(afterNote, listening.after)] : []), ...(listening.event ? [tap(noted, listening.event)] : [])], start: ({ db }) => void (inner.other = db) });
+  const world = await World.boot([notes, listener]);
+  const { db, hooks, other, notes: model } = inner;
+  if (!db || !hooks || !other || !model) throw new Error('the plugins did not start');
+  return { world, db, hooks, other, model, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
+}
+const add = (tx: Tx, text: string) => tx.run('INSERT INTO notes (text) VALUES (:text)', { text });
+
+test('fifty overlapping writes all succeed, in the order in which they were asked for', async (t) => {
+  const { world, db, model, texts } = await open();
+  await using _ = world;
+  const names = Array.from({ length: 50 }, (_unused, i) => `n${i}`);
+  const results = await Promise.all(names.map((text, i) => db.write(async (tx) => (i % 2 ? await add(tx, text) : await model.create({ text }, { transaction: tx.t }), i))));
+  t.deepEqual(results, names.map((_unused, i) => i));
+  t.deepEqual(await texts(), names);
+});
+
+test('a write that throws leaves nothing, tells nobody, and the next one works', async (t) => {
+  const heard: string[] = [];
+  const { world, db, texts } = await open({ after: (text) => void heard.push(`after ${text}`), event: (text) => void heard.push(`event ${text}`) });
+  await using _ = world;
+  const failing = db.write(async (tx) => {
+    await add(tx, 'lost');
+    tx.after(afterNote, 'lost');
+    tx.emit(noted, 'lost');
+    throw new Error('changed my mind');
+  });
+  await t.throwsAsync(failing, { message: 'changed my mind' });
+  await db.write(async (tx) => {
+    await add(tx, 'kept');
+    tx.emit(noted, 'kept');
+    tx.after(afterNote, 'kept');
+  });
+  await world.kernel.settled();
+  t.deepEqual(await texts(), ['kept']);
+  t.deepEqual(heard, ['after kept', 'event kept']);
+});
+
+test('a write that only the commit finds wrong leaves nothing and tells nobody', async (t) => {
+  const heard: string[] = [];
+  const { world, db, texts } = await open({ after: (text) => void heard.push(text) });
+  await using _ = world;
+  await t.throwsAsync(db.write(async (tx) => {
+    await add(tx, 'lost');
+    await tx.run('INSERT INTO marks (note_id) VALUES (999)');
+    tx.after(afterNote, 'lost');
+  }), { message: /FOREIGN KEY/ });
+  await db.write((tx) => add(tx, 'kept'));
+  t.deepEqual(await texts(), ['kept']);
+  t.deepEqual(heard, []);
+});
+
+test('a write inside a write fails with both names, and the outer one can go on', async (t) => {
+  const { world, db, other, texts } = await open();
+  await using _ = world;
+  const inner = await db.write(async (tx) => {
+    const error = await t.throwsAsync(other.write((deeper) => add(deeper, 'inner')));
+    await add(tx, 'outer');
+    return error.message;
+  });
+  t.regex(inner, /write of listener .* inside a write of notes/);
+  t.deepEqual(await texts(), ['outer']);
+});
+
+test('work that outlives its transaction fails instead of landing in the next one', async (t) => {
+  const { world, db, model, texts } = await open();
+  await using _ = world;
+  const kept: { tx?: Tx } = {};
+  await db.write(async (tx) => {
+    kept.tx = tx;
+    await add(tx, 'in time');
+  });
+  const tx = kept.tx as Tx;
+  await db.write(async (next) => {
+    await t.throwsAsync(add(tx, 'late'));
+    await t.throwsAsync(model.create({ text: 'late too' }, { transaction: tx.t }));
+    await t.throwsAsync(tx.query('SELECT 1'));
+    await add(next, 'next');
+  });
+  t.deepEqual(await texts(), ['in time', 'next']);
+});
+
+test('a statement that nobody waited for is in its own transaction or fails, whatever comes next', async (t) => {
+  const { world, db, texts } = await open();
+  await using _ = world;
+  const stray: Promise<string>[] = [];
+  for (let i = 0; i < 20; i++) {
+    await db.write(async (tx) => void stray.push(add(tx, `stray${i}`).then(() => 'written', () => 'refused')));
+    await t.throwsAsync(db.write(async (tx) => {
+      await tx.query('SELECT 1');
+      throw new Error('rolled back');
+    }));
+  }
+  const fates = await Promise.all(stray);
+  // What was acknowledged must be there: a stray statement in the next, rolled back transaction would be gone.
+  t.deepEqual(await texts(), fates.flatMap((fate, i) => (fate === 'written' ? [`stray${i}`] : [])));
+});
+
+test('reads see only what is committed; the write itself sees its own rows', async (t) => {
+  const { world, db, texts } = await open();
+  await using _ = world;
+  const written = latch();
+  const finish = latch();
+  const write = db.write(async (tx) => {
+    await add(tx, 'not yet');
+    written.open();
+    await finish.opened;
+    return tx.query<{ text: string }>('SELECT text FROM notes');
+  });
+  await written.opened;
+  t.deepEqual(await texts(), []);
+  finish.open();
+  t.deepEqual(await write, [{ text: 'not yet' }]);
+  t.deepEqual(await texts(), ['not yet']);
+});
+
+test('after hooks run in the order of the commits, even when an earlier one is slow, and each write waits for its own', async (t) => {
+  const slow = latch();
+  const order: string[] = [];
+  const { world, db, texts } = await open({
+    after: async (text) => {
+      if (text === 'a') await slow.opened;
+      order.push(`after ${text}`);
+    },
+  });
+  await using _ = world;
+  const write = (text: string) => db.write(async (tx) => (await add(tx, text), tx.after(afterNote, text))).then(() => order.push(`resolved ${text}`));
+  const first = write('a');
+  const second = write('b');
+  // b is committed while the hooks of a still run: a slow hook does not hold the database.
+  await until(async () => (await texts()).length === 2, 'both writes are committed');
+  t.deepEqual(order, []);
+  slow.open();
+  await Promise.all([first, second]);
+  t.true(order.indexOf('after a') < order.indexOf('after b'));
+  t.true(order.indexOf('after a') < order.indexOf('resolved a'));
+  t.true(order.indexOf('after b') < order.indexOf('resolved b'));
+});
+
+test('a failed write between two does not let the later overtake the hooks of the earlier', async (t) => {
+  const slow = latch();
+  const order: string[] = [];
+  const { world, db, texts } = await open({
+    after: async (text) => {
+      if (text === 'a') await slow.opened;
+      order.push(text);
+    },
+  });
+  await using _ = world;
+  const write = (text: string) => db.write(async (tx) => (await add(tx, text), tx.after(afterNote, text)));
+  const first = write('a');
+  await t.throwsAsync(db.write(() => Promise.reject(new Error('no'))));
+  const third = write('c');
+  await until(async () => (await texts()).length === 2, 'both good writes are committed');
+  t.deepEqual(order, []);
+  slow.open();
+  await Promise.all([first, third]);
+  t.deepEqual(order, ['a', 'c']);
+});
+
+test('an after hook cannot write, and is told so; the write stays a success', async (t) => {
+  const inner: { db?: Database } = {};
+  const { world, db, other, texts } = await open({ after: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)) });
+  await using _ = world;
+  inner.db = other;
+  await db.write(async (tx) => (await add(tx, 'a'), tx.after(afterNote, 'a')));
+  t.deepEqual(await texts(), ['a']);
+  t.regex(world.faults().join(), /notes\/afterNote of listener.*write of listener was opened in an after hook of a write of notes/);
+});
+
+test('a listener of an event may write, wherever the event came from', async (t) => {
+  const inner: { db?: Database } = {};
+  const { world, db, hooks, other, texts } = await open({ event: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)), after: () => hooks.emit(noted, 'c') });
+  await using _ = world;
+  inner.db = other;
+  await db.write(async (tx) => (await add(tx, 'a'), tx.emit(noted, 'a')));
+  await world.kernel.settled();
+  await db.write(async (tx) => {
+    hooks.emit(noted, 'b');
+    await add(tx, 'plain');
+    tx.after(afterNote, '');
+  });
+  await world.kernel.settled();
+  t.deepEqual(world.faults(), []);
+  t.deepEqual((await texts()).sort(), ['a', 'echo of a', 'echo of b', 'echo of c', 'plain']);
+});
+
+test('what a write has only set going may write when the write is over', async (t) => {
+  const { world, db, texts } = await open();
+  await using _ = world;
+  const over = latch();
+  const later = await db.write(async () => ({ written: over.opened.then(() => db.write((tx) => add(tx, 'later'))) }));
+  over.open();
+  await later.written;
+  t.deepEqual(await texts(), ['later']);
+});
+
+test('doors that lead out of the process refuse inside a write, by name, and open in after hooks', async (t) => {
+  const inner: { db?: Database } = {};
+  const { world, db } = await open({ after: () => inner.db?.refuseInsideWrite('a call to the outside') });
+  await using _ = world;
+  inner.db = db;
+  t.notThrows(() => db.refuseInsideWrite('a call'));
+  await db.write(async (tx) => {
+    t.throws(() => db.refuseInsideWrite('a call'), { message: /a call inside a write of notes/ });
+    tx.after(afterNote, '');
+  });
+  t.deepEqual(world.faults(), []);
+});
+
+test('a stop waits for the writes that were accepted and refuses later ones', async (t) => {
+  const { world, db } = await open();
+  await using _ = world;
+  const finish = latch();
+  const begun = latch();
+  const write = db.write(async (tx) => (begun.open(), await finish.opened, await add(tx, 'last')));
+  await begun.opened;
+  const stopped = world.kernel.stop('test');
+  finish.open();
+  await Promise.all([write, stopped]);
+  await t.throwsAsync(db.write((tx) => add(tx, 'too late')), { message: /write of notes came after the database was closed/ });
+  const connections = await connectSqlite(world.folder);
+  t.deepEqual((await connections.sequelize.query('SELECT text FROM notes'))[0], [{ text: 'last' }]);
+  await connections.close();
+});
+
+test('what was acknowledged is there after kill -9', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (let round = 0; round < 3; round++) {
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./acknowledge.js', import.meta.url)), folder, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.teardown(() => void child.kill('SIGKILL'));
+    const ended = once(child, 'close');
+    // The child says so in the moment in which a write resolves.
+    await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('the child ended before it wrote')))]);
+    child.kill('SIGKILL');
+    await ended;
+  }
+  const connections = await connectSqlite(folder);
+  const [rows] = await connections.sequelize.query('SELECT text FROM notes ORDER BY text');
+  t.deepEqual(rows, [{ text: 'round 0' }, { text: 'round 1' }, { text: 'round 2' }]);
+  await connections.close();
+});
