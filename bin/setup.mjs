@@ -15,25 +15,28 @@ const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');
 const exists = (path) => stat(path).then(() => true, () => false);
 
-/** A child that ends with us: a signal to this process ends the child first. */
-export function run(command, args, options = {}) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options });
-    const passOn = (signal) => {
-      child.kill(signal);
+/** A child in a process group of its own; a signal to this process ends the whole group, compilers and test workers included. */
+export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
+  const child = spawn(command, args, { cwd: root, detached: true, ...options });
+  const end = (signal) => {
+    try {
+      process.kill(-child.pid, killedBy ?? signal);
+    } finally {
       process.exit(signal === 'SIGINT' ? 130 : 143);
-    };
-    const alone = () => process.off('SIGTERM', passOn).off('SIGINT', passOn);
-    process.on('SIGTERM', passOn).on('SIGINT', passOn);
-    child.on('error', (cause) => {
-      alone();
-      reject(new Error(`${command} could not be started: ${cause.message}`, { cause }));
-    });
-    child.on('close', (code, signal) => {
-      alone();
-      if (code === 0) resolve();
-      else reject(new Error(`${command} ${args[0] ?? ''} failed (${signal ?? `exit code ${code}`})`));
-    });
+    }
+  };
+  const alone = () => process.off('SIGTERM', end).off('SIGINT', end);
+  process.on('SIGTERM', end).on('SIGINT', end);
+  return child.on('error', alone).on('close', alone);
+}
+
+/** `what` names the child in the sentence that tells of its failure. */
+export function run(what, command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    // npm finishes its work before it heeds SIGTERM. Killing it is safe: what has no stamp is done anew.
+    const child = spawnWithUs(command, args, { stdio: ['ignore', 2, 2], killedBy: 'SIGKILL', ...options });
+    child.on('error', (cause) => reject(new Error(`${what} could not be started: ${cause.message}`, { cause })));
+    child.on('close', (code, signal) => (code === 0 ? resolve() : reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}); see the messages above`))));
   });
 }
 
@@ -49,7 +52,8 @@ export async function install() {
   const wanted = createHash('sha256').update(await read(join(root, 'package-lock.json'))).update(`${process.versions.modules} ${process.platform} ${process.arch}`).digest('hex');
   if ((await read(stamp)) === wanted) return;
   say('installing packages …');
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  await rm(stamp, { force: true });
+  await run('npm ci', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   await installSqlite();
   await writeFile(stamp, wanted);
 }
@@ -71,11 +75,16 @@ async function installSqlite() {
   const missing = ['python3', 'make', 'g++'].filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error);
   if (missing.length > 0) say(`SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`);
   say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
-  await run('npm', ['rebuild', 'sqlite3', '--foreground-scripts', '--loglevel=error'], { stdio: ['ignore', 'ignore', 2] });
+  // What the compiler says is shown by npm when it fails; its warnings alone are thousands of lines.
+  await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], { stdio: ['ignore', 'ignore', 2] });
   if (!(await sqliteWorks())) throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");
+  await keep(built, kept).catch((error) => say(`SQLite's driver is not kept for the next checkout: ${error.message}`));
+}
+
+async function keep(file, kept) {
   const copy = `${kept}.${process.pid}`;
   await mkdir(join(kept, '..'), { recursive: true });
-  await copyFile(built, copy);
+  await copyFile(file, copy);
   await rename(copy, kept);
 }
 
@@ -103,7 +112,7 @@ export async function build() {
   if ((await read(stamp)) === wanted) return;
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  await run('the build', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
   await writeFile(stamp, wanted);
 }
 

@@ -1,12 +1,13 @@
 // Every test, with all that it needs. `npm test -- plugins/clients` runs one folder; `--fast` leaves out what needs a core.
-import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { core } from './core.mjs';
-import { root, run, setUp } from './setup.mjs';
+import { root, run, setUp, spawnWithUs } from './setup.mjs';
 
-const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+// A source's name works as well as a folder's; the tests run compiled.
+const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--')).map((argument) => join('dist', argument.replace(/\.ts$/, '.js')));
 const fast = process.argv.includes('--fast');
 const NEEDS_CORE = '.core.test.js';
 
@@ -15,41 +16,41 @@ async function testFiles(folder) {
   return entries.filter((entry) => entry.name.endsWith('.test.js')).map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name))).sort();
 }
 
-/** Reads ava's TAP: one line for each test, and what a failure says below it. */
+/** Shows what ava writes and counts it. Not its TAP: that reporter breaks on a test that hangs or exits, and names no line of ours. */
 function runAva(files, env) {
   return new Promise((resolve, reject) => {
-    const ava = spawn(process.execPath, [join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs'), '--tap', ...files], { cwd: root, env, stdio: ['ignore', 'pipe', 2] });
+    const ava = spawnWithUs(process.execPath, [join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs'), ...files], { env, stdio: ['ignore', 'pipe', 2] });
     const count = { passed: 0, failed: 0, skipped: 0 };
-    let showing = false;
     createInterface({ input: ava.stdout }).on('line', (line) => {
-      const [, not, name, directive] = /^(not )?ok \d+ - (.*?)(?: # (SKIP|TODO).*)?$/.exec(line) ?? [];
-      if (name === undefined) {
-        if (showing || /^\s*#/.test(line)) {
-          if (!/^# (?:tests|pass|skip|fail)/.test(line) && line !== '#') process.stdout.write(`${line}\n`);
-        }
-        return;
-      }
-      showing = Boolean(not);
-      if (directive) count.skipped++;
-      else if (not) count.failed++;
-      else count.passed++;
-      process.stdout.write(`${not ? 'FAILED ' : directive ? 'skipped' : 'ok     '} ${name}\n`);
+      process.stdout.write(`${line}\n`);
+      const text = stripVTControlCharacters(line);
+      if (/^ {2}[✔√] /.test(text)) count.passed++;
+      else if (/^ {2}- \[(?:skip|todo)\]/.test(text)) count.skipped++;
+      // A file that crashed counts as well; the tests that it leaves behind are one line of summary.
+      else if (/^ {2}[✘×] (?!\d+ tests? remaining)/.test(text)) count.failed++;
     });
     ava.on('error', reject);
-    ava.on('close', (code) => resolve({ ...count, code }));
+    ava.on('close', (code) => resolve({ ...count, failed: code !== 0 && count.failed === 0 ? 1 : count.failed }));
   });
 }
 
 await setUp();
-await run(process.execPath, [join(root, 'node_modules', 'oxlint', 'bin', 'oxlint'), '--deny-warnings'], { stdio: 'inherit' });
+await run('the lint', process.execPath, [join(root, 'node_modules', 'oxlint', 'bin', 'oxlint'), '--deny-warnings'], { stdio: ['ignore', 'inherit', 'inherit'] }).catch((error) => {
+  process.stderr.write(`${error.message}; no test was run\n`);
+  process.exit(1);
+});
 
-const wanted = (await testFiles(join(root, 'dist'))).filter((file) => folders.length === 0 || folders.some((folder) => file.startsWith(join('dist', folder))));
+const wanted = (await testFiles(join(root, 'dist'))).filter((file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)));
 const found = fast ? { missing: '--fast' } : await core();
 const files = 'binary' in found ? wanted : wanted.filter((file) => !file.endsWith(NEEDS_CORE));
 const leftOut = wanted.length - files.length;
+if (wanted.length === 0) process.stdout.write(`there is no test ${folders.length > 0 ? `under ${folders.join(', ')}` : 'in dist'}\n`);
+if (files.length === 1) process.stdout.write(`${files[0]}\n`);
 if (leftOut > 0) process.stdout.write(`left out, for they need a core (${found.missing}): ${leftOut} files\n`);
 
-const { passed, failed, skipped, code } = files.length > 0 ? await runAva(files, { ...process.env, NODE_ENV: 'test', ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }) }) : { passed: 0, failed: 0, skipped: 0, code: 1 };
-if (leftOut > 0 && process.env.CI && !fast) process.stdout.write('with CI set, a test that is left out is a failure\n');
+const env = { ...process.env, NODE_ENV: 'test', ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }) };
+const { passed, failed, skipped } = files.length > 0 ? await runAva(files, env) : { passed: 0, failed: 0, skipped: 0 };
+const incomplete = leftOut > 0 && process.env.CI && !fast;
+if (incomplete) process.stdout.write('with CI set, a test that is left out is a failure\n');
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exit(code !== 0 || failed > 0 || passed === 0 || (leftOut > 0 && process.env.CI && !fast) ? 1 : 0);
+process.exitCode = failed > 0 || passed === 0 || incomplete ? 1 : 0;

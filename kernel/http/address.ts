@@ -4,9 +4,16 @@ import type { IncomingMessage } from 'node:http';
 
 const unmapped = (address: string): string => (/^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
 
+function hostName(header: string): string {
+  const host = header.split(',')[0]?.trim() ?? '';
+  return host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d+$/, '');
+}
+
 export class Proxies {
   readonly #trusted = new BlockList();
   readonly #any: boolean;
+  /** Nearly all requests name the same host. */
+  #lastHost = { header: '', name: '' };
 
   /** Addresses and CIDRs; throws with the entry that is neither. */
   constructor(entries: readonly string[]) {
@@ -39,9 +46,10 @@ export class Proxies {
 
   /** Host name as the caller wrote it, without port; IPv6 without brackets. */
   requestHost(request: IncomingMessage): string {
-    const forwarded = this.trusts(unmapped(request.socket.remoteAddress ?? '')) ? request.headers['x-forwarded-host'] : undefined;
-    const host = String(forwarded ?? request.headers.host ?? '').split(',')[0]?.trim() ?? '';
-    return host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d+$/, '');
+    const forwarded = this.#any && this.trusts(unmapped(request.socket.remoteAddress ?? '')) ? request.headers['x-forwarded-host'] : undefined;
+    const header = String(forwarded ?? request.headers.host ?? '');
+    if (header !== this.#lastHost.header) this.#lastHost = { header, name: hostName(header) };
+    return this.#lastHost.name;
   }
 
   isSecure(request: IncomingMessage): boolean {

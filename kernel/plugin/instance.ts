@@ -82,14 +82,17 @@ export class PluginInstance {
   /** What others get for a token of this plugin: calls are refused while it is faulty. */
   facade(value: object): object {
     const bound = new Map<PropertyKey, unknown>();
-    return new Proxy(value, {
-      get: (target, key) => {
+    // A stand-in as target: of a frozen object a proxy may hand out nothing but its own members.
+    return new Proxy(Object.create(Object.getPrototypeOf(value) as object | null) as object, {
+      has: (_, key) => key in value,
+      set: () => false,
+      get: (_, key) => {
         if (this.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${this.name} is switched off after repeated faults`);
         const known = bound.get(key);
         if (known !== undefined) return known;
-        const member: unknown = Reflect.get(target, key, target);
+        const member: unknown = Reflect.get(value, key, value);
         if (typeof member !== 'function') return member;
-        const method: unknown = member.bind(target);
+        const method: unknown = member.bind(value);
         bound.set(key, method);
         return method;
       },

@@ -1,6 +1,6 @@
 // A fresh panel has no default password: name and password are made once, shown once and never logged.
 import { randomBytes, randomInt } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
@@ -18,13 +18,16 @@ export async function createFirstAdmin(admins: Admins, given: FirstLogin, place:
   if (!(await admins.isEmpty())) return;
   const username = given.username ?? randomName();
   const password = given.password ?? randomBytes(15).toString('base64url');
-  await admins.create(username, password);
   const lines = [`user name  ${username}`, `password   ${given.password === undefined ? password : '(from WEIR_ADMIN_PASSWORD)'}`, `base path  ${place.basePath()}`];
   if (process.stdout.isTTY) {
+    await admins.create(username, password);
     process.stdout.write(`\nThis is shown once:\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
     return;
   }
   const file = join(place.dataDirectory, 'first-login.txt');
+  // An old file would keep its old mode; and an admin whose password nobody was told would lock the panel for good.
+  await rm(file, { force: true });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  await admins.create(username, password);
   place.log.info('first login written to a file; read it and delete it', { file });
 }

@@ -7,7 +7,7 @@ import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
-import { Tokens } from './tokens.js';
+import { afterTokensSave, Tokens } from './tokens.js';
 
 export default definePlugin({
   name: 'access',
@@ -24,6 +24,7 @@ export default definePlugin({
   migrations,
   services: { admins: singleton(Admins), tokens: singleton(Tokens), limits: singleton(LoginLimits), login: singleton(Login) },
   hooks: ({ tokens }) => [
+    tap(afterTokensSave, () => tokens.load()),
     tap(authenticate, ({ authorization }) => {
       if (authorization === undefined) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];

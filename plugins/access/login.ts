@@ -28,14 +28,20 @@ export class Login {
 
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
   async in({ username, password, _csrf }: LoginBody, { ip, headers, cookies, reply, signal }: RequestInfo): Promise<string> {
-    if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers)) requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
+    // Media types have no case, and a page elsewhere may write them as it likes.
+    if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers)) requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     const verdict = this.#limits.attempt(ip, username);
     if ('blockedFor' in verdict) {
       this.#report(username, ip, false, 'too many failed attempts');
       throw errors.TOO_MANY_LOGINS(undefined, { headers: { 'Retry-After': String(Math.ceil(verdict.blockedFor / 1000)) } });
     }
-    if (verdict.delay > 0) await sleep(verdict.delay, undefined, { signal });
+    if (verdict.delay > 0) {
+      await sleep(verdict.delay, undefined, { signal }).catch((cause: unknown) => {
+        // The caller is gone; nobody is to blame.
+        throw errors.WRONG_LOGIN(undefined, { cause });
+      });
+    }
     if (!(await this.#admins.isPasswordOf(username, password))) {
       this.#report(username, ip, false, 'invalid credentials');
       throw errors.WRONG_LOGIN();

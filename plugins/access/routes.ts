@@ -5,11 +5,14 @@ import type { Tokens } from './tokens.js';
 
 const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds') };
 const TokenId = shape({ id: int().min(1) });
+/** What no person types and no database stores as it came: control characters, halves of surrogate pairs. */
+const PLAIN = /^[^\p{Cc}\p{Cs}]*$/u;
+const plainWord = () => word().pattern(PLAIN, 'text without control characters');
 
 export const routes = ({ login, tokens, sessions }: { login: Login; tokens: Tokens; sessions: SessionsApi }): Route[] => [
   route({
     method: 'POST', path: '/login', auth: 'anyone', form: true, doc: 'Logs in and sets the session cookie.',
-    body: shape({ username: word().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
+    body: shape({ username: plainWord().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
     reply: message(), errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
     handle: (input) => login.in(input.body, input),
   }),
@@ -29,7 +32,7 @@ export const routes = ({ login, tokens, sessions }: { login: Login; tokens: Toke
   route({ method: 'GET', path: '/panel/api/setting/apiTokens', doc: 'All API tokens; never the tokens themselves.', reply: payload(list(shape(token))), handle: () => tokens.list() }),
   route({
     method: 'POST', path: '/panel/api/setting/apiTokens/create', doc: 'Creates an API token; its text is in this reply and nowhere else.',
-    body: shape({ name: word().trim().max(64) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
+    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
     handle: ({ body }) => tokens.create(body.name),
   }),
   route({

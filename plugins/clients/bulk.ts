@@ -8,7 +8,10 @@ import type { ClientService, SkippedClient } from './service.js';
 /** Checking 10,000 items at once would stop everything else for 150 ms. */
 const SLICE = 500;
 
-const emailOf = (item: unknown): string => String((item as { client?: { email?: unknown } } | null)?.client?.email ?? '');
+const emailOf = (item: unknown): string => {
+  const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
+  return typeof email === 'string' ? email : '';
+};
 
 export async function addEach(service: ClientService, items: readonly unknown[]): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
   const valid: AddClient[] = [];

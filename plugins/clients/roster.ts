@@ -6,11 +6,12 @@ import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js'
 
 type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
 
+const MOST = Number.MAX_SAFE_INTEGER;
 const LOAD = `
   SELECT c.id, c.email, c.sub_id AS subId, c.uuid, c.password, c.flow, c.enable, c.depleted_cause AS depletedCause, c.total_gb AS totalGB, c.expiry_time AS expiryTime, c.limit_ip AS limitIp, c.limit_hwid AS limitHwid,
     c.tg_id AS tgId, c.group_name AS "group", c.comment, c.reset, c.reset_day AS resetDay, c.reset_max AS resetMax, c.reset_count AS resetCount, c.reverse, c.created_at AS createdAt, c.updated_at AS updatedAt,
     (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
-    coalesce((SELECT sum(up) FROM client_usage u WHERE u.client_id = c.id), 0) AS up, coalesce((SELECT sum(down) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
+    coalesce((SELECT min(sum(up), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up, coalesce((SELECT min(sum(down), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
     coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
   FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count`;
 const SLICE = 10_000;
@@ -153,8 +154,8 @@ export class Roster {
     for (const { clientId, up, down } of usage) {
       const row = this.#byId.get(clientId);
       if (!row) continue;
-      row.up += up;
-      row.down += down;
+      row.up = Math.min(row.up + up, MOST);
+      row.down = Math.min(row.down + down, MOST);
       row.lastOnline = Math.max(row.lastOnline, at);
     }
   }

@@ -4,14 +4,18 @@ import Joi from 'joi';
 
 const amount = () => int().min(0);
 // Emails and subscription ids stand in paths and in files of client programs.
-const NAME = /^[^\s/\\\p{Cc}]+$/u;
-const nameText = () => text().trim().max(255).pattern(NAME, 'text without spaces, slashes and control characters');
+// Dots alone are steps in a path, even escaped. Halves of surrogate pairs have no UTF-8.
+const NAME = /^(?!\.{1,2}$)[^\s/\\\p{Cc}\p{Cs}]+$/u;
+const NAME_RULE = 'text without spaces, slashes and control characters';
+const trimmed = { convert: true } as const;
+const nameText = () => text().trim().prefs(trimmed).max(255).pattern(NAME, NAME_RULE);
+const line = () => text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Literal segments of paths that would hide a client of that name. */
 const RESERVED = new Set(['list', 'get', 'add', 'update', 'del', 'export', 'import', 'groups', 'onlines', 'traffic', 'links', 'sublinks', 'applink', 'bulkcreate', 'bulkadjust', 'bulkenable', 'bulkdisable', 'bulkdel', 'bulkattach', 'bulkdetach', 'bulkresettraffic', 'resetalltraffics', 'resettraffic', 'updatetraffic', 'deldepleted', 'delorphans', 'ips', 'clearips', 'hwids', 'lastonline', 'activeinbounds', 'onlinesbyguid', 'clientipsbyguid']);
 
 const email = () =>
-  word().trim().max(255).pattern(NAME, 'text without spaces, slashes and control characters').custom((value: string, state) => (RESERVED.has(value.toLowerCase()) ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) }) : value));
+  word().trim().prefs(trimmed).max(255).pattern(NAME, NAME_RULE).custom((value: string, state) => (RESERVED.has(value.toLowerCase()) ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) }) : value));
 /** `id` in a client body is the UUID in the wire form of many programs; an integer there is somebody's row number and means nothing. */
 const wireId = () =>
   custom<string>(
@@ -25,16 +29,16 @@ const uuid = () => text().pattern(UUID, 'UUID');
 const fields = {
   subId: nameText(),
   uuid: uuid(),
-  password: text().max(255).pattern(/^[^\p{Cc}]*$/u, 'text without control characters'),
+  password: line().max(255),
   flow: text().valid('', 'xtls-rprx-vision'),
   totalGB: amount().description('bytes, despite the name; 0 for no limit'),
   expiryTime: int().description('Unix ms; 0 for never; negative: that many ms from the first use on'),
   enable: bool(),
   limitIp: amount(),
   limitHwid: amount(),
-  tgId: int(),
-  group: text().max(255),
-  comment: text().max(4096),
+  tgId: amount(),
+  group: line().max(255),
+  comment: text().max(4096).pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters'),
   reset: amount().description('days'),
   resetDay: int().min(0).max(31),
   resetMax: amount(),
@@ -66,10 +70,12 @@ export const Page = shape({
   summary: shape({ total: amount(), active: amount(), deactive: emails(), deactiveCount: amount(), depleted: emails(), depletedCount: amount(), expiring: emails(), expiringCount: amount(), online: emails(), onlineCount: amount() }),
 });
 
-/** What is not understood in a list's query falls back to its default. */
+/** Zero is how many programs say that they have no wish. */
+const orDefault = (value: number) => withDefault(int().min(0).custom((sent: number) => sent || value), value);
+/** Sort keys and orders that are not understood fall back to the default. */
 export const PageQuery = shape({
-  page: withDefault(int().min(1), 1),
-  pageSize: withDefault(int().min(1), 25),
+  page: orDefault(1),
+  pageSize: orDefault(25),
   search: withDefault(text().max(255), ''),
   sort: withDefault(text(), ''),
   order: withDefault(text(), ''),

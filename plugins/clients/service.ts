@@ -21,6 +21,11 @@ const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds
 /** What the core sees of a client. */
 const SEEN_BY_CORE: readonly (keyof ClientFields)[] = ['enable', 'uuid', 'password', 'flow'];
 
+/** By the column whose constraint was broken. */
+const TAKEN = {
+  email_key: [errors.EMAIL_TAKEN, 'email'], sub_id: [errors.SUB_ID_TAKEN, 'subId'], vless_key: [errors.UUID_TAKEN, 'uuid'], password: [errors.PASSWORD_TAKEN, 'password'],
+} as const;
+
 export class ClientService {
   readonly #db: Database;
   readonly #hooks: Hooks;
@@ -76,7 +81,7 @@ export class ClientService {
     const rows: ClientRow[] = accepted.map(({ fields, inboundIds }) => ({ ...fields, id: 0, inboundIds, up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 }));
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
-    const saved = await this.#write(async (tx) => {
+    const saved = await this.#write('client.', async (tx) => {
       const ids = await insertClients(tx, accepted);
       const whole = rows.map((row, i) => ({ ...row, id: ids[i] as number }));
       this.#announce(tx, whole.map(added));
@@ -93,7 +98,7 @@ export class ClientService {
     this.#refuseTaken(fields, id, '');
     const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
     await this.#hooks.check(beforeClientSave, { changes: [change] });
-    await this.#write(async (tx) => {
+    await this.#write('', async (tx) => {
       if (!(await updateClient(tx, id, fields))) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
       tx.after(afterClientPatch, [{ id, fields }]);
       this.#announce(tx, [change]);
@@ -104,8 +109,9 @@ export class ClientService {
   async delete(email: string): Promise<Applied> {
     const row = this.find(email);
     const refs = refsOf(row);
-    await this.#write(async (tx) => {
-      await tx.run('DELETE FROM clients WHERE id = :id', { id: row.id });
+    await this.#db.write(async (tx) => {
+      const [gone] = await tx.query<{ id: number }>('DELETE FROM clients WHERE id = :id RETURNING id', { id: row.id });
+      if (!gone) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
       this.#announce(tx, [{ kind: 'deleted', before: { ...row }, after: undefined }]);
     });
     return this.#engine.reconcileUsers(refs);
@@ -134,15 +140,15 @@ export class ClientService {
   }
 
   /** The constraints of the database have the last word: two requests may have passed the checks together. */
-  async #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #write<T>(path: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.#db.write(work);
     } catch (error) {
       if (error instanceof ForeignKeyConstraintError) throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
       if (!(error instanceof UniqueConstraintError)) throw error;
       const column = Object.keys(error.fields)[0] ?? '';
-      const make = { email_key: errors.EMAIL_TAKEN, sub_id: errors.SUB_ID_TAKEN, vless_key: errors.UUID_TAKEN, password: errors.PASSWORD_TAKEN }[column] ?? errors.EMAIL_TAKEN;
-      throw make(undefined, { cause: error });
+      const [make, field] = TAKEN[(column in TAKEN ? column : 'email_key') as keyof typeof TAKEN];
+      throw make(undefined, { path: `${path}${field}`, cause: error });
     }
   }
 }

@@ -63,7 +63,7 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   async startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void> {
     await this.#patch(tx, ids.flatMap((id) => {
       const row = this.roster.byId(id);
-      return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: now - row.expiryTime } }] : [];
+      return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }] : [];
     }));
   }
 

@@ -1,5 +1,5 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
-import { type Clock, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
 import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf } from './contract.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
@@ -13,6 +13,7 @@ const LAST_RETRY_MS = 30_000;
 const HEALTHY_MS = 60_000;
 
 export class Supervisor implements EngineApi {
+  readonly #db: Pick<Database, 'refuseInsideWrite'>;
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -32,7 +33,8 @@ export class Supervisor implements EngineApi {
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
 
-  constructor({ hooks, log, clock, config, extensions }: { hooks: Hooks; log: Log; clock: Clock; config: { private: 'allow' | 'block' }; extensions: PluginContext['extensions'] }) {
+  constructor({ db, hooks, log, clock, config, extensions }: { db: Pick<Database, 'refuseInsideWrite'>; hooks: Hooks; log: Log; clock: Clock; config: { private: 'allow' | 'block' }; extensions: PluginContext['extensions'] }) {
+    this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
@@ -74,6 +76,7 @@ export class Supervisor implements EngineApi {
   }
 
   reconcileConfig(): Promise<Applied> {
+    this.#db.refuseInsideWrite('reconcileConfig');
     return this.#lane.run(async () => (this.#driver && this.#state === 'running' ? this.#catchUp(this.#driver, false) : this.#notNow()));
   }
 
@@ -101,6 +104,7 @@ export class Supervisor implements EngineApi {
   }
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
+    this.#db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
     const byInbound = new Map<number, UserRef[]>();
     for (const ref of users) {
@@ -123,6 +127,7 @@ export class Supervisor implements EngineApi {
   }
 
   async examine(inbound: CoreInbound): Promise<void> {
+    this.#db.refuseInsideWrite('examine');
     // A program that never told its version is no core and has no say.
     if (!this.#driver || !this.#version) return;
     const { base } = await composePlan(this.#hooks, this.#allowPrivate);
@@ -135,6 +140,7 @@ export class Supervisor implements EngineApi {
   }
 
   async counters(): Promise<CoreCounters | undefined> {
+    this.#db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
     const users = (await this.#driver.counters('i')).flatMap(({ name, up, down }) => {

@@ -1,12 +1,22 @@
 // Who else listens where an inbound wants to. The core would not say: it shares ports in silence (SO_REUSEPORT).
-import { createServer } from 'node:net';
+import { createServer, isIPv6 } from 'node:net';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 
 type Place = Pick<Inbound, 'listen' | 'port'>;
-const EVERYWHERE = new Set(['', '0.0.0.0', '::', '::0']);
+const EVERYWHERE = new Set(['', '0.0.0.0', '[::]']);
 
-export const samePlace = (a: Place, b: Place): boolean => a.port === b.port && (a.listen === b.listen || EVERYWHERE.has(a.listen) || EVERYWHERE.has(b.listen));
+/** One spelling for each address: IPv6 has many, and the core takes localhost for 127.0.0.1. */
+function addressOf(listen: string): string {
+  const name = listen.toLowerCase();
+  if (name === 'localhost') return '127.0.0.1';
+  return isIPv6(name) && URL.canParse(`http://[${name}]`) ? new URL(`http://[${name}]`).hostname : name;
+}
+
+export function samePlace(a: Place, b: Place): boolean {
+  const [one, other] = [addressOf(a.listen), addressOf(b.listen)];
+  return a.port === b.port && (one === other || EVERYWHERE.has(one) || EVERYWHERE.has(other));
+}
 
 /** Throws PORT_TAKEN with the other inbound's name. Disabled ones count: they may be enabled at any time. */
 export function refuseTakenPort(others: readonly (Place & Pick<Inbound, 'id' | 'remark' | 'tag'>)[], wanted: Place): void {

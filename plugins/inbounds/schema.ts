@@ -8,19 +8,22 @@ const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 
 // An IP address, a host name, or nothing for all addresses; what the core would take for a path of a socket is no address.
 const listen = () => text().max(255).pattern(/^[A-Za-z0-9.:_-]*$/, 'address').description('address to listen on; empty for all');
-const tag = () => text().max(128).pattern(/^[^\p{Cc}\s>]*$/u, 'tag without spaces');
+const shareAddr = () => text().max(255).pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
+// It stands in links, which have no room for control characters and halves of surrogate pairs.
+const remark = () => text().max(255).pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const tag = () => text().max(128).pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
 
 const stored = {
   enable: bool(),
-  remark: text().max(255),
+  remark: remark(),
   listen: listen(),
   port: int().min(1).max(65_535),
-  protocol: word(),
+  protocol: word().max(32),
   tag: tag(),
   expiryTime: amount().description('Unix ms; 0 for never'),
   total: amount().description('bytes; 0 for no limit'),
   disableFlow: bool(),
-  shareAddr: text().max(255),
+  shareAddr: shareAddr(),
   shareAddrStrategy: oneOf(...SHARE),
   subSortIndex: int().min(1),
   trafficReset: oneOf(...RESETS),

@@ -13,6 +13,19 @@ import type { InboundTables } from './tables.js';
 type Draft = Omit<Inbound, 'id'>;
 const given = <T extends object>(fields: T): T => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
+const isGenerated = (tag: string, port: number): boolean => tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
+
+/** The tag that was asked for, or one made of the port; a made one follows its port. */
+function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
+  const moved = before !== undefined && before.port !== wanted.port && wanted.tag === before.tag && isGenerated(before.tag, before.port);
+  if (wanted.tag !== '' && !moved) return wanted.tag;
+  const taken = new Set(others.map(({ tag }) => tag));
+  const plain = `in-${wanted.port}-tcp`;
+  let free = plain;
+  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`;
+  return free;
+}
+
 /** The inbound as the core's config has it. */
 export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
   const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
@@ -26,6 +39,7 @@ export class InboundService {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor({ db, tables, hooks, store, engine }: { db: Database; tables: InboundTables; hooks: Hooks; store: InboundStore; engine: EngineApi }) {
     this.#db = db;
@@ -64,27 +78,34 @@ export class InboundService {
     return inbound;
   }
 
+  /** Edits go one after another: each is checked against what the one before has left, and a partial one fills up with nothing stale. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
   async add(body: AddInbound): Promise<{ id: number; applied: Applied }> {
     const clients = body.settings?.['clients'];
     if (Array.isArray(clients) && clients.length > 0) throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
-    const draft = await this.#check({ ...FRESH, ...given(body) } as Draft, undefined);
-    const saved = await this.#save(undefined, async (tx) => {
-      await this.#refuseTaken(tx, draft, undefined);
-      const { id: _id, ...columns } = { id: 0, ...draft };
-      const row = await this.#rows.create(columns, { transaction: tx.t });
-      return { ...draft, id: Number(row.get('id')) };
+    const { id } = await this.#inTurn(async () => {
+      const draft = await this.#check({ ...FRESH, ...given(body) } as Draft, undefined);
+      return this.#save(undefined, async (tx) => {
+        const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
+        return { ...draft, id: Number(row.get('id')) };
+      });
     });
-    return { id: saved.id, applied: await this.#engine.reconcileConfig() };
+    return { id, applied: await this.#engine.reconcileConfig() };
   }
 
   async update(id: number, body: UpdateInbound): Promise<Applied> {
-    const before = this.#find(id);
-    const draft = await this.#check({ ...before, ...given(body) }, before);
-    await this.#save(before, async (tx) => {
-      await this.#refuseTaken(tx, draft, id);
-      const [changed] = await this.#rows.update(draft, { where: { id }, transaction: tx.t });
-      if (changed === 0) throw errors.NOT_FOUND(`inbound ${id} was deleted meanwhile`, { path: 'id' });
-      return { ...draft, id };
+    await this.#inTurn(async () => {
+      const before = this.#find(id);
+      const draft = await this.#check({ ...before, ...given(body) }, before);
+      await this.#save(before, async (tx) => {
+        await this.#rows.update(draft, { where: { id }, transaction: tx.t });
+        return { ...draft, id };
+      });
     });
     return this.#engine.reconcileConfig();
   }
@@ -95,10 +116,12 @@ export class InboundService {
 
   /** Its clients stay, without it. */
   async delete(id: number): Promise<Applied> {
-    const before = this.#find(id);
-    await this.#db.write(async (tx) => {
-      await this.#rows.destroy({ where: { id }, transaction: tx.t });
-      tx.after(afterInboundSave, { changes: [{ kind: 'deleted', before, after: undefined }] });
+    await this.#inTurn(async () => {
+      const before = this.#find(id);
+      await this.#db.write(async (tx) => {
+        await this.#rows.destroy({ where: { id }, transaction: tx.t });
+        tx.after(afterInboundSave, { changes: [{ kind: 'deleted', before, after: undefined }] });
+      });
     });
     return this.#engine.reconcileConfig();
   }
@@ -111,9 +134,9 @@ export class InboundService {
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [...('issues' in settings ? settings.issues.map(({ path, message }) => ({ path: `settings.${path}`, message: `settings.${message}` })) : []), ...streamIssues(wanted.streamSettings)];
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
-    const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: wanted.tag || `in-${wanted.port}-tcp` };
-    await this.#hooks.check(beforeInboundSave, { before, after: draft });
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
+    const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: tagFor(wanted, before, others) };
+    await this.#hooks.check(beforeInboundSave, { before, after: draft });
     refuseTakenPort(others, draft);
     if (others.some(({ tag }) => tag === draft.tag)) throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     // A place that this inbound holds already is held by our own core.
@@ -129,12 +152,6 @@ export class InboundService {
       if (cause instanceof CoreRefused) throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, { cause, path: 'streamSettings' });
       throw cause;
     }
-  }
-
-  /** Again, with what the transaction sees: two requests may have passed the first check together. */
-  async #refuseTaken(tx: Tx, draft: Draft, self: number | undefined): Promise<void> {
-    const others = await tx.query<Pick<Inbound, 'id' | 'remark' | 'tag' | 'listen' | 'port'>>('SELECT id, remark, tag, listen, port FROM inbounds WHERE port = :port AND id <> :self', { port: draft.port, self: self ?? 0 });
-    refuseTakenPort(others, draft);
   }
 
   async #save(before: Inbound | undefined, write: (tx: Tx) => Promise<Inbound>): Promise<Inbound> {

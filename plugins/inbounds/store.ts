@@ -81,7 +81,7 @@ export class InboundStore implements InboundsApi {
   count(usage: readonly InboundUsage[]): void {
     for (const { inboundId, up, down } of usage) {
       const now = this.usage(inboundId);
-      if (this.#inbounds.has(inboundId)) this.#usage.set(inboundId, { up: now.up + up, down: now.down + down });
+      if (this.#inbounds.has(inboundId)) this.#usage.set(inboundId, { up: Math.min(now.up + up, Number.MAX_SAFE_INTEGER), down: Math.min(now.down + down, Number.MAX_SAFE_INTEGER) });
     }
   }
 }

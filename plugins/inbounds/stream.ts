@@ -8,7 +8,7 @@ const Stream = shape({
   network: optional(oneOf(...NETWORKS)),
   security: optional(oneOf('none')),
   tcpSettings: optional(shape({ header: optional(shape({ type: optional(oneOf('none')) }).unknown(true)) }).unknown(true)),
-  wsSettings: optional(shape({ path: optional(text().pattern(/^\S*$/, 'path without spaces')), host: optional(text()), headers: optional(openObject()) }).unknown(true)),
+  wsSettings: optional(shape({ path: optional(text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, 'path without spaces')), host: optional(text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, 'host without spaces')), headers: optional(openObject()) }).unknown(true)),
 }).unknown(true);
 
 export interface StreamView {

@@ -1,5 +1,5 @@
 // The values in force: environment, then database, then what a fresh panel has. Kept in memory, fed after every commit.
-import { type Database, type Log, type PluginContext, type TableModel, inspect, type Tx } from '../../kernel/index.js';
+import { type Database, inspect, type Log, messageOf, type PluginContext, type TableModel, type Tx } from '../../kernel/index.js';
 import { type SettingGroup, type SettingGroupEntry, SettingGroups, type SettingsApi, type SettingValues } from './contract.js';
 import type { tables } from './tables.js';
 
@@ -51,9 +51,15 @@ export class SettingsStore implements SettingsApi {
 
   /** A value that no longer fits must not keep the panel from starting. */
   #parse(name: string, schema: Known['schema'], json: string): unknown {
-    const result = inspect(schema, JSON.parse(json) as unknown);
-    if ('value' in result) return result.value;
-    this.#log.warn('a stored setting does not fit any more; its default is used', { setting: name, problem: result.issues.map((i) => i.message).join('; ') });
+    let problem: string;
+    try {
+      const result = inspect(schema.label(name), JSON.parse(json) as unknown);
+      if ('value' in result) return result.value;
+      problem = result.issues.map(({ message }) => message).join('; ');
+    } catch (error) {
+      problem = messageOf(error);
+    }
+    this.#log.warn('a stored setting does not fit any more; its default is used', { setting: name, problem });
     return undefined;
   }
 

@@ -7,9 +7,13 @@ import { encodeFragment, type Format, Formats, randomPath, Subscription } from '
 const FORMAT = 'links';
 
 export const linkSettings = {
-  subPath: setting(urlPath().min(2), randomPath, 'path prefix of share links'),
+  subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
   subEncrypt: setting(bool(), true, 'the list is sent as one base64 text, as most client programs expect'),
 } as const;
+
+/** Room for the list on its way to base64: a buffer for every fetch would cost more than the rest of the encoding. */
+const room = Buffer.allocUnsafeSlow(65_536);
+const base64 = (text: string): string => (3 * text.length <= room.length ? room.toString('base64', 0, room.write(text)) : Buffer.from(text).toString('base64'));
 
 export default definePlugin({
   name: 'sub-links',
@@ -28,8 +32,9 @@ export default definePlugin({
         return ({ client, authority, remark }) => link({ client, authority, fragment: remark === '' ? '' : `#${encodeFragment(remark)}` });
       },
       body: (links) => {
-        const plain = links.map((link) => `${link}\n`).join('');
-        return settings.read(linkSettings).subEncrypt ? Buffer.from(plain, 'utf8').toString('base64') : plain;
+        let plain = '';
+        for (const link of links) plain += `${link}\n`;
+        return settings.read(linkSettings).subEncrypt ? base64(plain) : plain;
       },
     } satisfies Format),
   ],

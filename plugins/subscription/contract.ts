@@ -1,5 +1,5 @@
 // Subscriptions: what a client program fetches, in whatever format.
-import { draft, event, extensionPoint, filter, guard, token } from '../../kernel/index.js';
+import { draft, extensionPoint, filter, guard, token } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import type { Inbound, Protocol } from '../inbounds/contract.js';
 
@@ -59,4 +59,3 @@ export const composeSubscription = draft<Entry, { readonly inbound: Inbound; rea
 export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');
 /** A tap sends every fetch through the slow lane. */
 export const subscriptionHeaders = filter<readonly (readonly [string, string])[], { readonly client: ClientRow }>('subscription/subscriptionHeaders');
-export const subscriptionFetched = event<{ readonly fetches: readonly { readonly clientId: number; readonly at: number }[] }>('subscription/subscriptionFetched');

@@ -47,10 +47,12 @@ export class Lanes {
       response.writeHead(404, GONE).end();
       return true;
     }
-    const bytes = Buffer.from(body);
-    const flat: string[] = ['Content-Length', String(bytes.length)];
-    for (const [name, value] of headers) flat.push(name, value);
-    response.writeHead(200, flat).end(method === 'HEAD' ? undefined : bytes);
+    const length = Buffer.byteLength(body);
+    headers.push('Content-Length', String(length));
+    response.writeHead(200, headers);
+    // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
+    if (method === 'HEAD') response.end();
+    else response.end(body, length === body.length ? 'latin1' : 'utf8');
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return true;
   };
@@ -76,9 +78,11 @@ export class Lanes {
       throw cause instanceof PanelError ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers }) : cause;
     }
     const { headers, body } = this.#renderer.render(format, client, host);
-    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, headers, { client })) reply.header(name, value);
+    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(headers), { client })) reply.header(name, value);
     reply.header('Content-Length', String(Buffer.byteLength(body)));
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return body;
   }
 }
+
+const pairsOf = (flat: readonly string[]): [string, string][] => Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

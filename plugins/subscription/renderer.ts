@@ -1,15 +1,23 @@
 // One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
 import type { Clock } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
+import type { SettingsApi, SettingValues } from '../settings/contract.js';
 import { hostFor } from './address.js';
 import type { Compiled, CompiledEntry } from './compiled.js';
 import type { Format, SubscriptionApi } from './contract.js';
 import { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
-  readonly headers: [string, string][];
+  /** name, value, name, value …, as Node takes them fastest */
+  readonly headers: string[];
   readonly body: string;
+}
+
+/** Headers that follow from the settings, worked out when these change. */
+interface SettledHeaders {
+  readonly settings: SettingValues<typeof subscriptionSettings>;
+  readonly fixed: readonly string[];
+  readonly personal: readonly (readonly [name: string, value: (client: ClientRow) => string])[];
 }
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
@@ -27,6 +35,7 @@ export class Renderer implements SubscriptionApi {
   readonly #settings: SettingsApi;
   readonly #clock: Clock;
   readonly #publicHost: string | undefined;
+  #settled: SettledHeaders | undefined;
 
   constructor({ compiled, settings, clock, config }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined } }) {
     this.#compiled = compiled;
@@ -38,19 +47,20 @@ export class Renderer implements SubscriptionApi {
   /** A disabled, expired or depleted client gets its headers and no working link. */
   render(format: Format, client: ClientRow, requestHost: string): Rendered {
     const now = this.#clock.now();
+    // The object is another one after every change.
+    const settings = this.#settings.read(subscriptionSettings);
     const works = client.enable && depletionOf(client, now) === undefined;
-    const entries = works ? this.#entries(format.name, client, requestHost, now, false) : [];
-    return { headers: this.#headers(format, client), body: format.body(entries) };
+    const entries = works ? this.#entries(format.name, client, hostFor(requestHost, { publicHost: this.#publicHost, subDomain: settings.subDomain }), now, false) : [];
+    return { headers: this.#headers(format, client, settings), body: format.body(entries) };
   }
 
   entries(format: string, client: ClientRow, requestHost: string): string[] {
-    return this.#entries(format, client, requestHost, this.#clock.now(), true);
+    const { subDomain } = this.#settings.read(subscriptionSettings);
+    return this.#entries(format, client, hostFor(requestHost, { publicHost: this.#publicHost, subDomain }), this.#clock.now(), true);
   }
 
-  #entries(format: string, client: ClientRow, requestHost: string, now: number, display: boolean): string[] {
+  #entries(format: string, client: ClientRow, host: string, now: number, display: boolean): string[] {
     const { remark, timeZone } = this.#compiled;
-    const { subDomain } = this.#settings.read(subscriptionSettings);
-    const host = hostFor(requestHost, { publicHost: this.#publicHost, subDomain });
     const rendered: string[] = [];
     for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
       const template = entry.templates[format];
@@ -62,22 +72,26 @@ export class Renderer implements SubscriptionApi {
     return rendered;
   }
 
-  #headers({ contentType }: Format, client: ClientRow): [string, string][] {
-    const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = this.#settings.read(subscriptionSettings);
-    const headers: [string, string][] = [
-      ['Content-Type', contentType],
-      // The path is a secret and the body holds credentials: nothing on the way may keep it.
-      ['Cache-Control', 'no-store'],
-      ['X-Content-Type-Options', 'nosniff'],
-      ['Subscription-Userinfo', `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${client.expiryTime > 0 ? Math.floor(client.expiryTime / 1000) : 0}`],
-      ['Profile-Update-Interval', String(subUpdates)],
-    ];
-    if (subTitle) headers.push(['Profile-Title', `base64:${base64(expand(subTitle, client, asIs))}`]);
-    if (subSupportUrl) headers.push(['Support-Url', headerSafe(expand(subSupportUrl, client, inUrl))]);
-    if (subProfileUrl) headers.push(['Profile-Web-Page-Url', headerSafe(expand(subProfileUrl, client, inUrl))]);
-    if (subAnnounce) headers.push(['Announce', `base64:${base64(expand(subAnnounce, client, asIs))}`]);
+  #headers({ contentType }: Format, client: ClientRow, settings: SettledHeaders['settings']): string[] {
+    const { fixed, personal } = this.#settled?.settings === settings ? this.#settled : (this.#settled = settle(settings));
+    const expire = client.expiryTime > 0 ? Math.floor(client.expiryTime / 1000) : 0;
+    const headers = ['Content-Type', contentType, 'Subscription-Userinfo', `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${expire}`, ...fixed];
+    for (const [name, value] of personal) headers.push(name, value(client));
     return headers;
   }
+}
+
+function settle(settings: SettledHeaders['settings']): SettledHeaders {
+  const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = settings;
+  const text = (template: string) => (client: ClientRow) => `base64:${base64(expand(template, client, asIs))}`;
+  const url = (template: string) => (client: ClientRow) => headerSafe(expand(template, client, inUrl));
+  const templates = [['Profile-Title', subTitle, text], ['Support-Url', subSupportUrl, url], ['Profile-Web-Page-Url', subProfileUrl, url], ['Announce', subAnnounce, text]] as const;
+  return {
+    settings,
+    // The path is a secret and the body holds credentials: nothing on the way may keep it.
+    fixed: ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Profile-Update-Interval', String(subUpdates)],
+    personal: templates.flatMap(([name, template, make]) => (template === '' ? [] : [[name, make(template)] as const])),
+  };
 }
 
 /** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */

@@ -8,6 +8,9 @@ import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } fr
 
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
+/** Taps multiply; the database and the API know whole bytes only, and none below zero. */
+const wholeBytes = (bytes: number): number => (Number.isFinite(bytes) ? Math.min(Math.max(Math.round(bytes), 0), Number.MAX_SAFE_INTEGER) : 0);
+
 export class Poll {
   readonly #db: Database;
   readonly #hooks: Hooks;
@@ -56,7 +59,8 @@ export class Poll {
     if (!counters) return [];
     const { readings, usage } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined);
     if (readings.length === 0) return [];
-    const counted = this.#hooks.refine(trafficDeltas, usage, { at });
+    const refined = this.#hooks.refine(trafficDeltas, usage, { at });
+    const counted = refined === usage ? usage : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
     await this.#db.write(async (tx) => {
       await this.#clients.addUsage(tx, counted, at);
       await this.#inbounds.addUsage(tx, perInbound(counted));

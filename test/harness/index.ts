@@ -4,3 +4,5 @@ export { FakeEngine } from './fake-engine.js';
 export { ADMIN, type Answer, freePort } from './api.js';
 export { TestPanel } from './panel.js';
 export { PanelProcess } from './panel-process.js';
+export { everything, refused, type Refused } from './refused.js';
+export { until } from './until.js';

@@ -34,12 +34,22 @@ async function moduleFolder(): Promise<string> {
 function run(args: readonly string[], options: { cwd: string; env: Environment; limit: number }): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('go', args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'], timeout: options.limit });
+    // A panel that ends takes its compiler along, else the machine works on for nobody.
+    const end = () => child.kill();
+    process.on('exit', end);
     let output = '';
     const take = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-4000));
     child.stdout.on('data', take);
     child.stderr.on('data', take);
-    child.on('error', reject);
-    child.on('close', (code, signal) => (code === 0 ? resolve(output) : reject(new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')))));
+    child.on('error', (error) => {
+      process.off('exit', end);
+      reject(error);
+    });
+    child.on('close', (code, signal) => {
+      process.off('exit', end);
+      if (code === 0) resolve(output);
+      else reject(new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')));
+    });
   });
 }
 
@@ -59,18 +69,18 @@ export async function buildCore(env: Environment, log: Progress): Promise<{ bina
   if (problem) return { why: problem };
   const binary = builtCore(env);
   const folder = join(binary, '..');
-  await mkdir(folder, { recursive: true });
   const unfinished = join(folder, `unfinished-${randomUUID()}`);
   const began = Date.now();
   log.info('building the core from its Go module; this takes a minute or two, once', { version: CORE_VERSION });
   const telling = setInterval(() => log.info('still building the core', { seconds: Math.round((Date.now() - began) / 1000) }), TELL_EVERY_MS);
   try {
+    await mkdir(folder, { recursive: true });
     await run(['build', '-trimpath', '-ldflags', '-s -w', '-o', unfinished, PACKAGE], { cwd, env: goEnv, limit: BUILD_LIMIT_MS });
     await rename(unfinished, binary);
     return { binary };
   } catch (error) {
-    await rm(unfinished, { force: true });
-    return { why: `go build failed: ${(error as Error).message}` };
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    return { why: `the build failed: ${(error as Error).message}` };
   } finally {
     clearInterval(telling);
   }

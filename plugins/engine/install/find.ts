@@ -1,6 +1,6 @@
 // Where the core comes from: the first place that has one.
-import { access, constants } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { access, constants, stat } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
 import { buildCore, builtCore, type Progress } from './build.js';
 
 export interface CorePlaces {
@@ -11,10 +11,11 @@ export interface CorePlaces {
 }
 export type FoundCore = { readonly binary: string; readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'built' };
 
-const isProgram = (path: string): Promise<boolean> => access(path, constants.X_OK).then(() => true, () => false);
+/** A folder may be "executable" too, and one called xray is not rare. */
+const isProgram = (path: string): Promise<boolean> => Promise.all([access(path, constants.X_OK), stat(path)]).then(([, found]) => found.isFile(), () => false);
 
 async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) if (folder !== '' && (await isProgram(join(folder, 'xray')))) return join(folder, 'xray');
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) if (folder !== '' && (await isProgram(join(folder, 'xray')))) return resolve(folder, 'xray');
   return undefined;
 }
 
@@ -23,9 +24,9 @@ export async function findCore({ env, dataDirectory, log }: CorePlaces): Promise
   const chosen = env['WEIR_ENGINE_BIN'];
   if (chosen) {
     if (!(await isProgram(chosen))) throw new Error(`WEIR_ENGINE_BIN is ${chosen}, which is no program that can be run; correct it or leave it out`);
-    return { binary: chosen, source: 'WEIR_ENGINE_BIN' };
+    return { binary: resolve(chosen), source: 'WEIR_ENGINE_BIN' };
   }
-  const own = join(dataDirectory, 'bin', 'xray');
+  const own = resolve(dataDirectory, 'bin', 'xray');
   if (await isProgram(own)) return { binary: own, source: 'data' };
   const installed = await onPath(env);
   if (installed) return { binary: installed, source: 'PATH' };

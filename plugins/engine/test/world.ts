@@ -41,7 +41,7 @@ export class World {
     };
     const extensions = (() => [{ plugin: 'test', value: source }]) as unknown as PluginContext['extensions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
-    this.supervisor = new Supervisor({ hooks: new Hooks(registry, 'engine'), log, clock: { now: () => Date.now(), every: () => () => undefined }, config: { private: 'allow' }, extensions });
+    this.supervisor = new Supervisor({ db: { refuseInsideWrite: () => undefined }, hooks: new Hooks(registry, 'engine'), log, clock: { now: () => Date.now(), every: () => () => undefined }, config: { private: 'allow' }, extensions });
   }
 
   #user(name: string): CoreUser | undefined {

@@ -6,17 +6,11 @@ import { runCommand } from './command.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { convertInbound, fillInbound } from './convert.js';
 import { readCounters } from './counters.js';
-import { EngineFolder } from './folder.js';
+import { type DriverLog, EngineFolder } from './folder.js';
 import { epochOf } from './identity.js';
 import { adopt, launch, reasonOfEnd, type LaunchContext, type RunningCore } from './launch.js';
 import { forgetCore, saveCore, type SavedCore } from './record.js';
 import { eachRecord } from './slices.js';
-
-export interface DriverLog {
-  debug(message: string, data?: object): void;
-  info(message: string, data?: object): void;
-  warn(message: string, data?: object): void;
-}
 
 export interface XrayDriverOptions {
   /** path of the core's program */

@@ -12,6 +12,12 @@ const TEMPORARY = 'tmp-';
 const TEMPORARY_AGE_MS = 10 * 60_000;
 const SHORT_FOLDER = 'weir-';
 
+export interface DriverLog {
+  debug(message: string, data?: object): void;
+  info(message: string, data?: object): void;
+  warn(message: string, data?: object): void;
+}
+
 export class EngineFolder {
   readonly path: string;
   readonly config: string;
@@ -45,7 +51,12 @@ export class EngineFolder {
     }
   }
 
-  /** Whether a core listens on the socket that lies here, whatever core.json says. */
+  /** Where the socket lies unless its name would be too long. */
+  get usualSocket(): string {
+    return this.#socketHere;
+  }
+
+  /** Whether anybody listens on the socket that lies here, whatever core.json says. */
   socketAnswers(): Promise<boolean> {
     return new Promise((resolve) => {
       const connection = connect(this.#socketHere);

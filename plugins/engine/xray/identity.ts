@@ -1,6 +1,6 @@
 // Which process is which: a pid alone may have been given to another program since.
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -48,4 +48,11 @@ export async function commandLine(pid: number): Promise<readonly string[]> {
   } catch {
     return [];
   }
+}
+
+/** Processes of this machine that were started with this argument. */
+export async function processesWith(argument: string): Promise<ProcessIdentity[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const found = await Promise.all(pids.map(async (pid) => ((await commandLine(pid)).includes(argument) ? identify(pid) : undefined)));
+  return found.filter((identity) => identity !== undefined);
 }

@@ -5,10 +5,9 @@ import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '..
 import { protocolOf } from './accounts.js';
 import { CoreApi } from './api.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
-import type { DriverLog } from './driver.js';
 import { lastWords } from './failures.js';
-import { exists, readTail, sizeOf, type EngineFolder } from './folder.js';
-import { commandLine, isAlive } from './identity.js';
+import { exists, readTail, sizeOf, type DriverLog, type EngineFolder } from './folder.js';
+import { commandLine, isAlive, processesWith } from './identity.js';
 import { RunningInbounds } from './inbounds.js';
 import { decode } from './messages.js';
 import { CoreInstance } from './process.js';
@@ -53,12 +52,18 @@ async function ready(instance: CoreInstance, api: CoreApi, socket: string, start
 
 /** Frees the place for a new core: a stale socket would keep it from starting, a living core would share its ports with it. */
 async function makeRoom(context: LaunchContext): Promise<void> {
-  const { folder } = context;
+  const { folder, log } = context;
   await folder.prepare();
   const former = await load(context);
   if (former !== undefined && isAlive(former.identity)) throw new Error(`a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`);
   if (former !== undefined) await folder.removeSocket(former.socket);
-  if (await folder.socketAnswers()) throw new Error(`a core that ${folder.record} does not name runs in ${folder.path}; end it first`);
+  // A panel that was killed between the start of a core and the note of it leaves one that nobody knows.
+  for (const stray of await processesWith(folder.config)) {
+    log.warn('a core that nobody wrote down runs here; it is ended', { pid: stray.pid });
+    await CoreInstance.watch(stray).kill();
+    await folder.removeSocket(folder.usualSocket);
+  }
+  if (await folder.socketAnswers()) throw new Error(`another program listens on ${folder.usualSocket}; end it first`);
 }
 
 /** Rejects with CoreRefused when the core or a check before it refuses the config; no process is left then. */

@@ -43,6 +43,14 @@ test('a WEIR_ENGINE_BIN that cannot be run is an error that names it, never pass
   t.regex(error.message, /WEIR_ENGINE_BIN is \/nowhere\/xray/);
 });
 
+test('a folder that is called xray is no core', async (t) => {
+  const { env, dataDirectory } = await place(t);
+  const folder = join(env['PATH'] as string, 'xray');
+  await mkdir(folder);
+  t.true('missing' in (await findCore({ env, dataDirectory, log: quiet })));
+  await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: folder }, dataDirectory, log: quiet }), { message: /WEIR_ENGINE_BIN/ });
+});
+
 test('with nothing to be found, one sentence says what was looked for', async (t) => {
   const { env, dataDirectory } = await place(t);
   const found = await findCore({ env, dataDirectory, log: quiet });

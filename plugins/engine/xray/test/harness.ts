@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { CoreInbound, CoreRecord, CoreUser, JsonObject } from '../../driver.js';
-import { XrayDriver, type DriverLog } from '../driver.js';
+import { XrayDriver } from '../driver.js';
+import type { DriverLog } from '../folder.js';
 import { isAlive } from '../identity.js';
 import type { SavedCore } from '../record.js';
 

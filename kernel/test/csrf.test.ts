@@ -1,0 +1,41 @@
+import test from 'ava';
+import { isSafe, isSameOrigin, newCsrfToken, requireCsrf } from '../auth/csrf.js';
+
+test('only methods that change nothing are safe', (t) => {
+  t.deepEqual(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get', 'TRACE', ''].filter(isSafe), ['GET', 'HEAD', 'OPTIONS']);
+});
+
+test('a token passes only against itself; none passes against none', (t) => {
+  const token = newCsrfToken();
+  t.notThrows(() => requireCsrf(token, token));
+  for (const [expected, sent] of [[token, `${token}x`], [token, newCsrfToken()], [token, ''], [token, undefined], [undefined, undefined], ['', ''], [undefined, token]] as const) {
+    t.throws(() => requireCsrf(expected, sent), { code: 'KERNEL_CSRF' });
+  }
+});
+
+test('tokens are long and never the same', (t) => {
+  const tokens = new Set(Array.from({ length: 100 }, newCsrfToken));
+  t.is(tokens.size, 100);
+  for (const token of tokens) t.regex(token, /^[\w-]{43}$/);
+});
+
+test('a page is ours when browser or origin say so, and never when neither does', (t) => {
+  const host = 'panel.example:2053';
+  const cases: [Parameters<typeof isSameOrigin>[0], boolean][] = [
+    [{ host, origin: 'https://panel.example:2053' }, true],
+    [{ host, origin: 'http://panel.example:2053' }, true],
+    [{ host, origin: 'https://panel.example' }, false],
+    [{ host, origin: 'https://panel.example.evil:2053' }, false],
+    [{ host, origin: 'https://evil.example:2053' }, false],
+    [{ host, origin: 'null' }, false],
+    [{ host, origin: 'not an origin' }, false],
+    [{ host }, false],
+    [{ origin: 'https://panel.example:2053' }, false],
+    [{ host, 'sec-fetch-site': 'same-origin' }, true],
+    [{ host, 'sec-fetch-site': 'same-site' }, false],
+    [{ host, 'sec-fetch-site': 'none' }, false],
+    // A browser that says where a request comes from is believed before the header that a proxy may rewrite.
+    [{ host, origin: 'https://panel.example:2053', 'sec-fetch-site': 'cross-site' }, false],
+  ];
+  for (const [headers, expected] of cases) t.is(isSameOrigin(headers), expected, JSON.stringify(headers));
+});

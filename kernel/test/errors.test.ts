@@ -1,0 +1,58 @@
+import test from 'ava';
+import { defineErrors, kernelErrors, messageOf, PanelError, Refusal } from '../index.js';
+import { bodyError, failure, success } from '../http/envelope.js';
+
+const errors = defineErrors('sub-links', { GONE: [410, 'it is gone'] });
+
+test('a catalogue makes errors with code, status and sentence', (t) => {
+  const error = errors.GONE();
+  t.true(error instanceof PanelError && error instanceof Error);
+  t.like(error, { code: 'SUB_LINKS_GONE', status: 410, message: 'it is gone', issues: [], headers: {} });
+  t.like({ ...errors.GONE }, { code: 'SUB_LINKS_GONE', status: 410, text: 'it is gone' });
+});
+
+test('an error can say more: its own sentence, field, cause and headers', (t) => {
+  const cause = new Error('why');
+  t.like(errors.GONE('gone for good', { path: 'link', cause, headers: { 'Retry-After': '1' } }), { message: 'gone for good', issues: [{ path: 'link', message: 'gone for good' }], cause, headers: { 'Retry-After': '1' } });
+  t.deepEqual([...errors.GONE('x', { path: 'ignored', issues: [{ path: 'a', message: 'b' }] }).issues], [{ path: 'a', message: 'b' }]);
+});
+
+test('a refusal is 422 unless it says otherwise', (t) => {
+  t.like(new Refusal('no'), { code: 'REFUSED', status: 422, message: 'no' });
+  t.like(new Refusal('no', { code: 'QUOTA', status: 403, path: 'size' }), { code: 'QUOTA', status: 403, issues: [{ path: 'size', message: 'no' }] });
+  t.true(new Refusal('no') instanceof PanelError);
+});
+
+test('the text of anything thrown', (t) => {
+  t.deepEqual([new Error('a'), 'b', 3, undefined].map(messageOf), ['a', 'b', '3', 'undefined']);
+});
+
+test('known errors speak for themselves; of others only the request id is said', (t) => {
+  const known = failure(errors.GONE(undefined, { path: 'link', headers: { X: 'y' } }), 'id');
+  t.deepEqual(known, { expected: true, status: 410, headers: { X: 'y' }, body: { success: false, msg: 'it is gone', obj: { issues: [{ path: 'link', message: 'it is gone' }] }, code: 'SUB_LINKS_GONE', requestId: 'id' } });
+  for (const bug of [new Error('secret'), 'secret', undefined, Object.assign(new Error('secret'), { status: 404, type: 'entity.parse.failed' })]) {
+    const { status, expected, body } = failure(bug, 'id');
+    t.deepEqual([status, expected, body.code, body.obj], [500, false, 'KERNEL_INTERNAL', null]);
+    t.false(JSON.stringify(body).includes('secret'));
+  }
+  t.like(failure(kernelErrors.PLUGIN_OFF(), 'id'), { status: 503, expected: false });
+});
+
+test('a success without an object has null', (t) => {
+  t.deepEqual(success('done', undefined), { success: true, msg: 'done', obj: null });
+  t.deepEqual([success('', 0).obj, success('', false).obj, success('', '').obj], [0, false, '']);
+});
+
+test('errors of body parsers are the caller\'s where the parser says so', (t) => {
+  const thrown = (status: number, type?: string) => bodyError(Object.assign(new Error('words'), { status, ...(type && { type }) }));
+  const cases: [Error, string][] = [
+    [thrown(400, 'entity.parse.failed'), 'KERNEL_BAD_BODY'],
+    [thrown(413, 'entity.too.large'), 'KERNEL_TOO_LARGE'],
+    [thrown(415, 'charset.unsupported'), 'KERNEL_UNSUPPORTED_BODY'],
+    [thrown(413, 'parameters.too.many'), 'KERNEL_BAD_BODY'],
+    [thrown(400), 'KERNEL_BAD_BODY'],
+  ];
+  for (const [error, code] of cases) t.is((error as PanelError).code, code);
+  t.false(thrown(500) instanceof PanelError);
+  t.false(bodyError(new Error('a bug')) instanceof PanelError);
+});

@@ -1,0 +1,107 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Migration } from '../index.js';
+import { type Connections, connectSqlite } from '../database/connect.js';
+import { bare, World } from './world.js';
+
+const step = (name: string, ...statements: string[]): Migration => ({ name, up: () => statements });
+const insert = (word: string) => `INSERT INTO words (word) VALUES ('${word}')`;
+const first = step('0001-words', 'CREATE TABLE words (id INTEGER PRIMARY KEY AUTOINCREMENT, word VARCHAR(20))', insert('one'));
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+/** Boots a panel whose one plugin has these migrations, and stops it. */
+async function run(folder: string, ...migrations: Migration[]): Promise<World['log']> {
+  const world = await World.boot([bare('words', { migrations })], { folder });
+  await world.kernel.stop('test');
+  return world.log;
+}
+async function look<T>(folder: string, sql: string, file = 'weir.sqlite'): Promise<T[]> {
+  let connections: Connections | undefined;
+  try {
+    const { sequelize } = (connections = await connectSqlite(folder));
+    if (file !== 'weir.sqlite') await sequelize.query(`ATTACH '${join(folder, file)}' AS copy`);
+    return (await sequelize.query(sql))[0] as T[];
+  } finally {
+    await connections?.close();
+  }
+}
+const words = async (folder: string) => (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
+
+test('pending migrations run in order, once', async (t) => {
+  const folder = await folderFor(t);
+  const second = step('0002-more', insert('two'), insert('three'));
+  const third = step('0003-last', insert('four'));
+  const log = await run(folder, first, second);
+  t.deepEqual(log.filter(({ plugin, msg }) => plugin === 'words' && msg === 'migrated').map(({ migration }) => migration), ['0001-words', '0002-more']);
+  await run(folder, first, second);
+  t.deepEqual(await words(folder), ['one', 'two', 'three']);
+  await run(folder, first, second, third);
+  t.deepEqual(await words(folder), ['one', 'two', 'three', 'four']);
+  t.deepEqual((await look<{ name: string }>(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name")).map(({ name }) => name), ['0001-words', '0002-more', '0003-last']);
+});
+
+test('a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended', async (t) => {
+  const folder = await folderFor(t);
+  await run(folder, first);
+  const error = await t.throwsAsync(run(folder, first, step('0002-more', 'CREATE TABLE extra (x)', insert('lost'), 'INSERT INTO no_such_table VALUES (1)'), step('0003-never', insert('never'))));
+  t.regex(error.message, /migration 0002-more of plugin words failed, nothing of it was kept: .*no_such_table/);
+  t.deepEqual(await words(folder), ['one']);
+  t.deepEqual(await look(folder, "SELECT name FROM sqlite_master WHERE name = 'extra'"), []);
+  t.is((await look(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words'")).length, 1);
+  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x)', insert('two')));
+  t.deepEqual(await words(folder), ['one', 'two']);
+});
+
+test('two plugins may call their migrations alike', async (t) => {
+  const folder = await folderFor(t);
+  const world = await World.boot([bare('one', { migrations: [step('0001-start', 'CREATE TABLE one (x)')] }), bare('two', { migrations: [step('0001-start', 'CREATE TABLE two (x)')] })], { folder });
+  await world.kernel.stop('test');
+  t.is((await look(folder, "SELECT name FROM sqlite_master WHERE name IN ('one', 'two')")).length, 2);
+});
+
+test('a database with content is copied before it is changed, one copy a start; the last three are kept', async (t) => {
+  const folder = await folderFor(t);
+  const copies = () => readdir(join(folder, 'backups')).then((names) => names.sort(), () => []);
+  await run(folder, first);
+  t.deepEqual(await copies(), []);
+  await run(folder, first);
+  t.deepEqual(await copies(), []);
+  const all = [first];
+  const seen: string[] = [];
+  for (const word of ['a', 'b', 'c', 'd', 'e']) {
+    all.push(step(`${word}1`, insert(`${word}1`)), step(`${word}2`, insert(`${word}2`)));
+    const log = await run(folder, ...all);
+    t.is(log.filter(({ msg }) => msg === 'copied the database before migrating').length, 1);
+    seen.push((await copies()).at(-1) ?? '');
+  }
+  t.deepEqual(await copies(), seen.slice(-3));
+  // The copy is of the moment before, what was only in the write-ahead log included.
+  const held = await look<{ word: string }>(folder, 'SELECT word FROM copy.words ORDER BY id', join('backups', seen.at(-1) ?? ''));
+  t.deepEqual(held.map(({ word }) => word), ['one', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2']);
+});
+
+test('foreign keys hold, names are compared without case, and a column type is the same for all', async (t) => {
+  const folder = await folderFor(t);
+  const up: Migration['up'] = ({ id, name, integer, bool, json }) => [
+    `CREATE TABLE parents (id ${id}, name ${name} NOT NULL UNIQUE, at ${integer}, fit ${bool}, data ${json})`,
+    `CREATE TABLE children (id ${id}, parent BIGINT NOT NULL REFERENCES parents (id) ON DELETE CASCADE)`,
+  ];
+  const refusals: string[] = [];
+  const world = await World.boot([bare('kin', {
+    migrations: [{ name: '0001-kin', up }],
+    start: async ({ db }) => {
+      await db.write((tx) => tx.run("INSERT INTO parents (name) VALUES ('Ada')"));
+      for (const sql of ["INSERT INTO parents (name) VALUES ('ADA')", 'INSERT INTO children (parent) VALUES (99)']) await db.write((tx) => tx.run(sql)).catch((error: Error) => refusals.push(error.name));
+      await db.write(async (tx) => (await tx.run('INSERT INTO children (parent) VALUES (1)'), tx.run('DELETE FROM parents')));
+    },
+  })], { folder });
+  await world.kernel.stop('test');
+  t.deepEqual(refusals, ['SequelizeUniqueConstraintError', 'SequelizeForeignKeyConstraintError']);
+  t.deepEqual(await look(folder, 'SELECT * FROM children'), []);
+});

@@ -1,0 +1,48 @@
+import test from 'ava';
+import { definePlugin, maybe, type Plugin, token } from '../index.js';
+import { orderPlugins, PluginError } from '../plugin/order.js';
+import { findPlugins } from '../plugin/find.js';
+
+const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>
+  definePlugin({ name, version: '1.0.0', api: 1, about: 'x', uses: Object.fromEntries([...uses.map((owner) => [`use_${owner}`, token<object>(owner, 'Api')]), ...wishes.map((owner) => [`wish_${owner}`, maybe(token<object>(owner, 'Api'))])]) as Record<string, ReturnType<typeof token<object>>> });
+const order = (...plugins: Plugin[]) => orderPlugins(plugins).map(({ name }) => name);
+
+test('what a plugin uses comes before it; ties go by name, whatever the order they are given in', (t) => {
+  const all = [plugin('d', ['b', 'c']), plugin('b', ['a']), plugin('e'), plugin('c', ['a']), plugin('a')];
+  t.deepEqual(order(...all), ['a', 'b', 'c', 'd', 'e']);
+  t.deepEqual(order(...[...all].reverse()), ['a', 'b', 'c', 'd', 'e']);
+  t.deepEqual(order(plugin('a', ['z']), plugin('z')), ['z', 'a']);
+});
+
+test('what a plugin may do without comes before it when it is there', (t) => {
+  t.deepEqual(order(plugin('a', [], ['z']), plugin('z')), ['z', 'a']);
+  t.deepEqual(order(plugin('a', [], ['z'])), ['a']);
+});
+
+test('a circle is printed as a path, without those who only lead to it', (t) => {
+  t.throws(() => order(plugin('lead', ['a']), plugin('a', ['b']), plugin('b', ['c']), plugin('c', ['a'])), { instanceOf: PluginError, message: /in a circle: a → b → c → a;/ });
+  t.throws(() => order(plugin('x', ['x'])), { message: /x → x/ });
+  t.throws(() => order(plugin('x', [], ['y']), plugin('y', ['x'])), { message: /x → y → x/ });
+});
+
+test('a missing plugin is named with who needs what of it, and the way out', (t) => {
+  t.throws(() => order(plugin('shop', ['bank'])), { instanceOf: PluginError, message: 'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out' });
+});
+
+test('a plugin for another kernel, and two of one name, are refused', (t) => {
+  t.throws(() => order({ ...plugin('old'), api: 0 }), { instanceOf: PluginError, message: 'plugin old was written for kernel contract 0; this kernel has 1' });
+  t.throws(() => order(plugin('twin'), plugin('twin')), { instanceOf: PluginError, message: 'two plugins are called twin' });
+});
+
+test('tokens of the kernel need no plugin', (t) => {
+  t.deepEqual(order(plugin('a', ['kernel'])), ['a']);
+});
+
+test('a name that is no name of a plugin never reaches the file system; an unknown one is named', async (t) => {
+  for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b']) await t.throwsAsync(findPlugins([name]), { instanceOf: PluginError, message: new RegExp('is no name of a plugin') }, name);
+  await t.throwsAsync(findPlugins(['access', 'no-such-plugin']), { instanceOf: PluginError, message: 'there is no plugin no-such-plugin: plugins/no-such-plugin/index is missing' });
+});
+
+test('built-in plugins are found by name, in the order asked for', async (t) => {
+  t.deepEqual((await findPlugins(['traffic', 'access'])).map(({ name }) => name), ['traffic', 'access']);
+});

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http';
+import test from 'ava';
+import { Proxies } from '../http/address.js';
+
+const from = (remoteAddress: string, headers: Record<string, string> = {}, socket: object = {}) => ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;
+const forwarded = (remote: string, hops: string) => from(remote, { 'x-forwarded-for': hops });
+
+test('without trusted proxies the other end of the connection is the caller, whatever it claims', (t) => {
+  const none = new Proxies([]);
+  const request = from('127.0.0.1', { 'x-forwarded-for': '198.51.100.7', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', host: 'panel.example:2053' });
+  t.is(none.callerAddress(request), '127.0.0.1');
+  t.is(none.requestHost(request), 'panel.example');
+  t.false(none.isSecure(request));
+  t.true(none.isSecure(from('127.0.0.1', {}, { encrypted: true })));
+});
+
+test('hops are walked from the right, and the first stranger is the caller', (t) => {
+  const proxies = new Proxies(['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']);
+  const cases: [remote: string, hops: string, caller: string][] = [
+    ['127.0.0.1', '198.51.100.7', '198.51.100.7'],
+    ['127.0.0.1', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    ['127.0.0.1', '198.51.100.7, 10.1.2.3', '198.51.100.7'],
+    ['127.0.0.1', '1.1.1.1, 198.51.100.7, 10.1.2.3, 10.9.9.9', '198.51.100.7'],
+    ['127.0.0.1', '10.1.2.3', '10.1.2.3'],
+    ['127.0.0.1', '', '127.0.0.1'],
+    ['127.0.0.1', 'unknown', '127.0.0.1'],
+    ['127.0.0.1', '198.51.100.7, garbage, 10.1.2.3', '10.1.2.3'],
+    ['2001:db8::1', '2001:db8:5::2,2606:4700::1111', '2606:4700::1111'],
+    ['11.0.0.1', '198.51.100.7', '11.0.0.1'],
+  ];
+  for (const [remote, hops, caller] of cases) t.is(proxies.callerAddress(forwarded(remote, hops)), caller, `${remote} ${hops}`);
+});
+
+test('an IPv4 address in IPv6 clothes is the IPv4 address', (t) => {
+  const proxies = new Proxies(['127.0.0.1']);
+  t.is(proxies.callerAddress(from('::ffff:198.51.100.7')), '198.51.100.7');
+  t.is(proxies.callerAddress(forwarded('::ffff:127.0.0.1', '::ffff:198.51.100.7')), '198.51.100.7');
+  t.is(proxies.callerAddress(forwarded('::ffff:127.0.0.1', '198.51.100.7, ::FFFF:127.0.0.1')), '198.51.100.7');
+  t.is(proxies.callerAddress(from('::1')), '::1');
+  t.true(proxies.isSecure(from('::ffff:127.0.0.1', { 'x-forwarded-proto': 'https' })));
+});
+
+test('host and TLS of a trusted proxy count', (t) => {
+  const proxies = new Proxies(['127.0.0.1']);
+  t.is(proxies.requestHost(from('127.0.0.1', { host: 'inner:1', 'x-forwarded-host': 'outer.example:443' })), 'outer.example');
+  t.is(proxies.requestHost(from('127.0.0.1', { host: '[2001:db8::1]:2053' })), '2001:db8::1');
+  t.is(proxies.requestHost(from('127.0.0.1', {})), '');
+  t.true(proxies.isSecure(from('127.0.0.1', { 'x-forwarded-proto': 'https' })));
+  t.false(proxies.isSecure(from('127.0.0.1', { 'x-forwarded-proto': 'http' })));
+  t.false(proxies.isSecure(from('127.0.0.2', { 'x-forwarded-proto': 'https' })));
+});
+
+test('an entry that is neither address nor CIDR is named', (t) => {
+  for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/1e1', '::/129', '10.0.0', '', '/8']) {
+    t.throws(() => new Proxies(['127.0.0.1', entry]), { message: `"${entry}" is neither an address nor a CIDR` });
+  }
+});
+
+test('a prefix says how much must agree', (t) => {
+  t.true(new Proxies(['0.0.0.0/0']).trusts('203.0.113.1'));
+  t.false(new Proxies(['203.0.113.0/25']).trusts('203.0.113.128'));
+  t.true(new Proxies(['203.0.113.0/25']).trusts('203.0.113.127'));
+  t.true(new Proxies(['2001:db8::/33']).trusts('2001:db8:7fff::1'));
+  t.false(new Proxies(['2001:db8::/33']).trusts('2001:db8:8000::1'));
+  t.false(new Proxies(['127.0.0.1']).trusts('not an address'));
+});

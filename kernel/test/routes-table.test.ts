@@ -1,0 +1,63 @@
+import test from 'ava';
+import { definePlugin, Listeners, type ListenersApi, message, route } from '../index.js';
+import { sortRoutes } from '../http/table.js';
+import { World } from './world.js';
+
+const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') => route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
+const sorted = (...paths: string[]) => sortRoutes(paths.map((path) => ({ plugin: 'p', route: get(path) }))).map(({ path }) => path);
+
+test('at the first difference a literal comes before a parameter', (t) => {
+  t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
+  t.deepEqual(sorted('/{x}/b', '/a/{y}'), ['/a/{y}', '/{x}/b']);
+  t.deepEqual(sorted('/a/{x}/c', '/a/b/{y}', '/a/b/c'), ['/a/b/c', '/a/b/{y}', '/a/{x}/c']);
+});
+
+test('the order is the same whatever the order of the plugins', (t) => {
+  const paths = ['/b/{x}', '/bb', '/c/d', '/b/lit', '/{y}/d', '/c/{z}', '/b', '/b/{x}/more', '/b/lit/more'];
+  const expected = sorted(...paths);
+  t.true(expected.indexOf('/b/lit') < expected.indexOf('/b/{x}'));
+  t.true(expected.indexOf('/c/d') < expected.indexOf('/{y}/d'));
+  let seed = 1;
+  for (let round = 0; round < 200; round++) {
+    const shuffled = paths.map((path) => ({ path, at: (seed = (seed * 48271) % 2147483647) })).sort((a, b) => a.at - b.at).map(({ path }) => path);
+    t.deepEqual(sorted(...shuffled), expected);
+  }
+});
+
+test('two routes for one request are refused with both places; another method or listener is another request', (t) => {
+  const twins = [{ plugin: 'one', route: get('/a/{id}/b') }, { plugin: 'two', route: get('/a/{name}/b') }];
+  t.throws(() => sortRoutes(twins), { message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)' });
+  t.notThrows(() => sortRoutes([{ plugin: 'one', route: get('/a') }, { plugin: 'two', route: get('/a', 'POST') }, { plugin: 'three', route: get('/a', 'GET', 'side') }]));
+});
+
+test('a path that an admin configures changes with a remount; one that would clash changes nothing', async (t) => {
+  const inner: { listeners?: ListenersApi } = {};
+  let where = '/old/{id}';
+  const mover = definePlugin({
+    name: 'mover', version: '1.0.0', api: 1, about: 'Moves.', uses: { listeners: Listeners },
+    routes: () => [get(() => where), get('/fixed')],
+    start: ({ listeners }) => void (inner.listeners = listeners),
+  });
+  await using world = await World.boot([mover]);
+  t.is((await world.call('/old/1')).status, 200);
+  where = '/new/{id}';
+  t.is((await world.call('/old/1')).status, 200);
+  inner.listeners?.remount();
+  t.is((await world.call('/old/1')).status, 404);
+  t.is((await world.call('/new/1')).status, 200);
+  where = '/fixed';
+  t.throws(() => inner.listeners?.remount(), { message: /GET \/fixed is declared by mover/ });
+  t.is((await world.call('/new/1')).status, 200);
+  where = '/new/{id}';
+  t.deepEqual(inner.listeners?.routes().map(({ plugin, path }) => [plugin, path]), [['mover', '/fixed'], ['mover', '/new/{id}']]);
+});
+
+test('a name is for one listener, and an unopened one has no port', async (t) => {
+  const inner: { listeners?: ListenersApi } = {};
+  const opener = definePlugin({ name: 'opener', version: '1.0.0', api: 1, about: 'Opens.', uses: { listeners: Listeners }, start: ({ listeners }) => void (inner.listeners = listeners) });
+  await using world = await World.boot([opener]);
+  t.throws(() => inner.listeners?.declare('panel', { host: '127.0.0.1', port: 0 }), { message: /two plugins declare a listener called panel/ });
+  t.is(inner.listeners?.port('nowhere'), 0);
+  t.is(inner.listeners?.port('panel'), world.port);
+  t.is(inner.listeners?.panel.port, world.port);
+});
