@@ -8,8 +8,8 @@ import type { Log } from '../log/log.js';
 import { type Connection, execute } from './connect.js';
 
 const LONG_WRITE_MS = 200;
-/** A write that waits this long waits for itself: it was opened inside the write that holds the database. */
-const WAIT_LIMIT_MS = 30_000;
+/** Who waits this long behind one and the same write waits for itself: it was opened inside that one. */
+const PATIENCE_MS = 30_000;
 
 /** An open write. Everything that takes part has it in its signature. */
 export interface Tx {
@@ -37,35 +37,40 @@ export class Writer {
   readonly #connection: Connection;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
-  /** Names the write that the running code is part of. Watching costs every request of the process a good part of its time, so it is for tests; elsewhere a nested write ends after WAIT_LIMIT_MS. */
+  /** Names the write that the running code is part of. Watching costs every request of the process a good part of its time, so it is for tests; elsewhere a nested write ends after PATIENCE_MS. */
   readonly #inside: AsyncLocalStorage<Turn> | undefined;
-  #open = '';
+  readonly #patience: number;
+  /** what the database, and the after hooks, are busy with */
+  readonly #busy = { write: { owner: '', since: 0 }, after: { owner: '', since: 0 } };
   #commits: Promise<unknown> = Promise.resolve();
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log, options: { readonly strict: boolean }) {
+  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log, options: { readonly strict: boolean; readonly patienceMs?: number }) {
     this.#sequelize = sequelize;
     this.#connection = connection;
     this.#hooks = hooks;
     this.#log = log;
     this.#inside = options.strict ? new AsyncLocalStorage() : undefined;
+    this.#patience = options.patienceMs ?? PATIENCE_MS;
   }
 
   /** Runs `work` in a transaction of its own; resolves after the commit and after all `after` hooks of it. */
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const outer = this.#inside?.getStore();
-    if (outer && !outer.over) throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}${outer.phase === 'after' ? ' (in its after hooks)' : ''}: pass its tx on instead`);
+    if (outer && !outer.over && outer.phase === 'write') throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`);
+    if (outer && !outer.over) throw new Error(`a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`);
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const turn = this.#notForever(this.#commits, owner).then(() => this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)));
+    const turn = this.#notForever(this.#commits, 'write', owner).then(() => this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)));
     // Deliveries follow in commit order, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
     const delivered = turn.then(async ({ afters, events }) => {
-      await this.#notForever(earlier, owner);
+      // It is committed: memory must hear of it, if need be before those who should have been first.
+      await this.#notForever(earlier, 'after', owner).catch((error: unknown) => this.#log.error('after hooks are stuck; those of the next write no longer wait', { error }));
       await this.#deliver(owner, afters, events);
     });
     // One that gave up waiting must not let the next one overtake.
-    this.#commits = Promise.allSettled([this.#commits, turn]);
+    this.#commits = Promise.allSettled([this.#commits, turn]).then(() => undefined);
     // A failed write delivers nothing, but those before it may still be at it.
     this.#deliveries = delivered.catch(() => earlier);
     await delivered;
@@ -73,6 +78,7 @@ export class Writer {
   }
 
   async #during<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    this.#busy[turn.phase] = { owner: turn.owner, since: performance.now() };
     try {
       return await (this.#inside ? this.#inside.run(turn, work) : work());
     } finally {
@@ -80,14 +86,20 @@ export class Writer {
     }
   }
 
-  /** Waits for what came before; a write that was opened inside another one would wait for itself. */
-  async #notForever(earlier: Promise<unknown>, owner: string): Promise<void> {
+  /** Waits for what came before, as long as that makes way; a write that was opened inside another one would wait for itself. */
+  async #notForever(earlier: Promise<unknown>, phase: Turn['phase'], owner: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`a write of ${owner} waited ${WAIT_LIMIT_MS / 1000} s behind a write of ${this.#open}; if it was opened inside that one, pass its tx on instead`)), WAIT_LIMIT_MS);
+    const stuck = new Promise<never>((_, reject) => {
+      const look = (): void => {
+        const { owner: other, since } = this.#busy[phase];
+        const left = since + this.#patience - performance.now();
+        if (left > 0) timer = setTimeout(look, left);
+        else reject(new Error(`a write of ${owner} waited ${this.#patience / 1000} s behind a write of ${other}; if it was opened inside that one, pass its tx on instead`));
+      };
+      timer = setTimeout(look, this.#patience);
     });
     try {
-      await Promise.race([earlier, tooLong]);
+      await Promise.race([earlier, stuck]);
     } finally {
       clearTimeout(timer);
     }
@@ -105,7 +117,6 @@ export class Writer {
       emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
     };
     const began = performance.now();
-    this.#open = owner;
     await execute(this.#connection, 'BEGIN IMMEDIATE');
     try {
       const result = await work(tx);

@@ -41,6 +41,29 @@ export interface Owner {
   fault(where: string, error: unknown): void;
 }
 
+/** The end of a request as a signal. Making one and setting it off costs a fifth of a short call, so it is made for who asks. */
+class Ending {
+  readonly #response: Response;
+  #controller: AbortController | undefined;
+  #over = false;
+
+  constructor(response: Response) {
+    this.#response = response;
+  }
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#over || this.#response.closed) this.#controller.abort();
+      else this.#response.on('close', () => this.abort());
+    }
+    return this.#controller.signal;
+  }
+  abort(): void {
+    this.#over = true;
+    this.#controller?.abort();
+  }
+}
+
 export class Pipeline {
   readonly #parts: PipelineParts;
 
@@ -61,15 +84,12 @@ export class Pipeline {
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     const { proxies } = this.#parts;
-    await parse(readCookies as unknown as Parser, request, response);
-    // cookie-parser turns `j:` cookies into objects of the caller's making.
-    const cookies = Object.fromEntries(Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+    const cookies = request.headers.cookie === undefined ? {} : await this.#cookies(request, response);
     const ip = proxies.callerAddress(request);
     const secure = proxies.isSecure(request);
-    const ended = new AbortController();
-    response.on('close', () => ended.abort());
+    const ending = new Ending(response);
     response.on('timeout', () => {
-      ended.abort();
+      ending.abort();
       if (!response.headersSent) response.setHeader('Connection', 'close');
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
@@ -83,11 +103,19 @@ export class Pipeline {
       method: request.method,
       url: request.url,
       headers: request.headers,
-      signal: ended.signal,
+      get signal() {
+        return ending.signal;
+      },
       reply: this.#tools(response, secure),
     };
     const result = await route.handle(info as never);
     if (!response.headersSent) this.#reply(route, response, result);
+  }
+
+  async #cookies(request: Request, response: Response): Promise<Record<string, string>> {
+    await parse(readCookies as unknown as Parser, request, response);
+    // cookie-parser turns `j:` cookies into objects of the caller's making.
+    return Object.fromEntries(Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
   }
 
   /** Whom the route lets in. Unsafe calls that rest on a cookie need the session's token as well. */
@@ -156,11 +184,13 @@ export class Pipeline {
   }
 
   #json(response: Response, body: unknown): void {
-    const bytes = Buffer.from(JSON.stringify(body));
+    const text = JSON.stringify(body);
+    const length = Buffer.byteLength(text);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', bytes.length);
+    response.setHeader('Content-Length', length);
     response.setHeader('Cache-Control', 'no-store');
-    response.end(bytes);
+    // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
+    response.end(text, length === text.length ? 'latin1' : 'utf8');
   }
 
   /** `blame` is called with errors that are nobody's input. */

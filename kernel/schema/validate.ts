@@ -10,16 +10,31 @@ export interface ValidateOptions {
   readonly closed?: boolean;
 }
 
+/** Preferences become part of a copy of the schema, once: joi would compile them again for every value. */
+const prepared = new WeakMap<Joi.Schema, Map<string, Joi.Schema>>();
+
+function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Schema {
+  let variants = prepared.get(schema);
+  if (!variants) prepared.set(schema, (variants = new Map()));
+  const key = `${convert} ${closed}`;
+  let ready = variants.get(key);
+  if (!ready) {
+    ready = schema.prefs({
+      abortEarly: false,
+      presence: 'required',
+      convert,
+      stripUnknown: closed ? false : { objects: true },
+      errors: { wrap: { label: false }, label: 'path' },
+      messages: { 'any.custom': '{{#label}}: {{#error.message}}' },
+    });
+    variants.set(key, ready);
+  }
+  return ready;
+}
+
 /** All findings at once, or the value as the schema shapes it (defaults filled in, unknown keys dropped). */
 export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): { value: Static<S> } | { issues: Issue[] } {
-  const result = schema.validate(value, {
-    abortEarly: false,
-    presence: 'required',
-    convert: options.convert ?? false,
-    stripUnknown: options.closed ? false : { objects: true },
-    errors: { wrap: { label: false }, label: 'path' },
-    messages: { 'any.custom': '{{#label}}: {{#error.message}}' },
-  });
+  const result = prepare(schema, options.convert ?? false, options.closed ?? false).validate(value);
   if (!result.error) return { value: result.value as Static<S> };
   return { issues: result.error.details.map(({ path, message }) => ({ path: path.join('.'), message: path.length ? message : message.replace(/^value/, 'it') })) };
 }

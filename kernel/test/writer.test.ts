@@ -3,10 +3,16 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test, { type ExecutionContext } from 'ava';
 import { after, column, type Database, definePlugin, event, type Hooks, type Migration, table, tap, type Tx } from '../index.js';
 import { connectSqlite } from '../database/connect.js';
+import { Database as Door, Writer } from '../database/writer.js';
+import { HookRegistry } from '../hooks/registry.js';
+import { createLog } from '../log/log.js';
 import type { TapFunction } from '../hooks/kinds.js';
 import { bare, latch, until, World } from './world.js';
 
@@ -250,6 +256,66 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
   const connections = await connectSqlite(world.folder);
   t.deepEqual((await connections.sequelize.query('SELECT text FROM notes'))[0], [{ text: 'last' }]);
   await connections.close();
+});
+
+/** A writer as production has it, except that it loses patience sooner. */
+async function unwatched(t: ExecutionContext, patienceMs: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
+  const connections = await connectSqlite(folder);
+  t.teardown(async () => (await connections.close(), await rm(folder, { recursive: true, force: true })));
+  const registry = new HookRegistry();
+  const words: string[] = [];
+  const writer = new Writer(connections.sequelize, connections.writer, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), { strict: false, patienceMs });
+  const db = new Door(connections.sequelize, writer, 'notes');
+  await db.write((tx) => tx.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text VARCHAR(64))'));
+  const hear = (fn: TapFunction<typeof afterNote>) => registry.add({ name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never }, tap(afterNote, fn));
+  return { db, words, hear, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
+}
+
+test('where nobody watches, a write inside a write ends with a sentence instead of never', async (t) => {
+  const { db, texts } = await unwatched(t, 200);
+  const message = await db.write(async (tx) => {
+    const error = await t.throwsAsync(db.write((inner) => add(inner, 'inner')));
+    await add(tx, 'outer');
+    return error.message;
+  });
+  t.regex(message, /a write of notes waited 0.2 s behind a write of notes; .*pass its tx on/);
+  await db.write((tx) => add(tx, 'next'));
+  t.deepEqual(await texts(), ['outer', 'next']);
+});
+
+test('a write that waits behind many others is not given up while they make way', async (t) => {
+  const { db, texts } = await unwatched(t, 2000);
+  const names = Array.from({ length: 12 }, (_unused, i) => `n${i}`);
+  await Promise.all(names.map((text) => db.write(async (tx) => (await add(tx, text), await sleep(250)))));
+  t.deepEqual(await texts(), names);
+});
+
+test('where nobody watches, a write in an after hook delays its own, and neither rows nor hooks are lost', async (t) => {
+  const { db, words, hear, texts } = await unwatched(t, 200);
+  const heard: string[] = [];
+  hear(async (text) => {
+    if (text === 'a') await db.write(async (tx) => (await add(tx, 'b'), tx.after(afterNote, 'b')));
+    heard.push(text);
+  });
+  await db.write(async (tx) => (await add(tx, 'a'), tx.after(afterNote, 'a')));
+  t.deepEqual(await texts(), ['a', 'b']);
+  t.deepEqual(heard, ['b', 'a']);
+  t.regex(words.join(), /after hooks are stuck.*a write of notes waited/);
+});
+
+test('writes keep nothing of what is done in memory', async (t) => {
+  const { db } = await unwatched(t, 5000);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const payloads: WeakRef<object>[] = [];
+  for (let i = 0; i < 20; i++) {
+    const payload = { text: 'x'.repeat(10) };
+    payloads.push(new WeakRef(payload));
+    await db.write(async (tx) => (tx.after(afterNote as never, payload as never), payload)).then(() => undefined);
+  }
+  await until(() => (collect(), payloads.slice(0, -2).every((held) => held.deref() === undefined)), 'what was written earlier is forgotten');
+  t.pass();
 });
 
 test('what was acknowledged is there after kill -9', async (t) => {

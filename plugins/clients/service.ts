@@ -146,7 +146,8 @@ export class ClientService {
     } catch (error) {
       if (error instanceof ForeignKeyConstraintError) throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
       if (!(error instanceof UniqueConstraintError)) throw error;
-      const column = Object.keys(error.fields)[0] ?? '';
+      // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
+      const column = String((Array.isArray(error.fields) ? error.fields : Object.keys(error.fields))[0]);
       const [make, field] = TAKEN[(column in TAKEN ? column : 'email_key') as keyof typeof TAKEN];
       throw make(undefined, { path: `${path}${field}`, cause: error });
     }

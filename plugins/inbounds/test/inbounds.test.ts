@@ -33,7 +33,7 @@ test('an inbound has every described field, in the list without its settings', a
   t.deepEqual([row?.settings, row?.streamSettings, row?.sniffing], [null, null, null]);
   const whole = await get(panel, id);
   t.like(whole, { id, enable: true, up: 0, down: 0, total: 0, settings: { decryption: 'none' }, streamSettings: {}, sniffing: {} });
-  t.deepEqual((whole.settings?.['clients'] as { email: string }[]).map(({ email }) => email), ['a']);
+  t.deepEqual((whole.settings as { clients: { email: string }[] }).clients.map(({ email }) => email), ['a']);
   t.deepEqual(whole.clientStats.map(({ email, inboundId }) => [email, inboundId]), [['a', id]]);
 });
 
