@@ -47,7 +47,8 @@ export const Engine = token<EngineApi>('engine', 'Engine');
 
 /** A part of the core's config. Users are not part of it: see CoreUsers. */
 export type CorePart =
-  | { readonly inbound: CoreInbound & { readonly id: number } }
+  /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
+  | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
   | { readonly outbound: JsonObject }
   | { readonly rule: JsonObject };
 /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */

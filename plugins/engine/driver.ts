@@ -20,6 +20,7 @@ export interface CoreUser {
 /** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
 export interface CoreInbound {
   readonly tag: string;
+  /** which accounts it takes; the config's own protocol, or a kind of it (`shadowsocks-2022`) */
   readonly protocol: string;
   readonly config: JsonObject;
 }

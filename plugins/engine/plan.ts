@@ -26,7 +26,7 @@ const digestOf = (value: Json): string => createHash('sha256').update(JSON.strin
 export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<Plan> {
   const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
   const inbounds = new Map<string, PlannedInbound>();
-  for (const part of parts) if ('inbound' in part) inbounds.set(part.inbound.tag, { ...part.inbound, digest: digestOf(part.inbound.config) });
+  for (const part of parts) if ('inbound' in part) inbounds.set(part.inbound.tag, { ...part.inbound, digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']) });
   const base = baseConfig({
     outbounds: parts.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
     rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),

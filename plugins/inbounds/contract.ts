@@ -4,7 +4,7 @@ import type { CoreAccount, JsonObject } from '../engine/contract.js';
 import type { Inbound } from './schema.js';
 
 export type { Inbound } from './schema.js';
-export { type StreamView, viewStream } from './stream.js';
+export { type StreamView, viewStream } from './stream/stream.js';
 export { errors as inboundErrors } from './errors.js';
 
 /** The fields of a client that a protocol may use. */
@@ -21,6 +21,8 @@ export interface LinkFill {
   readonly client: ClientIdentity;
   /** `host:port`, IPv6 in brackets */
   readonly authority: string;
+  /** the name under which the entry is shown */
+  readonly remark: string;
   /** the escaped remark with its `#`, or nothing */
   readonly fragment: string;
 }
@@ -33,6 +35,8 @@ export interface Protocol {
   readonly settings: Schema<Record<string, unknown>>;
   /** `settings` as the core wants them, without clients */
   coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
+  /** Which accounts the core wants, where that is not the protocol's name. */
+  accounts?(settings: Readonly<Record<string, unknown>>): string;
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Compiles the share link of an inbound; called when the inbound changes, the result for every fetch. */
   link(inbound: Inbound): LinkTemplate;

@@ -1,10 +1,12 @@
 import { definePlugin, extend, provide, singleton, tap } from '../../kernel/index.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds, Protocols } from './contract.js';
+import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
 import { vless } from './protocols/vless.js';
+import { vmess } from './protocols/vmess.js';
 import { routes } from './routes.js';
-import { coreInbound, InboundService } from './service.js';
+import { accountsOf, coreInbound, InboundService } from './service.js';
 import { afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 
@@ -19,7 +21,7 @@ export default definePlugin({
   migrations,
   services: { store: singleton(InboundStore), service: singleton(InboundService) },
   provides: ({ store }) => [provide(Inbounds, store)],
-  extends: () => [extend(Protocols, vless), extend(Protocols, trojan)],
+  extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
   hooks: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),
     tap(afterInboundUsage, (usage) => store.count(usage)),
@@ -28,7 +30,7 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id } });
+          if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id, accounts: accountsOf(inbound, protocol) } });
         }
       },
       // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.

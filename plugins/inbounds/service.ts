@@ -7,7 +7,7 @@ import { errors } from './errors.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
-import { streamIssues } from './stream.js';
+import { coreStream, streamIssues } from './stream/stream.js';
 import type { InboundTables } from './tables.js';
 
 type Draft = Omit<Inbound, 'id'>;
@@ -29,9 +29,14 @@ function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inb
 /** The inbound as the core's config has it. */
 export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
   const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
-  const config = { tag, listen: listen || '0.0.0.0', port, protocol: protocol.name, settings: protocol.coreSettings(settings), streamSettings: { network: 'tcp', ...streamSettings }, sniffing } as unknown as JsonObject;
-  return { tag, protocol: protocol.name, config };
+  const config = { tag, listen: listen || '0.0.0.0', port, protocol: protocol.name, settings: protocol.coreSettings(settings), streamSettings: coreStream(streamSettings), sniffing } as unknown as JsonObject;
+  return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
 }
+
+/** A client that has everything. */
+const ANYBODY = { email: 'anybody', subId: 'anybody', uuid: '00000000-0000-4000-8000-000000000000', password: 'anybody', flow: 'xtls-rprx-vision' };
+/** Tells two inbounds apart whose configs are the same, but whose accounts are not (`disableFlow`). */
+export const accountsOf = (inbound: Inbound, protocol: Protocol): string => JSON.stringify(protocol.account(ANYBODY, inbound));
 
 export class InboundService {
   readonly #db: Database;
@@ -132,7 +137,7 @@ export class InboundService {
     if (!protocol) throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, { path: 'protocol' });
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
-    const issues: Issue[] = [...('issues' in settings ? settings.issues.map(({ path, message }) => ({ path: `settings.${path}`, message: `settings.${message}` })) : []), ...streamIssues(wanted.streamSettings)];
+    const issues: Issue[] = [...('issues' in settings ? settings.issues.map(({ path, message }) => ({ path: `settings.${path}`, message: `settings.${message}` })) : []), ...(await streamIssues(wanted.streamSettings))];
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
     const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: tagFor(wanted, before, others) };

@@ -29,7 +29,7 @@ export default definePlugin({
       prefix: () => settings.read(linkSettings).subPath,
       compile: ({ inbound, protocol }) => {
         const link = protocol.link(inbound);
-        return ({ client, authority, remark }) => link({ client, authority, fragment: remark === '' ? '' : `#${encodeFragment(remark)}` });
+        return ({ client, authority, remark }) => link({ client, authority, remark, fragment: remark === '' ? '' : `#${encodeFragment(remark)}` });
       },
       body: (links) => {
         let plain = '';

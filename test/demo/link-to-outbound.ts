@@ -1,30 +1,74 @@
 // A share link read as a client program reads it: nothing but the link says how to connect.
-// Grammar: the Xray share-link proposal (XTLS/Xray-core discussion 716); trojan adds its password as userinfo.
+// Grammars: the Xray share-link proposal (XTLS/Xray-core discussion 716), v2rayN's JSON for vmess, SIP002 and SIP022 for shadowsocks.
 import type { JsonObject } from '../../plugins/engine/contract.js';
 
+interface Read {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  /** as the proposal calls them */
+  readonly params: URLSearchParams;
+  readonly protocol: string;
+  readonly settings: (place: { address: string; port: number }) => JsonObject;
+}
+
+function transport(type: string, params: URLSearchParams): JsonObject {
+  const get = (key: string): string => params.get(key) ?? '';
+  const http = { path: get('path'), host: get('host') };
+  switch (type) {
+    case 'tcp':
+      return get('headerType') === 'http' ? { tcpSettings: { header: { type: 'http', request: { path: [http.path || '/'], headers: { Host: [http.host] } } } } } : {};
+    case 'ws':
+      return { wsSettings: http };
+    case 'httpupgrade':
+      return { httpupgradeSettings: http };
+    case 'grpc':
+      return { grpcSettings: { serviceName: get('serviceName'), authority: get('authority'), multiMode: get('mode') === 'multi' } };
+    case 'xhttp':
+      return { xhttpSettings: { ...http, mode: get('mode') || 'auto', ...(get('extra') && { extra: JSON.parse(get('extra')) as JsonObject }) } };
+    default:
+      throw new Error(`this reader knows no transport "${type}"`);
+  }
+}
+
 function stream(params: URLSearchParams): JsonObject {
-  const network = params.get('type') ?? 'tcp';
-  const security = params.get('security') ?? 'none';
-  if (security !== 'none') throw new Error(`this reader knows no security "${security}"`);
-  if (network === 'tcp') return { network, security };
-  if (network === 'ws') return { network, security, wsSettings: { path: params.get('path') ?? '/', host: params.get('host') ?? '' } };
-  throw new Error(`this reader knows no transport "${network}"`);
+  const get = (key: string): string => params.get(key) ?? '';
+  const network = get('type') || 'tcp';
+  const security = get('security') || 'none';
+  const common = { network, security, ...transport(network, params) };
+  const pins = get('pcs');
+  if (security === 'tls') return { ...common, tlsSettings: { serverName: get('sni'), fingerprint: get('fp'), ...(get('alpn') && { alpn: get('alpn').split(',') }), ...(pins && { pinnedPeerCertSha256: pins }) } };
+  if (security === 'reality') return { ...common, realitySettings: { serverName: get('sni'), fingerprint: get('fp'), publicKey: get('pbk'), shortId: get('sid'), spiderX: get('spx') } };
+  return common;
+}
+
+function readUrl(link: string): Read {
+  const { protocol: scheme, username, password, hostname, port, searchParams: params, hash } = new URL(link);
+  const protocol = scheme.slice(0, -1);
+  const credential = decodeURIComponent(username);
+  const common = { name: decodeURIComponent(hash.slice(1)), address: hostname.replace(/^\[|\]$/g, ''), port: Number(port), params };
+  if (protocol === 'vless') return { ...common, protocol, settings: (place) => ({ vnext: [{ ...place, users: [{ id: credential, encryption: params.get('encryption') ?? 'none', flow: params.get('flow') ?? '' }] }] }) };
+  if (protocol === 'trojan') return { ...common, protocol, settings: (place) => ({ servers: [{ ...place, password: credential }] }) };
+  if (protocol === 'ss') {
+    const plain = password === '' ? Buffer.from(credential, 'base64url').toString() : `${credential}:${decodeURIComponent(password)}`;
+    const [method = ''] = plain.split(':', 1);
+    return { ...common, protocol: 'shadowsocks', settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }) };
+  }
+  throw new Error(`this reader knows no protocol "${protocol}"`);
+}
+
+function readVmess(link: string): Read {
+  const { ps, add, port, id, scy, net, tls, type, path, authority, x_padding_bytes: _padding, ...rest } = JSON.parse(Buffer.from(link.slice('vmess://'.length), 'base64').toString()) as Record<string, string>;
+  const params = new URLSearchParams({ ...rest, type: net ?? 'tcp', security: tls ?? 'none', path: path ?? '' });
+  if (type === 'http') params.set('headerType', 'http');
+  if (net === 'grpc') for (const [key, value] of [['serviceName', path], ['authority', authority], ['mode', type]] as const) params.set(key, value ?? '');
+  return { name: ps ?? '', address: add ?? '', port: Number(port), params, protocol: 'vmess', settings: (place) => ({ vnext: [{ ...place, users: [{ id: id ?? '', security: scy ?? 'auto' }] }] }) };
 }
 
 /** The outbound with which a core connects as the link says, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
-  const { protocol, username, hostname, port, searchParams, hash } = new URL(link);
-  const scheme = protocol.slice(0, -1);
-  const credential = decodeURIComponent(username);
-  const place = { address: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
-  const name = decodeURIComponent(hash.slice(1));
-  const common = { tag: 'proxy', protocol: scheme, streamSettings: stream(searchParams) };
-  if (scheme === 'vless') {
-    const user = { id: credential, encryption: searchParams.get('encryption') ?? 'none', flow: searchParams.get('flow') ?? '' };
-    return { name, outbound: { ...common, settings: { vnext: [{ ...place, users: [user] }] } } };
-  }
-  if (scheme === 'trojan') return { name, outbound: { ...common, settings: { servers: [{ ...place, password: credential }] } } };
-  throw new Error(`this reader knows no protocol "${scheme}"`);
+  const { name, address, port, params, protocol, settings } = link.startsWith('vmess://') ? readVmess(link) : readUrl(link);
+  return { name, outbound: { tag: 'proxy', protocol, settings: settings({ address, port }), streamSettings: stream(params) } };
 }
 
 /** Links of a subscription: lines, or lines in base64. */

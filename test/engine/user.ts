@@ -32,6 +32,8 @@ export interface User {
   download(bytes: number, options?: { readonly rate?: number; readonly onBytes?: (soFar: number) => void }): Promise<number>;
   /** Whether a new connection is served. */
   served(): Promise<boolean>;
+  /** Closes the user's program before the test is over. */
+  end(): Promise<void>;
 }
 
 /** Connects as the client's link at this position says. */
@@ -44,6 +46,7 @@ export async function connect(t: ExecutionContext, panel: PanelProcess, email: s
     download: (bytes, options) => download({ socksPort, server, bytes, ...options }),
     // A connection that hangs serves nobody.
     served: () => Promise.race([download({ socksPort, server, bytes: 1000 }).then((came) => came === 1000, () => false), sleep(SERVED_LIMIT_MS, false, { ref: false })]),
+    end: core.stop,
   };
 }
 

@@ -1,5 +1,6 @@
 // What each protocol calls a user. A wrong account type makes the core panic, so nothing else in this folder
 // encodes an account. A new protocol is one more entry of `kinds`.
+import { randomBytes } from 'node:crypto';
 import { CoreRefused, type CoreAccount, type CoreUser, type JsonObject } from '../driver.js';
 import { decode, encode, wrap, type Messages, type TypedMessage } from './messages.js';
 
@@ -12,6 +13,12 @@ export interface AccountKind {
   readonly defaults: readonly string[];
   /** full name of the account message */
   readonly typeName: string;
+  /** A second user of the same name is taken beside the first, whose password goes on working. */
+  readonly admitsTwins?: true;
+  /** For protocols whose inbound, without a user in its config, would be one for a single user for ever: a user that nobody can be. */
+  nobody?(settings: JsonObject): JsonObject;
+  /** the protocol's name in the config, where it is another */
+  readonly inConfig?: string;
   /** fields an account has beside `protocol`; neither more nor fewer, so that what is read back equals what was sent */
   readonly fields: readonly string[];
   /** what the core would not notice, or only when it is too late */
@@ -25,6 +32,9 @@ export interface AccountKind {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const LONE_SURROGATE = /\p{Cs}/u;
 const CONTROL = /\p{Cc}/u;
+
+/** Never counted, never told to the engine. */
+export const NOBODY = 'weir.nobody';
 
 const text = (account: CoreAccount, field: string): string => account[field] ?? '';
 
@@ -65,7 +75,58 @@ const trojan: AccountKind = {
   json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'password') }),
 };
 
-const kinds: ReadonlyMap<string, AccountKind> = new Map([['vless', vless], ['trojan', trojan]]);
+const vmess: AccountKind = {
+  inboundType: 'xray.proxy.vmess.inbound.Config',
+  usersField: 1,
+  defaults: [],
+  typeName: 'xray.proxy.vmess.Account',
+  fields: ['id'],
+  fault: (account) => (UUID.test(text(account, 'id')) ? undefined : 'id must be a UUID of 36 characters'),
+  encode: (account) => wrap('xray.proxy.vmess.Account', { id: text(account, 'id').toLowerCase() }),
+  decode: (bytes) => ({ protocol: 'vmess', id: decode('xray.proxy.vmess.Account', bytes).id }),
+  json: ({ name, account }) => ({ email: name, level: 0, id: text(account, 'id').toLowerCase() }),
+};
+
+/** Numbers of xray.proxy.shadowsocks.CipherType. */
+const CIPHERS: ReadonlyMap<string, number> = new Map([
+  ['aes-128-gcm', 5], ['aes-256-gcm', 6], ['chacha20-poly1305', 7], ['xchacha20-poly1305', 8],
+]);
+
+const shadowsocks: AccountKind = {
+  inboundType: 'xray.proxy.shadowsocks.ServerConfig',
+  usersField: 1,
+  defaults: [],
+  admitsTwins: true,
+  typeName: 'xray.proxy.shadowsocks.Account',
+  fields: ['password', 'method'],
+  fault(account) {
+    if (!CIPHERS.has(text(account, 'method'))) return `method must be one of ${[...CIPHERS.keys()].join(', ')}`;
+    return trojan.fault(account);
+  },
+  encode: (account) => wrap('xray.proxy.shadowsocks.Account', { password: text(account, 'password'), cipherType: CIPHERS.get(text(account, 'method')) ?? 0 }),
+  decode(bytes) {
+    const { password, cipherType } = decode('xray.proxy.shadowsocks.Account', bytes);
+    return { protocol: 'shadowsocks', password, method: [...CIPHERS].find(([, number]) => number === cipherType)?.[0] ?? '' };
+  },
+  json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'password'), method: text(account, 'method') }),
+};
+
+/** A key that is no base64 of 16 or 32 bytes is taken by the core, and from then on no user of the inbound changes any more. */
+const shadowsocks2022: AccountKind = {
+  inboundType: 'xray.proxy.shadowsocks_2022.MultiUserServerConfig',
+  usersField: 3,
+  defaults: [],
+  inConfig: 'shadowsocks',
+  typeName: 'xray.proxy.shadowsocks_2022.Account',
+  fields: ['key'],
+  fault: (account) => (/^(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{43}=)$/.test(text(account, 'key')) ? undefined : 'key must be 16 or 32 bytes in base64'),
+  encode: (account) => wrap('xray.proxy.shadowsocks_2022.Account', { key: text(account, 'key') }),
+  decode: (bytes) => ({ protocol: 'shadowsocks-2022', key: decode('xray.proxy.shadowsocks_2022.Account', bytes).key }),
+  json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'key') }),
+  nobody: ({ method }) => ({ email: NOBODY, level: 0, password: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64') }),
+};
+
+const kinds: ReadonlyMap<string, AccountKind> = new Map([['vless', vless], ['vmess', vmess], ['trojan', trojan], ['shadowsocks', shadowsocks], ['shadowsocks-2022', shadowsocks2022]]);
 const protocols: ReadonlyMap<string, string> = new Map([...kinds].map(([protocol, kind]) => [kind.inboundType, protocol]));
 
 /** The table's entry, or undefined for a protocol whose inbounds have no users that the API can change. */

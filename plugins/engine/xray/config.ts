@@ -60,16 +60,16 @@ const apiInbound = (socket: string): JsonObject => ({
   settings: { address: '127.0.0.1', port: 1, network: 'unix' },
 });
 
-/** The inbound's JSON with an empty user list, where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
+/** The inbound's JSON with an empty user list (or nobody in it), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
 export function structureOf(inbound: CoreInbound): JsonObject {
   const { tag, protocol, config } = inbound;
   if (tag === '' || config['tag'] !== tag) throw new CoreRefused(`inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`);
   if (tag === API_TAG) throw new CoreRefused(`inbound ${tag}: this tag belongs to the panel, choose another`);
-  if (config['protocol'] !== protocol) throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
+  if (config['protocol'] !== (kindOf(protocol)?.inConfig ?? protocol)) throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
   const kind = kindOf(protocol);
   if (kind === undefined) return config;
-  const settings = Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key));
-  return { ...config, settings: { ...Object.fromEntries(settings), clients: [] } };
+  const settings = Object.fromEntries(Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key)));
+  return { ...config, settings: { ...settings, clients: kind.nobody ? [kind.nobody(settings)] : [] } };
 }
 
 function* inboundText(inbound: InboundWithUsers): Generator<string> {
@@ -79,9 +79,13 @@ function* inboundText(inbound: InboundWithUsers): Generator<string> {
     yield JSON.stringify({ ...rest, ...(settings === undefined ? {} : { settings }) });
     return;
   }
-  const { clients: _, ...shared } = object(settings);
+  const { clients, ...shared } = object(settings);
   yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}"clients":[`;
   let comma = '';
+  for (const nobody of list(clients)) {
+    yield JSON.stringify(nobody);
+    comma = ',\n';
+  }
   for (const user of inbound.users) {
     yield `${comma}${JSON.stringify(checkedKind(user, inbound).json(user))}`;
     comma = ',\n';

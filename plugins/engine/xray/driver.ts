@@ -1,7 +1,7 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
 import { CoreRefused, CoreUnreachable, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, type CoreUser, type UserCounter } from '../driver.js';
-import { decodeUser, userMessage } from './accounts.js';
+import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
 import { runCommand } from './command.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { convertInbound, fillInbound } from './convert.js';
@@ -148,6 +148,7 @@ export class XrayDriver implements CoreDriver {
   putUser(tag: string, user: CoreUser): Promise<void> {
     return this.#withUsers(tag, async ({ api }, protocol) => {
       const message = userMessage(user, { tag, protocol });
+      if (kindOf(protocol)?.admitsTwins) while (await api.removeUser(tag, user.name));
       if (await api.addUser(tag, message)) return;
       await api.removeUser(tag, user.name);
       if (!(await api.addUser(tag, message))) throw new CoreRefused(`user ${user.name} of inbound ${tag}: somebody adds this user at the same time`);
@@ -155,8 +156,8 @@ export class XrayDriver implements CoreDriver {
   }
 
   removeUser(tag: string, name: string): Promise<void> {
-    return this.#withUsers(tag, async ({ api }) => {
-      await api.removeUser(tag, name);
+    return this.#withUsers(tag, async ({ api }, protocol) => {
+      while ((await api.removeUser(tag, name)) && kindOf(protocol)?.admitsTwins);
     });
   }
 
@@ -164,7 +165,7 @@ export class XrayDriver implements CoreDriver {
     return this.#withUsers(tag, async ({ api }, protocol) => {
       const users: CoreUser[] = [];
       await eachRecord(await api.inboundUsers(tag), 1, (bytes) => users.push(decodeUser(bytes, protocol)));
-      return users;
+      return users.filter(({ name }) => name !== NOBODY);
     });
   }
 

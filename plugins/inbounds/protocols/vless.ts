@@ -1,14 +1,19 @@
 // VLESS. Link: Xray share-link proposal (XTLS/Xray-core discussion 716). Settings: xtls.github.io, VLESS inbound.
-import { custom, oneOf, optional, shape, withDefault } from '../../../kernel/index.js';
+import { custom, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { Protocol } from '../contract.js';
-import { queryOf, streamParams } from './share-link.js';
+import type { Inbound, Protocol } from '../contract.js';
+import { streamParams, takesVision } from '../stream/stream.js';
+import { compileQuery } from './share-link.js';
 
 const settings = shape({
-  // The core refuses a VLESS inbound without it.
-  decryption: withDefault(oneOf('none'), 'none'),
-  encryption: optional(oneOf('none')),
+  // The core refuses a VLESS inbound without it; beside `none` there is VLESS's own encryption.
+  decryption: withDefault(word().pattern(/^\S+$/, 'text without spaces'), 'none'),
+  encryption: optional(text().pattern(/^\S*$/, 'text without spaces')),
 }).unknown(true);
+
+const says = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean => [decryption, encryption].some((half) => says(half) && half !== 'none');
+const takesFlow = ({ settings: own, streamSettings, disableFlow }: Inbound): boolean => !disableFlow && takesVision(streamSettings, isEncrypted(own));
 
 export const vless: Protocol = {
   name: 'vless',
@@ -17,11 +22,16 @@ export const vless: Protocol = {
   // `encryption` is the client's half; the core's config knows only `decryption`.
   coreSettings: ({ clients: _clients, encryption: _encryption, ...rest }) => rest as JsonObject,
 
-  // Vision needs TLS or REALITY below it; on a bare stream the core would take the flow and refuse the connection.
-  account: ({ uuid }) => ({ protocol: 'vless', id: uuid, flow: '' }),
+  // Where it cannot work, the core would take the flow and refuse the connection.
+  account: ({ uuid, flow }, inbound) => ({ protocol: 'vless', id: uuid, flow: takesFlow(inbound) ? flow : '' }),
 
-  link({ settings: { encryption }, streamSettings }) {
-    const query = queryOf({ encryption: typeof encryption === 'string' ? encryption : 'none', ...streamParams(streamSettings) });
-    return ({ client, authority, fragment }) => `vless://${client.uuid}@${authority}?${query}${fragment}`;
+  link(inbound) {
+    const { settings: { encryption }, streamSettings } = inbound;
+    const query = compileQuery({
+      encryption: says(encryption) ? encryption : 'none',
+      ...streamParams(streamSettings),
+      ...(takesFlow(inbound) && { flow: ({ flow }) => flow || undefined }),
+    });
+    return ({ client, authority, fragment }) => `vless://${client.uuid}@${authority}?${query(client)}${fragment}`;
   },
 };

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { randomUUID } from 'node:crypto';
-import { CoreRefused } from '../../driver.js';
+import { type CoreAccount, type CoreInbound, CoreRefused, type JsonObject } from '../../driver.js';
 import { base, byName, emptyRecord, temporaryDriver, trojanInbound, trojanUser, vlessInbound, vlessUser } from './harness.js';
 import { freePort } from './traffic.js';
 
@@ -97,4 +97,43 @@ test('an inbound with more users than one request holds is put whole', async (t)
   const users = Array.from({ length: 40_000 }, (_, i) => vlessUser(`i1.c${100_000 + i}`));
   await driver.putInbound({ ...vlessInbound('v', await freePort()), users });
   t.deepEqual(byName(await driver.users('v')), users);
+});
+
+const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+const other = (protocol: string, settings: JsonObject): CoreInbound => ({ tag: 'x', protocol, config: { tag: 'x', listen: '127.0.0.1', port: 0, protocol: protocol.split('-')[0] as string, settings } });
+const MORE: [CoreInbound, CoreAccount, CoreAccount][] = [
+  [other('vmess', {}), { protocol: 'vmess', id: randomUUID() }, { protocol: 'vmess', id: randomUUID() }],
+  [other('shadowsocks', { network: 'tcp' }), { protocol: 'shadowsocks', password: 'пароль', method: 'aes-256-gcm' }, { protocol: 'shadowsocks', password: 'p', method: 'xchacha20-poly1305' }],
+  [other('shadowsocks-2022', { method: '2022-blake3-aes-256-gcm', password: KEY }), { protocol: 'shadowsocks-2022', key: KEY }, { protocol: 'shadowsocks-2022', key: KEY.replace('A', 'B') }],
+];
+for (const [{ protocol, config }, first, second] of MORE) {
+  test(`users of ${protocol} come, change and go on a running inbound, and are in the config of the next start`, async (t) => {
+    const inbound = { tag: 'x', protocol, config: { ...config, port: await freePort() } };
+    const driver = await temporaryDriver(t);
+    await driver.start(base, [{ ...inbound, users: [] }], emptyRecord);
+    await driver.putUser('x', { name: 'i1.c1', account: first });
+    t.deepEqual(await driver.users('x'), [{ name: 'i1.c1', account: first }]);
+    // Twice, for a second one of the same name must not stay beside the first.
+    await driver.putUser('x', { name: 'i1.c1', account: second });
+    await driver.putUser('x', { name: 'i1.c1', account: second });
+    t.deepEqual(await driver.users('x'), [{ name: 'i1.c1', account: second }]);
+    await driver.removeUser('x', 'i1.c1');
+    t.deepEqual(await driver.users('x'), []);
+    await driver.putInbound({ ...inbound, users: [{ name: 'i1.c2', account: first }] });
+    t.deepEqual(await driver.users('x'), [{ name: 'i1.c2', account: first }]);
+    await driver.stop();
+    await driver.start(base, [{ ...inbound, users: [{ name: 'i1.c2', account: first }] }], emptyRecord);
+    t.deepEqual(await driver.users('x'), [{ name: 'i1.c2', account: first }]);
+  });
+}
+
+test('a malformed key never reaches the core, where it would freeze all users of the inbound', async (t) => {
+  const driver = await temporaryDriver(t);
+  const [inbound] = MORE[2] as (typeof MORE)[number];
+  await driver.start(base, [{ ...inbound, config: { ...inbound.config, port: await freePort() }, users: [] }], emptyRecord);
+  for (const key of ['', 'short', `${KEY}=`, 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8']) {
+    await t.throwsAsync(driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key } }), { instanceOf: CoreRefused, message: /key must be/ });
+  }
+  await driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key: KEY } });
+  t.is((await driver.users('x')).length, 1);
 });

@@ -1,0 +1,56 @@
+// REALITY under a transport. Settings: xtls.github.io, RealityObject, and XTLS/REALITY. Link: XTLS/Xray-core discussion 716.
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { anything, list, openObject, optional, shape, text, word } from '../../../kernel/index.js';
+import type { ClientIdentity } from '../contract.js';
+import type { Param } from '../protocols/share-link.js';
+import { objectOf, type Settings, textOf, textsOf } from './transport.js';
+
+const KEY = /^[A-Za-z0-9_-]{43}$/;
+const target = () => anything().custom((value: unknown, state) => {
+  if ((typeof value === 'string' && /\S/.test(value)) || (Number.isInteger(value) && (value as number) > 0)) return value;
+  return state.error('any.custom', { error: new Error('it must be host:port, or a port of this machine') });
+});
+
+export const RealitySettings = shape({
+  target: optional(target()),
+  dest: optional(target()),
+  serverNames: list(word().pattern(/^[^\s\p{Cc}\p{Cs}]+$/u, 'server name')).min(1),
+  privateKey: word().pattern(KEY, 'X25519 private key of 43 characters (base64url)'),
+  shortIds: list(text().pattern(/^(?:[0-9a-fA-F]{2}){0,8}$/, 'up to 16 hexadecimal digits, in pairs')).min(1),
+  settings: optional(openObject()),
+}).or('target', 'dest').unknown(true);
+
+/** PKCS #8 of an X25519 key (RFC 8410) is this and the 32 bytes of the key. */
+const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+
+/** Base64url, as the private key is. */
+export function publicKeyOf(privateKey: string): string {
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.from(privateKey, 'base64url')]), format: 'der', type: 'pkcs8' });
+  return (createPublicKey(key).export({ format: 'jwk' }) as { x: string }).x;
+}
+
+const keyOf = ({ subId, email }: ClientIdentity): string => subId || email;
+
+/** A client gets the same one every time, so that its config does not change with every fetch. */
+function choose(values: readonly string[]): Param | undefined {
+  if (values.length < 2) return values[0];
+  return (client) => values[createHash('sha256').update(keyOf(client)).digest().readUInt32BE() % values.length];
+}
+
+export function realityParams(reality: Settings): Record<string, Param> {
+  const client = objectOf(reality['settings']);
+  const seed = textOf(client['spiderX']);
+  const sni = choose(textsOf(reality['serverNames']));
+  const sid = choose(textsOf(reality['shortIds']));
+  const fp = textOf(client['fingerprint']);
+  const pqv = textOf(client['mldsa65Verify']);
+  return {
+    pbk: textOf(client['publicKey']) || publicKeyOf(textOf(reality['privateKey'])),
+    // A program without one would send Go's own greeting, which gives it away.
+    fp: fp || 'chrome',
+    ...(sni !== undefined && { sni }),
+    ...(sid !== undefined && { sid }),
+    ...(pqv && { pqv }),
+    spx: (who) => `/${createHash('sha256').update(`${seed}|${keyOf(who)}`).digest('hex').slice(0, 15)}`,
+  };
+}

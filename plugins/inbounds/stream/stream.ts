@@ -1,0 +1,85 @@
+// `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
+import { inspect, type Issue, oneOf, optional, type Schema } from '../../../kernel/index.js';
+import type { JsonObject } from '../../engine/contract.js';
+import type { Param } from '../protocols/share-link.js';
+import { grpc } from './grpc.js';
+import { RealitySettings, realityParams } from './reality.js';
+import { tcp } from './tcp.js';
+import { certificateIssues, TlsSettings, tlsParams } from './tls.js';
+import { objectOf, type Settings, type Transport } from './transport.js';
+import { httpupgrade, ws } from './ws.js';
+import { xhttp } from './xhttp.js';
+
+const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp];
+const SECURITIES = ['none', 'tls', 'reality'] as const;
+export type Security = (typeof SECURITIES)[number];
+/** The core starts no other pair. */
+const UNDER_REALITY = ['tcp', 'grpc', 'xhttp'];
+
+const byName = new Map(TRANSPORTS.flatMap((transport) => [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const)));
+const network = optional(oneOf(...byName.keys()));
+const security = optional(oneOf(...SECURITIES));
+
+const transportOf = (stream: Settings): Transport => byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
+const settingsOf = (stream: Settings, { keys }: Transport): Settings => objectOf(stream[keys.find((key) => key in stream) ?? '']);
+
+/** Problems, with paths below `streamSettings`. */
+export async function streamIssues(stream: Settings): Promise<Issue[]> {
+  const at = (path: string, schema: Schema, value: unknown): Issue[] => {
+    const result = inspect(schema, value);
+    return 'issues' in result ? result.issues.map((issue) => ({ path: [path, issue.path].filter(Boolean).join('.'), message: `${path}${issue.path ? '.' : ': '}${issue.message}` })) : [];
+  };
+  const kind = [...at('streamSettings.network', network, stream['network']), ...at('streamSettings.security', security, stream['security'])];
+  if (kind.length > 0) return kind;
+  const transport = transportOf(stream);
+  const issues = transport.keys.flatMap((key) => (key in stream ? at(`streamSettings.${key}`, transport.settings, stream[key]) : []));
+  const { security: kindOfSecurity } = viewStream(stream);
+  if (kindOfSecurity === 'none') return issues;
+  const key = `${kindOfSecurity}Settings`;
+  issues.push(...at(`streamSettings.${key}`, kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}));
+  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(transport.name)) issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${transport.name}` });
+  if (issues.length === 0 && kindOfSecurity === 'tls') issues.push(...(await certificateIssues(objectOf(stream[key]))));
+  return issues;
+}
+
+export interface StreamView {
+  readonly network: string;
+  readonly security: Security;
+}
+/** Of a stream that has passed `streamIssues`. */
+export const viewStream = (stream: Settings): StreamView => ({ network: transportOf(stream).name, security: (stream['security'] as Security | undefined) ?? 'none' });
+
+/** The part that the core gets: what is only for the client's side stays here, so that changing it disturbs nobody. */
+export function coreStream(stream: Settings): JsonObject {
+  const bare = (key: string) => {
+    const { settings: _client, ...own } = objectOf(stream[key]);
+    return { [key]: own };
+  };
+  return { network: tcp.name, ...stream, ...('tlsSettings' in stream && bare('tlsSettings')), ...('realitySettings' in stream && bare('realitySettings')) } as JsonObject;
+}
+
+/** Parameters of share links: `type`, `security` and what belongs to them. */
+export function streamParams(stream: Settings): Record<string, Param> {
+  const { network: type, security: kind } = viewStream(stream);
+  return {
+    type,
+    ...transportOf(stream).query(settingsOf(stream, transportOf(stream))),
+    security: kind,
+    ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))),
+    ...(kind === 'reality' && realityParams(objectOf(stream['realitySettings']))),
+  };
+}
+
+/** The same as fields of v2rayN's JSON, which has none for REALITY. */
+export function streamFields(stream: Settings): Record<string, unknown> {
+  const { network: net, security: kind } = viewStream(stream);
+  return { net, type: 'none', ...transportOf(stream).vmess(settingsOf(stream, transportOf(stream))), tls: kind, ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))) };
+}
+
+/** XTLS Vision takes the place of TLS's own records, so it wants TLS or REALITY right below it, or VLESS's own encryption above XHTTP. */
+export function takesVision(stream: Settings, encrypted: boolean): boolean {
+  const { network: type, security: kind } = viewStream(stream);
+  return (type === 'tcp' && kind !== 'none') || (type === 'xhttp' && encrypted);
+}
+
+export const settingsOfStream = (stream: Settings): Settings => settingsOf(stream, transportOf(stream));

@@ -1,0 +1,64 @@
+// TLS under a transport. Settings: xtls.github.io, TLSObject. What the client's side needs beside it stands in `settings`,
+// which the core never sees.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Issue, list, messageOf, openObject, optional, shape, text } from '../../../kernel/index.js';
+import { objectOf, oneWord, type Settings, textOf, textsOf, words } from './transport.js';
+
+const pem = () => list(text());
+export const TlsSettings = shape({
+  serverName: optional(oneWord('serverName')),
+  alpn: optional(words()),
+  certificates: list(shape({ certificateFile: optional(text()), keyFile: optional(text()), certificate: optional(pem()), key: optional(pem()) }).unknown(true)).min(1)
+    .messages({ 'any.required': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key', 'array.min': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key' }),
+  settings: optional(openObject()),
+}).unknown(true);
+
+/** Parameters of links; v2rayN's JSON has the same names. Source: XTLS/Xray-core discussion 716. */
+export function tlsParams(tls: Settings): Record<string, string> {
+  const client = objectOf(tls['settings']);
+  const alpn = textsOf(tls['alpn']).join(',');
+  const pins = textsOf(client['pinnedPeerCertSha256']).join(',');
+  const names = textOf(client['verifyPeerCertByName']).trim();
+  return {
+    ...(alpn && { alpn }),
+    ...(typeof tls['serverName'] === 'string' && { sni: tls['serverName'] }),
+    ...(typeof client['fingerprint'] === 'string' && { fp: client['fingerprint'] }),
+    ...(textOf(client['echConfigList']) && { ech: textOf(client['echConfigList']) }),
+    ...(names && { vcn: names }),
+    ...(pins && { pcs: pins }),
+  };
+}
+
+const linesOf = (value: unknown): string => (Array.isArray(value) ? value.join('\n') : '');
+
+async function pairProblem(pair: Settings): Promise<string | undefined> {
+  const read = async (inline: string, file: string): Promise<string> => linesOf(pair[inline]) || (textOf(pair[file]) && (await readFile(textOf(pair[file]), 'utf8')));
+  const certificate = await read('certificate', 'certificateFile');
+  const key = await read('key', 'keyFile');
+  if (!certificate || !key) return 'it needs certificateFile and keyFile, or certificate and key';
+  // The core prints keys of its own generator under a label that OpenSSL takes at its word.
+  const readable = key.includes('RSA PRIVATE KEY') ? [key, key.replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY')] : [key];
+  const leaf = new X509Certificate(certificate);
+  for (const [i, candidate] of readable.entries()) {
+    try {
+      return leaf.checkPrivateKey(createPrivateKey(candidate)) ? undefined : 'the key does not belong to the certificate';
+    } catch (error) {
+      if (i === readable.length - 1) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** The core starts with a broken certificate, and then fails every handshake; so it is looked at here. */
+export async function certificateIssues(tls: Settings): Promise<Issue[]> {
+  const issues: Issue[] = [];
+  for (const [i, entry] of (tls['certificates'] as Settings[]).entries()) {
+    const path = `streamSettings.tlsSettings.certificates.${i}`;
+    // For verifying others; it has no key.
+    if (entry['usage'] === 'verify') continue;
+    const problem = await pairProblem(entry).catch((error: unknown) => messageOf(error));
+    if (problem) issues.push({ path, message: `${path}: ${problem}` });
+  }
+  return issues;
+}

@@ -1,0 +1,58 @@
+// Every way in which an inbound's bytes can travel, on loopback: a certificate made by the core, and a site for REALITY to stand before.
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { promisify } from 'node:util';
+
+export const NAME = 'site.weir.example';
+
+export interface Site {
+  /** `streamSettings` by name, e.g. `ws tls` */
+  readonly streams: ReadonlyMap<string, Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+const TRANSPORTS: readonly (readonly [name: string, settings: Record<string, unknown>])[] = [
+  ['tcp', {}],
+  ['ws', { wsSettings: { path: '/ws', host: NAME } }],
+  ['grpc', { grpcSettings: { serviceName: 'weir' } }],
+  ['httpupgrade', { httpupgradeSettings: { path: '/upgrade', host: NAME } }],
+  ['xhttp', { xhttpSettings: { path: '/xhttp', host: NAME } }],
+];
+
+interface Pem {
+  readonly certificate: string[];
+  readonly key: string[];
+}
+
+/** Opens a TLS server on loopback that REALITY can borrow its handshake from. */
+export async function openSite(binary: string): Promise<Site> {
+  const run = promisify(execFile);
+  const pem = JSON.parse((await run(binary, ['tls', 'cert', '-domain', NAME])).stdout) as Pem;
+  const keys = (await run(binary, ['x25519'])).stdout;
+  const privateKey = /^PrivateKey: (\S+)$/m.exec(keys)?.[1] ?? '';
+  const cert = pem.certificate.join('\n');
+  // The core calls a PKCS #8 key by an older name.
+  const server = createServer({ cert, key: pem.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => socket.on('error', () => socket.destroy())).on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pin = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  const tls = (alpn: string[]) => ({ security: 'tls', tlsSettings: { serverName: NAME, alpn, certificates: [pem], settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] } } });
+  const reality = { security: 'reality', realitySettings: { target: `127.0.0.1:${port}`, serverNames: [NAME], privateKey, shortIds: ['0123abcd', 'ab'], settings: { fingerprint: 'chrome', spiderX: '/' } } };
+  const streams = new Map<string, Record<string, unknown>>();
+  for (const [network, settings] of TRANSPORTS) {
+    streams.set(network, { network, ...settings });
+    streams.set(`${network} tls`, { network, ...settings, ...tls(network === 'grpc' ? ['h2'] : network === 'xhttp' ? ['h2', 'http/1.1'] : ['http/1.1']) });
+    if (['tcp', 'grpc', 'xhttp'].includes(network)) streams.set(`${network} reality`, { network, ...settings, ...reality });
+  }
+  streams.set('tcp http', { network: 'tcp', tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: [NAME] } } } } });
+  return {
+    streams,
+    async stop() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
