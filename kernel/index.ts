@@ -19,4 +19,4 @@ export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from
 export type { Log } from './log/log.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { anything, bool, custom, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';
-export { inspect, validate } from './schema/validate.js';
+export { inspect, issuesAt, validate } from './schema/validate.js';

@@ -32,6 +32,12 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
   return ready;
 }
 
+/** What `inspect` finds in a value that is a part of another, at this path of the whole. */
+export function issuesAt<S extends Joi.Schema>(at: string, schema: S, value: unknown): Issue[] {
+  const result = inspect(schema, value);
+  return 'issues' in result ? result.issues.map(({ path, message }) => (path === '' ? { path: at, message: `${at}: ${message}` } : { path: `${at}.${path}`, message: `${at}.${message}` })) : [];
+}
+
 /** All findings at once, or the value as the schema shapes it (defaults filled in, unknown keys dropped). */
 export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): { value: Static<S> } | { issues: Issue[] } {
   const result = prepare(schema, options.convert ?? false, options.closed ?? false).validate(value);

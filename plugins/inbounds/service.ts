@@ -1,6 +1,6 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
-import { type Database, type Hooks, inspect, type Issue, kernelErrors, type Tx } from '../../kernel/index.js';
+import { type Database, type Hooks, inspect, type Issue, issuesAt, kernelErrors, type Tx } from '../../kernel/index.js';
 import { type Applied, type CoreInbound, CoreRefused, type EngineApi, type JsonObject } from '../engine/contract.js';
 import { afterInboundSave, beforeInboundSave, describeInbounds, type InboundChange, type InboundView, type Protocol } from './contract.js';
 import { errors } from './errors.js';
@@ -137,7 +137,7 @@ export class InboundService {
     if (!protocol) throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, { path: 'protocol' });
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
-    const issues: Issue[] = [...('issues' in settings ? settings.issues.map(({ path, message }) => ({ path: `settings.${path}`, message: `settings.${message}` })) : []), ...(await streamIssues(wanted.streamSettings))];
+    const issues: Issue[] = [...issuesAt('settings', protocol.settings, own), ...(await streamIssues(wanted.streamSettings))];
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
     const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: tagFor(wanted, before, others) };

@@ -1,10 +1,12 @@
 // The demo: a panel of its own, its core, and real traffic through every kind of inbound. Everything that is printed was
 // measured: bytes at the server that sent them, and bytes as the panel counted them.
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ByteServer, download, startByteServer, startClientCore, upload } from '../../plugins/engine/xray/test/traffic.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { Cleanup } from './cleanup.js';
 import { linksOf, outboundOf } from './link-to-outbound.js';
+import { openSite } from './streams.js';
 import { mib, percent, percentText, table } from './table.js';
 
 const MIB = 1024 * 1024;
@@ -14,11 +16,17 @@ const QUOTA = 8 * MIB;
 /** No way of counting knows the framing of every protocol to the byte; twice is far beyond this. */
 const TOLERANCE_PERCENT = 2;
 
+/** `stream` is a name in streams.ts. */
 const KINDS = [
-  { remark: 'vless over tcp', protocol: 'vless', streamSettings: { network: 'tcp' } },
-  { remark: 'vless over ws', protocol: 'vless', streamSettings: { network: 'ws', wsSettings: { path: '/demo-vless' } } },
-  { remark: 'trojan over tcp', protocol: 'trojan', streamSettings: { network: 'tcp' } },
-  { remark: 'trojan over ws', protocol: 'trojan', streamSettings: { network: 'ws', wsSettings: { path: '/demo-trojan' } } },
+  { remark: 'vless, tcp, reality, vision', protocol: 'vless', stream: 'tcp reality', settings: {} },
+  { remark: 'vless, ws', protocol: 'vless', stream: 'ws', settings: {} },
+  { remark: 'vless, grpc, tls', protocol: 'vless', stream: 'grpc tls', settings: {} },
+  { remark: 'vmess, httpupgrade', protocol: 'vmess', stream: 'httpupgrade', settings: {} },
+  { remark: 'vmess, ws, tls', protocol: 'vmess', stream: 'ws tls', settings: {} },
+  { remark: 'trojan, tcp, tls', protocol: 'trojan', stream: 'tcp tls', settings: {} },
+  { remark: 'trojan, xhttp', protocol: 'trojan', stream: 'xhttp', settings: {} },
+  { remark: 'shadowsocks, chacha20', protocol: 'shadowsocks', stream: 'tcp', settings: { method: 'chacha20-ietf-poly1305' } },
+  { remark: 'shadowsocks of 2022', protocol: 'shadowsocks', stream: 'tcp', settings: { method: '2022-blake3-aes-128-gcm', password: randomBytes(16).toString('base64') } },
 ] as const;
 
 interface Usage {
@@ -64,8 +72,10 @@ export async function demo({ binary, say = (text) => void process.stdout.write(`
   say(`A panel (process ${panel.pid}) and its core (Xray ${engine.version}, process ${corePid}), in a temporary folder, on loopback.\n`);
 
   const ids: number[] = [];
-  for (const kind of KINDS) ids.push(await panel.addInbound(kind));
-  const client = await panel.addClient('alice', ids);
+  const site = await openSite(binary);
+  cleanup.add(() => site.stop());
+  for (const { stream, ...kind } of KINDS) ids.push(await panel.addInbound({ ...kind, streamSettings: site.streams.get(stream) }));
+  const client = await panel.addClient('alice', ids, { flow: 'xtls-rprx-vision' });
   const subscription = await fetch(panel.ready.subUrl + client.subId);
   const links = linksOf(await subscription.text());
   if (subscription.status !== 200 || links.length !== KINDS.length) throw new Error(`the subscription answered ${subscription.status} with ${links.length} links instead of ${KINDS.length}`);

@@ -1,5 +1,5 @@
 // An engine without a core: remembers what it was told and counts what a test says.
-import { composeCoreConfig, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type UserRef } from '../../plugins/engine/contract.js';
+import { composeCoreConfig, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type JsonObject, type UserRef } from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
@@ -8,6 +8,8 @@ export class FakeEngine {
   /** Every call of reconcileUsers. */
   readonly told: UserRef[][] = [];
   inbounds: string[] = [];
+  /** what the core's config would have of them */
+  configs: JsonObject[] = [];
   epoch = 'first';
   readonly counters = new Map<string, { inboundId: number; clientId: number; up: number; down: number }>();
   /** the reason with which the core refuses the next inbound */
@@ -49,6 +51,7 @@ export class FakeEngine {
           reconcileConfig: async () => {
             const parts = await hooks.compose(composeCoreConfig, undefined);
             this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
+            this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
             return done;
           },
           examine: async () => {

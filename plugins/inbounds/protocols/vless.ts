@@ -5,10 +5,12 @@ import type { Inbound, Protocol } from '../contract.js';
 import { streamParams, takesVision } from '../stream/stream.js';
 import { compileQuery } from './share-link.js';
 
+/** One half of VLESS's own encryption (XTLS/Xray-core pull request 5067), or none. */
+const HALF = /^(?:none|mlkem768x25519plus\.\S+)$/;
 const settings = shape({
   // The core refuses a VLESS inbound without it; beside `none` there is VLESS's own encryption.
-  decryption: withDefault(word().pattern(/^\S+$/, 'text without spaces'), 'none'),
-  encryption: optional(text().pattern(/^\S*$/, 'text without spaces')),
+  decryption: withDefault(word().pattern(HALF, 'none or mlkem768x25519plus.…'), 'none'),
+  encryption: optional(text().pattern(HALF, 'none or mlkem768x25519plus.…').allow('')),
 }).unknown(true);
 
 const says = (value: unknown): value is string => typeof value === 'string' && value !== '';

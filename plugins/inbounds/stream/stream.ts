@@ -1,5 +1,5 @@
 // `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
-import { inspect, type Issue, oneOf, optional, type Schema } from '../../../kernel/index.js';
+import { type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { Param } from '../protocols/share-link.js';
 import { grpc } from './grpc.js';
@@ -25,19 +25,15 @@ const settingsOf = (stream: Settings, { keys }: Transport): Settings => objectOf
 
 /** Problems, with paths below `streamSettings`. */
 export async function streamIssues(stream: Settings): Promise<Issue[]> {
-  const at = (path: string, schema: Schema, value: unknown): Issue[] => {
-    const result = inspect(schema, value);
-    return 'issues' in result ? result.issues.map((issue) => ({ path: [path, issue.path].filter(Boolean).join('.'), message: `${path}${issue.path ? '.' : ': '}${issue.message}` })) : [];
-  };
-  const kind = [...at('streamSettings.network', network, stream['network']), ...at('streamSettings.security', security, stream['security'])];
-  if (kind.length > 0) return kind;
-  const transport = transportOf(stream);
-  const issues = transport.keys.flatMap((key) => (key in stream ? at(`streamSettings.${key}`, transport.settings, stream[key]) : []));
-  const { security: kindOfSecurity } = viewStream(stream);
+  const kind = [...issuesAt('streamSettings.network', network, stream['network']), ...issuesAt('streamSettings.security', security, stream['security'])];
+  // Of transports that are not chosen as well: they are kept, and chosen some day.
+  const issues = [...kind, ...TRANSPORTS.flatMap(({ keys, settings }) => keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, settings, stream[key]) : [])))];
+  if (kind.length > 0) return issues;
+  const { network: chosen, security: kindOfSecurity } = viewStream(stream);
   if (kindOfSecurity === 'none') return issues;
   const key = `${kindOfSecurity}Settings`;
-  issues.push(...at(`streamSettings.${key}`, kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}));
-  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(transport.name)) issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${transport.name}` });
+  issues.push(...issuesAt(`streamSettings.${key}`, kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}));
+  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen)) issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}` });
   if (issues.length === 0 && kindOfSecurity === 'tls') issues.push(...(await certificateIssues(objectOf(stream[key]))));
   return issues;
 }

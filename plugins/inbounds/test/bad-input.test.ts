@@ -88,7 +88,7 @@ test.serial('settings that the protocol does not take are refused with their pat
 });
 
 test.serial('an unknown protocol is refused and the known ones are told', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'gopher', port: 40_000 } }, { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol', says: 'vless, trojan' });
+  await refused(t, panel, ADD, { body: { protocol: 'gopher', port: 40_000 } }, { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol', says: 'vless, vmess, trojan, shadowsocks' });
   await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { protocol: 'VLESS' } }, { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol' });
 });
 
