@@ -68,6 +68,8 @@ export interface CoreDriver {
 
   /** Has the core test a whole config (inbounds without users) without starting it. Rejects with CoreRefused. */
   test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void>;
+  /** The config file of a start with these, in pieces. */
+  configText(base: CoreBase, inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>): Iterable<string>;
   /** Finds a core of a former panel that still runs, by pid, start ticks and boot id. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined>;
   /** Starts a core in a session of its own; resolves when its API answers. Rejects with CoreRefused. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, job, messageOf, oneOf, optional, provide, singleton, stage, tap, variable, withDefault, word } from '../../kernel/index.js';
 import { Engine } from './contract.js';
 import { findCore } from './install/find.js';
+import { routes } from './routes.js';
 import { Supervisor } from './supervisor.js';
 import { XrayDriver } from './xray/driver.js';
 
@@ -41,5 +42,6 @@ export default definePlugin({
     }),
     tap(beforeKernelStop, ({ reason }) => supervisor.stop(reason), { stage: stage.LATE }),
   ],
+  routes,
   jobs: ({ supervisor }) => [job('mend', '5s', () => supervisor.mend()), job('trim-logs', '1m', () => supervisor.trimLogs())],
 });

@@ -171,6 +171,34 @@ export class Supervisor implements EngineApi {
     await this.#driver?.trimLogs();
   }
 
+  /** A start with the config of this moment. One that the core refuses leaves the running core as it is; rejects with CoreRefused then, and when there is no core. */
+  restart(): Promise<void> {
+    return this.#lane.run(async () => {
+      const driver = this.#driver;
+      if (!driver) throw new CoreRefused(this.#reason);
+      const plan = await composePlan(this.#hooks, this.#allowPrivate);
+      await driver.test(plan.base, [...plan.inbounds.values()]);
+      clearTimeout(this.#retry);
+      await this.#halt(driver, 'an admin restarts it');
+      this.#wanted = true;
+      this.#retryMs = FIRST_RETRY_MS;
+      try {
+        await this.#start(driver);
+      } catch (error) {
+        this.#failed(error);
+        throw error;
+      }
+    });
+  }
+
+  /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
+  async configJson(): Promise<Record<string, unknown>> {
+    if (!this.#driver) throw new CoreRefused(this.#reason);
+    const plan = await composePlan(this.#hooks, this.#allowPrivate);
+    const text = [...this.#driver.configText(plan.base, [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)))].join('');
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
   /** Ends the core on purpose, after a last poll. */
   stop(reason: string): Promise<void> {
     this.#wanted = false;

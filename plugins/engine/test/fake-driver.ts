@@ -62,6 +62,10 @@ export class FakeDriver implements CoreDriver {
     for (const { tag } of inbounds) if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
   }
 
+  configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): string[] {
+    return [JSON.stringify({ ...base, inbounds: inbounds.map(({ config, users }) => ({ ...config, users: [...users].map(({ name }) => name) })) })];
+  }
+
   async adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
     if (this.core) throw new Error('a core is in hand already');
     if (!this.left) return undefined;

@@ -268,3 +268,30 @@ test('an adopted core whose base is out of date but refuses the new one goes on 
   t.deepEqual(driver.names('in-1'), ['i1.c1']);
   t.is(driver.starts.length, 1);
 });
+
+test('a restart whose config the core refuses leaves the running core as it is', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  const { core } = world.driver;
+  world.driver.refuses.set('in-1', 'bad port');
+  await t.throwsAsync(world.supervisor.restart(), { message: 'bad port' });
+  t.is(world.driver.core, core);
+  t.is(world.supervisor.status().state, 'running');
+  world.driver.refuses.clear();
+  await world.supervisor.restart();
+  t.not(world.driver.core, core);
+  t.deepEqual(world.stops, ['alive']);
+});
+
+test('a core that an admin stopped stays stopped until it is started again', async (t) => {
+  const world = new World();
+  world.inbound(1);
+  await world.open();
+  await world.supervisor.stop('an admin stopped it');
+  await world.supervisor.mend();
+  t.true((await world.supervisor.reconcileConfig()).pending);
+  t.is(world.driver.core, undefined);
+  await world.supervisor.restart();
+  t.is(world.supervisor.status().state, 'running');
+});

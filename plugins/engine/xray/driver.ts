@@ -50,11 +50,15 @@ export class XrayDriver implements CoreDriver {
   async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
     const { binary, folder } = this.#context;
     await folder.prepare();
-    const paths = { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error };
     await folder.withTemporary(['.json'], async (path = '') => {
-      await folder.write(path, configText(base, inbounds.map((inbound) => ({ ...inbound, users: [] })), paths));
+      await folder.write(path, this.configText(base, inbounds.map((inbound) => ({ ...inbound, users: [] }))));
       await runCommand({ binary, directory: folder.path, args: ['run', '-test', '-c', path], timeout: TEST_LIMIT_MS });
     });
+  }
+
+  configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): Iterable<string> {
+    const { folder } = this.#context;
+    return configText(base, inbounds, { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error });
   }
 
   /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
