@@ -1,4 +1,4 @@
-// Finds or builds the core as the panel does; for the tests, the demo and the bench. As a command it prints the core's path.
+// Finds, downloads or builds the core as the panel does; for the tests, the demo and the bench. As a command it prints the core's path.
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,8 @@ import { root, setUp } from './setup.mjs';
 /** The path of a core, or a sentence that says why there is none. */
 export async function core() {
   const { findCore } = await import('../dist/plugins/engine/install/find.js');
-  const log = { info: (message, data) => process.stderr.write(`${message} ${data ? JSON.stringify(data) : ''}\n`) };
-  return findCore({ env: process.env, dataDirectory: join(root, 'data'), log }).catch((error) => ({ missing: error.message }));
+  const say = (message, data) => process.stderr.write(`${message} ${data ? JSON.stringify(data) : ''}\n`);
+  return findCore({ env: process.env, dataDirectory: join(root, 'data'), log: { info: say, warn: say } }).catch((error) => ({ missing: error.message }));
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -3,6 +3,7 @@ import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, job,
 import { Engine } from './contract.js';
 import { findCore } from './install/find.js';
 import { routes } from './routes.js';
+import { RELEASES } from './install/release.js';
 import { Supervisor } from './supervisor.js';
 import { XrayDriver } from './xray/driver.js';
 
@@ -12,10 +13,12 @@ export default definePlugin({
   api: 1,
   // Closed after faults it could neither count nor switch anybody off.
   essential: true,
-  about: 'Runs the proxy core: finds or builds it, starts it, changes it while it serves, takes it over from a former panel.',
+  about: 'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, takes it over from a former panel.',
   config: {
-    binary: variable('WEIR_ENGINE_BIN', optional(word()), 'the core to use instead of one that is found or built'),
-    install: variable('WEIR_ENGINE_INSTALL', withDefault(oneOf('on', 'off'), 'on'), 'off: never build a core'),
+    binary: variable('WEIR_ENGINE_BIN', optional(word()), 'the core to use instead of one that is found, downloaded or built'),
+    install: variable('WEIR_ENGINE_INSTALL', withDefault(oneOf('on', 'off'), 'on'), 'off: never download or build a core'),
+    releases: variable('WEIR_ENGINE_URL', withDefault(word().uri({ scheme: ['http', 'https'] }), RELEASES), 'where the releases of the core are, for a mirror'),
+    sha256: variable('WEIR_ENGINE_SHA256', optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')), 'digest of the archive that may be downloaded; wins over the one beside it'),
     private: variable('WEIR_ENGINE_PRIVATE', withDefault(oneOf('allow', 'block'), 'block'), 'allow: users of the core may reach loopback and private addresses'),
   },
   services: { supervisor: singleton(Supervisor) },
@@ -24,7 +27,10 @@ export default definePlugin({
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
-        const found = await findCore({ env: { ...process.env, WEIR_ENGINE_BIN: config.binary, WEIR_ENGINE_INSTALL: config.install }, dataDirectory, log });
+        const env = { ...process.env, WEIR_ENGINE_BIN: config.binary, WEIR_ENGINE_INSTALL: config.install, WEIR_ENGINE_URL: config.releases, WEIR_ENGINE_SHA256: config.sha256 };
+        // Whoever waits for the first start reads it at once, whatever becomes of the log.
+        const say = (message: string, data: object = {}) => void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
+        const found = await findCore({ env, dataDirectory, log: { info: say, warn: log.warn } });
         if ('missing' in found) {
           log.warn('there is no core; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);

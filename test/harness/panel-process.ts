@@ -82,6 +82,11 @@ export class PanelProcess extends PanelApi {
     return this.ready.panelUrl.replace(/\/$/, '');
   }
 
+  /** What was written beside the log, to the standard error included. */
+  get words(): string {
+    return this.#words;
+  }
+
   /** The first line of the log with this message. */
   said(message: string): LogLine | undefined {
     return this.log.find(({ msg }) => msg === message);

@@ -1,26 +1,15 @@
-// Builds the core from its pinned Go module, checked by go.sum, and keeps it in the user's cache folder: every checkout
-// and every test on this machine uses the same one.
+// Builds the core from its pinned Go module, checked by go.sum.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CORE_VERSION, type Environment, keptCore, type Progress } from './release.js';
 
-export interface Progress {
-  info(message: string, data?: object): void;
-}
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The version that Weir is tested with; go.mod requires the same one. */
-export const CORE_VERSION = '26.3.27';
 const PACKAGE = 'github.com/xtls/xray-core/main';
 const OLDEST_GO = 26;
 const TELL_EVERY_MS = 5_000;
 const BUILD_LIMIT_MS = 15 * 60_000;
-
-/** Where a built core of this version lies, whether or not it is there. */
-export const builtCore = (env: Environment): string => join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'weir', 'core', `xray-${CORE_VERSION}-${process.platform}-${process.arch}`, 'xray');
 
 /** go.mod lies in the source tree, this code in the build's. */
 async function moduleFolder(): Promise<string> {
@@ -67,7 +56,7 @@ export async function buildCore(env: Environment, log: Progress): Promise<{ bina
   const goEnv = { ...env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' };
   const problem = await goProblem(goEnv, cwd);
   if (problem) return { why: problem };
-  const binary = builtCore(env);
+  const binary = keptCore(env);
   const folder = join(binary, '..');
   const unfinished = join(folder, `unfinished-${randomUUID()}`);
   const began = Date.now();

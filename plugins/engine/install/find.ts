@@ -1,15 +1,20 @@
 // Where the core comes from: the first place that has one.
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import { buildCore, builtCore, type Progress } from './build.js';
+import { buildCore } from './build.js';
+import { downloadCore } from './download.js';
+import type { Patience } from './fetch.js';
+import { type Environment, keptCore, PROGRAM, type Progress } from './release.js';
 
 export interface CorePlaces {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** the panel's data folder; a core put into its `bin/` by hand wins over PATH */
   readonly dataDirectory: string;
   readonly log: Progress;
+  /** with a server of releases; for tests */
+  readonly patience?: Patience;
 }
-export type FoundCore = { readonly binary: string; readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'built' };
+export type FoundCore = { readonly binary: string; readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built' };
 
 /** A folder may be "executable" too, and one called xray is not rare. */
 const isProgram = (path: string): Promise<boolean> => Promise.all([access(path, constants.X_OK), stat(path)]).then(([, found]) => found.isFile(), () => false);
@@ -20,19 +25,23 @@ async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
 }
 
 /** Rejects when WEIR_ENGINE_BIN names nothing that can be run; `missing` is a sentence with the ways out. */
-export async function findCore({ env, dataDirectory, log }: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
+export async function findCore({ env, dataDirectory, log, patience }: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
   const chosen = env['WEIR_ENGINE_BIN'];
   if (chosen) {
     if (!(await isProgram(chosen))) throw new Error(`WEIR_ENGINE_BIN is ${chosen}, which is no program that can be run; correct it or leave it out`);
     return { binary: resolve(chosen), source: 'WEIR_ENGINE_BIN' };
   }
-  const own = resolve(dataDirectory, 'bin', 'xray');
+  const own = resolve(dataDirectory, 'bin', PROGRAM);
   if (await isProgram(own)) return { binary: own, source: 'data' };
   const installed = await onPath(env);
   if (installed) return { binary: installed, source: 'PATH' };
-  const cached = builtCore(env);
-  if (await isProgram(cached)) return { binary: cached, source: 'cache' };
-  if (env['WEIR_ENGINE_INSTALL'] === 'off') return { missing: `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH, and WEIR_ENGINE_INSTALL=off forbids to build one` };
-  const outcome = await buildCore(env, log);
-  return 'binary' in outcome ? { binary: outcome.binary, source: 'built' } : { missing: `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH, and none could be built: ${outcome.why}` };
+  const kept = keptCore(env);
+  if (await isProgram(kept)) return { binary: kept, source: 'cache' };
+  const nowhere = `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH`;
+  if (env['WEIR_ENGINE_INSTALL'] === 'off') return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids to download or build one` };
+  const downloaded = await downloadCore(env, log, patience);
+  if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
+  log.warn('the core could not be downloaded; it is built instead, where Go is installed', { reason: downloaded.why });
+  const built = await buildCore(env, log);
+  return 'binary' in built ? { binary: built.binary, source: 'built' } : { missing: `${nowhere}, none could be downloaded (${downloaded.why}), and none could be built: ${built.why}` };
 }

@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { builtCore, CORE_VERSION } from '../build.js';
+import { CORE_VERSION, keptCore } from '../release.js';
 import { findCore } from '../find.js';
 
-const quiet = { info: () => undefined };
+const quiet = { info: () => undefined, warn: () => undefined };
 
 async function place(t: ExecutionContext): Promise<{ env: Record<string, string>; dataDirectory: string; put: (path: string) => Promise<string> }> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-find-'));
@@ -26,7 +26,7 @@ async function place(t: ExecutionContext): Promise<{ env: Record<string, string>
 
 test('the places are looked through in order: variable, data folder, PATH, cache', async (t) => {
   const { env, dataDirectory, put } = await place(t);
-  const cached = await put(builtCore(env));
+  const cached = await put(keptCore(env));
   t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: cached, source: 'cache' });
   const installed = await put('path/xray');
   t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: installed, source: 'PATH' });
@@ -59,7 +59,8 @@ test('with nothing to be found, one sentence says what was looked for', async (t
 
 test('without Go, or with one too old, the sentence says which is needed', async (t) => {
   const { env, dataDirectory } = await place(t);
-  const on = { ...env, WEIR_ENGINE_INSTALL: 'on' };
+  // A port that cannot be connected to: nothing is downloaded.
+  const on = { ...env, WEIR_ENGINE_INSTALL: 'on', WEIR_ENGINE_URL: 'http://127.0.0.1:0' };
   const without = await findCore({ env: on, dataDirectory, log: quiet });
   t.true('missing' in without && /no Go on PATH/.test(without.missing));
   await writeFile(join(env['PATH'] as string, 'go'), '#!/bin/sh\necho go version go1.19.8 linux/amd64\n', { mode: 0o755 });

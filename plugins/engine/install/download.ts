@@ -1,0 +1,102 @@
+// Downloads the core's pinned release: digest first, then the archive, one file out of it, tried once, moved into place whole.
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { messageOf } from '../../../kernel/index.js';
+import { fetchFile, type Patience, patience } from './fetch.js';
+import { assetOf, CORE_VERSION, type Environment, keptCore, PROGRAM, type Progress, RELEASES, thisMachine } from './release.js';
+import { unzip } from './unzip.js';
+
+const LARGEST = 200 * 1024 * 1024;
+const LARGEST_DIGEST = 64 * 1024;
+const TELL_EVERY_MS = 3_000;
+const TRIAL_LIMIT_MS = 10_000;
+
+const MiB = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+
+/** The `.dgst` file has a line for each kind of digest, as openssl writes them. */
+export function digestIn(text: string): string | undefined {
+  return /^SHA(?:2-)?256\s*(?:\([^)\n]*\))?\s*=\s*([0-9a-f]{64})\s*$/im.exec(text)?.[1]?.toLowerCase();
+}
+
+interface Source {
+  readonly url: string;
+  /** given by the admin; wins over what the server says */
+  readonly sha256: string | undefined;
+  readonly log: Progress;
+  readonly patience: Patience;
+}
+
+async function expectedDigest({ url, sha256, patience: limits }: Source): Promise<{ digest: string; from: string }> {
+  if (sha256) return { digest: sha256.toLowerCase(), from: 'WEIR_ENGINE_SHA256' };
+  const digest = digestIn((await fetchFile(`${url}.dgst`, { limit: LARGEST_DIGEST, patience: limits })).toString());
+  if (!digest) throw new Error(`${url}.dgst names no SHA-256`);
+  return { digest, from: `${url}.dgst` };
+}
+
+async function fetchArchive(source: Source): Promise<Buffer> {
+  const { url, log, patience: limits } = source;
+  log.info('downloading the core', { version: CORE_VERSION, url });
+  const expected = await expectedDigest(source);
+  let progress = '';
+  const telling = setInterval(() => log.info('still downloading the core', { received: progress }), TELL_EVERY_MS);
+  try {
+    const zip = await fetchFile(url, { limit: LARGEST, patience: limits, heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`) });
+    const digest = createHash('sha256').update(zip).digest('hex');
+    if (digest !== expected.digest) throw new Error(`${url} is not what was expected: its SHA-256 is ${digest}, but ${expected.from} says ${expected.digest}`);
+    return zip;
+  } finally {
+    clearInterval(telling);
+  }
+}
+
+/** A child that another part of us starts at this moment holds the fresh file open until it becomes what it will be. */
+async function versionOf(program: string): Promise<{ stdout: string }> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await promisify(execFile)(program, ['version'], { timeout: TRIAL_LIMIT_MS });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ETXTBSY' || attempt === 10) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+/** A file for another kind of machine would be found again and again, and never run. */
+async function tryOut(program: string): Promise<void> {
+  const { stdout } = await versionOf(program).catch((cause: unknown) => {
+    throw new Error(`what was downloaded does not run on this machine: ${messageOf(cause).split('\n')[0]}`, { cause });
+  });
+  if (!stdout.includes(CORE_VERSION)) throw new Error(`what was downloaded is not version ${CORE_VERSION} but calls itself "${stdout.split('\n')[0]}"`);
+}
+
+/** Several processes may do this at once: the last one's file stays, all are the same. */
+async function place(program: Buffer, binary: string): Promise<void> {
+  const unfinished = join(dirname(binary), `unfinished-${randomUUID()}`);
+  try {
+    await mkdir(dirname(binary), { recursive: true });
+    await writeFile(unfinished, program, { mode: 0o755 });
+    await tryOut(unfinished);
+    await rename(unfinished, binary);
+  } finally {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+  }
+}
+
+export async function downloadCore(env: Environment, log: Progress, limits: Patience = patience): Promise<{ binary: string } | { why: string }> {
+  const machine = thisMachine();
+  const asset = assetOf(machine);
+  if (!asset) return { why: `no release is known for ${machine.platform} on ${machine.arch}` };
+  const base = (env['WEIR_ENGINE_URL'] || RELEASES).replace(/\/+$/, '');
+  try {
+    const zip = await fetchArchive({ url: `${base}/v${CORE_VERSION}/${asset}`, sha256: env['WEIR_ENGINE_SHA256'] || undefined, log, patience: limits });
+    const binary = keptCore(env);
+    await place(await unzip(zip, PROGRAM, LARGEST), binary);
+    return { binary };
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}

@@ -1,0 +1,84 @@
+// Gets a file over HTTP, whole, into memory: with a limit on its size and on how long nothing may come.
+import { messageOf } from '../../../kernel/index.js';
+
+export interface Patience {
+  /** until a server answers */
+  readonly answerMs: number;
+  /** between two pieces of its answer */
+  readonly silenceMs: number;
+  /** for all of it */
+  readonly wholeMs: number;
+}
+export const patience: Patience = { answerMs: 8_000, silenceMs: 20_000, wholeMs: 15 * 60_000 };
+
+export interface FetchOptions {
+  readonly limit: number;
+  readonly patience: Patience;
+  readonly heard?: (bytes: number, of: number | undefined) => void;
+}
+
+const seconds = (ms: number): string => `${ms / 1000} s`;
+
+/** Ends `controller` with a sentence unless it is wound again in time. */
+class Watch {
+  readonly #controller: AbortController;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(controller: AbortController) {
+    this.#controller = controller;
+  }
+  wind(ms: number, sentence: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(new Error(sentence)), ms);
+  }
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** What fetch says is "fetch failed"; the reason is below it. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  if (!(cause instanceof Error)) return messageOf(error);
+  const [first] = (cause as AggregateError).errors ?? [];
+  return (cause.message || (first instanceof Error ? first.message : '') || (cause as NodeJS.ErrnoException).code) ?? messageOf(error);
+}
+
+async function read(response: Response, { limit, patience: { silenceMs }, heard }: FetchOptions, silence: Watch): Promise<Buffer> {
+  const announced = response.headers.get('content-length');
+  const length = announced === null ? undefined : Number(announced);
+  if (length !== undefined && length > limit) throw new Error(`it is larger than ${limit} bytes`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    silence.wind(silenceMs, `nothing came for ${seconds(silenceMs)}`);
+    bytes += chunk.length;
+    if (bytes > limit) throw new Error(`it is larger than ${limit} bytes`);
+    chunks.push(chunk);
+    heard?.(bytes, length);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Rejects with a sentence that names the address and what was wrong with it. */
+export async function fetchFile(url: string, options: FetchOptions): Promise<Buffer> {
+  const { answerMs, wholeMs, silenceMs } = options.patience;
+  const controller = new AbortController();
+  const [silence, whole] = [new Watch(controller), new Watch(controller)];
+  whole.wind(wholeMs, `it took longer than ${seconds(wholeMs)}`);
+  silence.wind(answerMs, `no answer within ${seconds(answerMs)}`);
+  try {
+    const response = await fetch(url, { signal: controller.signal, headers: { 'user-agent': 'weir' } });
+    // A release is redirected to a store of files; one without TLS could put anything in place of file and digest.
+    if (url.startsWith('https:') && !response.url.startsWith('https:')) throw new Error(`it was redirected to ${response.url}, which is not HTTPS`);
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    silence.wind(silenceMs, `nothing came for ${seconds(silenceMs)}`);
+    return await read(response, options, silence);
+  } catch (error) {
+    controller.abort();
+    throw new Error(`${url}: ${reasonOf(controller.signal.reason instanceof Error && controller.signal.reason.name === 'Error' ? controller.signal.reason : error)}`, { cause: error });
+  } finally {
+    silence.stop();
+    whole.stop();
+  }
+}
