@@ -1,8 +1,9 @@
 // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ConfigError, readVariables, unknownVariables } from './config/load.js';
-import { panelVariables } from './config/panel.js';
+import { configure, type PluginConfig } from './config/configure.js';
+import { type ConfigFile, noFile } from './config/file.js';
+import { unknownVariables } from './config/load.js';
 import { type Extended, type ExtensionPoint, provide, type Provision, type Token } from './container/token.js';
 import { type Connections, connectSqlite } from './database/connect.js';
 import { type FolderLock, lockFolder } from './database/lock.js';
@@ -20,7 +21,7 @@ import { createLog, type Log } from './log/log.js';
 import type { Plugin, PluginContext } from './plugin/define.js';
 import { PluginInstance } from './plugin/instance.js';
 import { messageOf } from './errors/errors.js';
-import { orderPlugins, PluginError } from './plugin/order.js';
+import { PluginError } from './plugin/order.js';
 
 /** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
@@ -34,6 +35,8 @@ export const beforeKernelStop = guard<{ readonly reason: string }>('kernel/befor
 export interface KernelOptions {
   readonly plugins: readonly Plugin[];
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** what a config file says; none by default */
+  readonly file?: ConfigFile;
   readonly clock?: Clock;
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
@@ -90,16 +93,10 @@ export class Kernel {
   /** Resolves when everything runs. Rejects with ConfigError, PluginError or the first failure of a start; nothing is left open then. */
   static async boot(options: KernelOptions): Promise<Kernel> {
     const { clock = systemClock, strict = false } = options;
-    const plugins = orderPlugins(options.plugins);
-
     // Configure: every mistake of every plugin at once.
-    const problems: string[] = [];
-    const panel = readVariables('kernel', panelVariables, options.env, problems);
-    const configs = new Map(plugins.map((plugin) => [plugin.name, readVariables(plugin.name, plugin.config, options.env, problems)]));
-    if (problems.length > 0) throw new ConfigError(problems);
+    const { plugins, panel, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile);
     const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
-    const known = [panelVariables, ...plugins.map((plugin) => plugin.config)].flatMap((variables) => Object.values(variables).map(({ variable }) => variable));
-    for (const name of unknownVariables(options.env, known)) log.warn('no plugin knows this variable; is it misspelt?', { variable: name });
+    for (const name of unknownVariables(options.env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
 
     // Connect and migrate.
     const dataDirectory = resolve(panel.dataDirectory);
@@ -135,7 +132,7 @@ export class Kernel {
     }
   }
 
-  #build(configs: ReadonlyMap<string, object>, own: readonly Provision[]): void {
+  #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
     const resolveFor = (user: string) => (wanted: Token<unknown>): object | undefined => {
       const found = provided.get(`${wanted.owner}/${wanted.name}`);
@@ -155,7 +152,8 @@ export class Kernel {
       const context: PluginContext = {
         name,
         log: instance.log,
-        config: configs.get(name),
+        config: configs.get(name)?.values,
+        configSource: configs.get(name)?.sources ?? {},
         db: new Database(sequelize, this.#writer, name),
         tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
         hooks: new Hooks(this.#hooks, name),

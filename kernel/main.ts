@@ -1,18 +1,15 @@
 // The panel's process: boots, tells where it is, ends on a signal.
-import { readFile } from 'node:fs/promises';
+import { readConfigFile } from './config/file.js';
 import { ConfigError } from './config/load.js';
 import { messageOf } from './errors/errors.js';
 import { Kernel } from './kernel.js';
 import { createLog } from './log/log.js';
-import { findPlugins } from './plugin/find.js';
+import { choosePlugins } from './plugin/choose.js';
 import { PluginError } from './plugin/order.js';
 
-const PRESETS = new URL('../../config/presets/', import.meta.url);
-const STOP_LIMIT_MS = 9_500;
+export { readPreset } from './plugin/choose.js';
 
-export async function readPreset(name: string): Promise<string[]> {
-  return JSON.parse(await readFile(new URL(`${name}.json`, PRESETS), 'utf8')) as string[];
-}
+const STOP_LIMIT_MS = 9_500;
 
 export async function main(): Promise<void> {
   const readable = Boolean(process.stdout.isTTY);
@@ -43,7 +40,7 @@ export async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   try {
-    kernel = await Kernel.boot({ plugins: await findPlugins(await readPreset(process.env['WEIR_PRESET'] || 'standard')), env: process.env, readable });
+    kernel = await Kernel.boot({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable });
   } catch (error) {
     const forPeople = error instanceof ConfigError || error instanceof PluginError;
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });

@@ -3,6 +3,7 @@ import { custom, int, oneOf, optional, withDefault, word } from '../schema/shape
 import { levels } from '../log/log.js';
 import { Proxies } from '../http/address.js';
 import Joi from 'joi';
+import { DEFAULT_DATA_DIRECTORY } from './file.js';
 import { variable } from './load.js';
 
 export const port = () => int().min(1).max(65_535);
@@ -10,22 +11,33 @@ export const port = () => int().min(1).max(65_535);
 export const urlPath = () => word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
 
 const proxyList = custom<readonly string[]>(
-  Joi.string().custom((value: string, state) => {
-    const entries = value.split(',').map((entry) => entry.trim()).filter(Boolean);
+  Joi.any().custom((value: unknown, state) => {
+    const listed: unknown[] = typeof value === 'string' ? value.split(',').map((entry) => entry.trim()).filter(Boolean) : Array.isArray(value) ? value : [value];
     try {
+      const entries = listed.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)));
       new Proxies(entries);
+      return entries;
     } catch (error) {
       return state.error('any.custom', { error: error as Error });
     }
-    return entries;
   }),
 );
 
-export const panelVariables = {
-  dataDirectory: variable('WEIR_DATA_DIR', withDefault(word(), './data'), 'folder of database, core and logs'),
-  plugins: variable('WEIR_PRESET', withDefault(oneOf('standard'), 'standard'), 'which plugins are on'),
+export const presets = ['minimal', 'standard', 'full'] as const;
+export const DEFAULT_PRESET = 'standard';
+
+/** Where the rest is found, so these stand in the environment only. */
+export const placeVariables = {
+  dataDirectory: variable('WEIR_DATA_DIR', withDefault(word(), DEFAULT_DATA_DIRECTORY), 'folder of database, core and logs'),
+  configFile: variable('WEIR_CONFIG', optional(word()), 'config file; without it weir.json in the data folder, where it is there'),
+} as const;
+
+export const bootVariables = {
+  preset: variable('WEIR_PRESET', withDefault(oneOf(...presets), DEFAULT_PRESET), 'which plugins are on: minimal, standard or full'),
   host: variable('WEIR_HOST', withDefault(word().hostname(), '127.0.0.1'), 'address of the panel'),
   port: variable('WEIR_PANEL_PORT', withDefault(int().min(0).max(65_535), 2053), 'port of the panel; 0 takes a free one'),
   trustedProxies: variable('WEIR_TRUSTED_PROXIES', optional(proxyList), 'addresses and CIDRs whose forwarded headers count, comma-separated'),
   logLevel: variable('WEIR_LOG_LEVEL', withDefault(oneOf(...levels), 'info'), 'least severe level that is written'),
 } as const;
+
+export const panelVariables = { ...placeVariables, ...bootVariables } as const;

@@ -1,5 +1,5 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
-import type { Configured, Variables } from '../config/load.js';
+import type { Configured, Sources, Variables } from '../config/load.js';
 import type { Extended, Extension, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 import type { TableModels, Tables } from '../database/table.js';
@@ -18,8 +18,10 @@ export const KERNEL_API = 1;
 export interface PluginContext<C = unknown, T = unknown> {
   readonly name: string;
   readonly log: Log;
-  /** its boot settings from the environment */
+  /** its boot settings, from the environment or the config file */
   readonly config: C;
+  /** where each of them comes from: what an admin changes in the panel stands between environment and file */
+  readonly configSource: Sources<C>;
   readonly db: Database;
   readonly tables: T;
   /** to call its own hooks */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { definePlugin, message, type Plugin, route, SESSION_COOKIE, Sessions, type SessionsApi, shape, word } from '../index.js';
+import type { ConfigFile } from '../config/file.js';
 import { Kernel } from '../kernel.js';
 import type { Clock } from '../jobs/clock.js';
 
@@ -28,6 +29,7 @@ export interface Call {
 }
 export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
+  readonly file?: ConfigFile;
   readonly clock?: Clock;
   /** of a former world, for restarts */
   readonly folder?: string;
@@ -77,6 +79,7 @@ export class World {
         env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', WEIR_LOG_LEVEL: 'debug', ...options.env },
         write: (line) => void log.push(JSON.parse(line) as LogLine),
         strict: true,
+        ...(options.file && { file: options.file }),
         ...(options.clock && { clock: options.clock }),
       });
       return new World(kernel, folder, log);

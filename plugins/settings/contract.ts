@@ -12,6 +12,8 @@ export type SettingValues<G> = { readonly [K in keyof G]: G[K] extends Setting<i
 export interface SettingGroupEntry {
   readonly group: SettingGroup;
   readonly pinned?: Readonly<Record<string, { readonly value: unknown; readonly variable: string } | undefined>>;
+  /** From the config file: what holds as long as no admin has changed it. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
 }
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups');
 

@@ -18,7 +18,13 @@ export default definePlugin({
   migrations,
   services: { store: singleton(SettingsStore), service: singleton(SettingsService) },
   provides: ({ store }) => [provide(Settings, store)],
-  extends: ({ config }) => [extend(SettingGroups, { group: panelSettings, pinned: { webBasePath: config.basePath === undefined ? undefined : { value: config.basePath, variable: 'WEIR_BASE_PATH' } } })],
+  extends: ({ config: { basePath }, configSource }) => [
+    extend(SettingGroups, {
+      group: panelSettings,
+      pinned: { webBasePath: configSource.basePath === 'environment' ? { value: basePath, variable: 'WEIR_BASE_PATH' } : undefined },
+      defaults: { webBasePath: configSource.basePath === 'file' ? basePath : undefined },
+    }),
+  ],
   hooks: ({ store, listeners, sessions }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(afterSettingsSave, () => {

@@ -1,4 +1,4 @@
-// The values in force: environment, then database, then what a fresh panel has. Kept in memory, fed after every commit.
+// The values in force: environment, then database, then config file, then what a fresh panel has. Kept in memory, fed after every commit.
 import { type Database, inspect, type Log, messageOf, type PluginContext, type TableModel, type Tx } from '../../kernel/index.js';
 import { type SettingGroup, type SettingGroupEntry, SettingGroups, type SettingsApi, type SettingValues } from './contract.js';
 import type { tables } from './tables.js';
@@ -34,13 +34,13 @@ export class SettingsStore implements SettingsApi {
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare(plugin: string, { group, pinned = {} }: SettingGroupEntry, stored: ReadonlyMap<string, string>, fresh: Record<string, unknown>): void {
+  #declare(plugin: string, { group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, string>, fresh: Record<string, unknown>): void {
     this.#groups.set(group, {});
     for (const [name, { schema, initial, secret }] of Object.entries(group)) {
       if (this.#known.has(name)) throw new Error(`the setting ${name} of plugin ${plugin} is declared twice`);
       const pin = pinned[name];
       const kept = stored.get(name);
-      let value: unknown = pin?.value ?? (kept === undefined ? undefined : this.#parse(name, schema, kept));
+      let value: unknown = pin?.value ?? (kept === undefined ? undefined : this.#parse(name, schema, kept)) ?? defaults[name];
       if (value === undefined) {
         value = typeof initial === 'function' ? (initial as () => unknown)() : initial;
         if (typeof initial === 'function') fresh[name] = value;

@@ -1,0 +1,43 @@
+// The first step of the boot: every mistake of environment, config file and set of plugins, reported at once.
+import type { Plugin } from '../plugin/define.js';
+import { orderPlugins, PluginError } from '../plugin/order.js';
+import { type ConfigFile, panelSection, pluginSection } from './file.js';
+import { ConfigError, type Configured, type Environment, readVariables, type Sources, sourcesOf } from './load.js';
+import { bootVariables, panelVariables, placeVariables } from './panel.js';
+
+export interface PluginConfig {
+  readonly values: object;
+  readonly sources: Sources<object>;
+}
+export interface Configuration {
+  /** in start order */
+  readonly plugins: readonly Plugin[];
+  readonly panel: Configured<typeof panelVariables>;
+  readonly configs: ReadonlyMap<string, PluginConfig>;
+  /** every variable that somebody reads */
+  readonly known: readonly string[];
+}
+
+/** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins. */
+export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile): Promise<Configuration> {
+  const problems = [...file.problems];
+  let plugins = chosen;
+  let misfit: PluginError | undefined;
+  try {
+    plugins = orderPlugins(chosen);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    misfit = error;
+  }
+  const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
+  const configs = new Map(
+    plugins.map(({ name, config }) => {
+      const section = pluginSection(file, name);
+      return [name, { values: readVariables(name, config, env, problems, section), sources: sourcesOf(config, env, section) }];
+    }),
+  );
+  if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);
+  if (misfit) throw misfit;
+  const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) => Object.values(variables).map(({ variable }) => variable));
+  return { plugins, panel, configs, known };
+}

@@ -1,0 +1,64 @@
+// The panel as a process and its config file: who wins, and what a start says that cannot be.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { PanelProcess } from '../harness/panel-process.js';
+
+/** A core is not needed here, so none is looked for. */
+const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray' };
+
+async function dataFolder(t: ExecutionContext, config: unknown): Promise<{ dataDirectory: string; path: string }> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
+  const path = join(dataDirectory, 'weir.json');
+  await writeFile(path, JSON.stringify(config));
+  return { dataDirectory, path };
+}
+
+test('a path below which the panel is served: environment, then what an admin saved, then the file', async (t) => {
+  const { dataDirectory } = await dataFolder(t, { logLevel: 'warn', plugins: { settings: { config: { basePath: '/from-file/' } } } });
+  const start = async (basePath: string): Promise<PanelProcess> => {
+    const panel = await PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_BASE_PATH: basePath, WEIR_LOG_LEVEL: 'info' } });
+    t.teardown(() => panel.kill('SIGKILL'));
+    return panel;
+  };
+  const settings = (panel: PanelProcess) => panel.get<{ webBasePath: string; pinned: string[] }>('/panel/api/setting/all', { method: 'POST' });
+
+  const first = await start('');
+  t.true(first.ready.panelUrl.endsWith('/from-file/'), first.ready.panelUrl);
+  t.like(await settings(first), { webBasePath: '/from-file/', pinned: [] });
+  await first.get('/panel/api/setting/update', { body: { webBasePath: '/from-admin/' } });
+  await first.kill('SIGTERM');
+
+  const second = await start('');
+  t.true(second.ready.panelUrl.endsWith('/from-admin/'), second.ready.panelUrl);
+  await second.kill('SIGTERM');
+
+  const third = await start('/from-environment/');
+  t.true(third.ready.panelUrl.endsWith('/from-environment/'), third.ready.panelUrl);
+  t.like(await settings(third), { webBasePath: '/from-environment/', pinned: ['webBasePath'] });
+  await third.kill('SIGTERM');
+});
+
+test('a start that cannot be ends with code 1 and names everything that is wrong, in environment and file', async (t) => {
+  const { dataDirectory, path } = await dataFolder(t, { hots: '::1', plugins: { subscripton: true, engine: { config: { private: 'perhaps' } } } });
+  const error = await t.throwsAsync(PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_PANEL_PORT: '70000', WEIR_TRUSTED_PROXIES: '10.0.0.0/33', WEIR_SUB_PORT: 'many', WEIR_ENGINE_PRIVATE: '' } }));
+  const said = error.message;
+  t.true(said.includes('{"code":1,"signal":null}'), said);
+  for (const part of [
+    'the panel could not start',
+    `there is no plugin subscripton: plugins/subscripton/index is missing (plugins.subscripton in ${path})`,
+    'WEIR_PANEL_PORT must be less than or equal to 65535',
+    'WEIR_TRUSTED_PROXIES: ',
+    `hots in ${path} is unknown; kernel has preset, host`,
+    `plugins.engine.config.private in ${path} must be one of [allow, block]`,
+    'WEIR_SUB_PORT must be a number',
+  ]) t.true(said.includes(part), `${part}\nin: ${said}`);
+});
+
+test('a preset that is none, and a chosen file that is not there, are among what is wrong', async (t) => {
+  const error = await t.throwsAsync(PanelProcess.start({ env: { ...NO_CORE, WEIR_PRESET: 'huge', WEIR_CONFIG: '/nowhere/weir.json' } }));
+  t.true(error.message.includes('WEIR_PRESET must be one of [minimal, standard, full]'), error.message);
+  t.true(error.message.includes('WEIR_CONFIG is /nowhere/weir.json, but there is no such file'), error.message);
+});

@@ -1,0 +1,35 @@
+import { readdir } from 'node:fs/promises';
+import test from 'ava';
+import { readPreset } from '../../kernel/plugin/choose.js';
+import { findPlugins } from '../../kernel/plugin/find.js';
+import { PanelProcess } from '../harness/panel-process.js';
+import { sourceRoot } from '../harness/source-root.js';
+
+const presets = ['minimal', 'standard', 'full'] as const;
+
+test('each preset has all of the smaller one; full has every plugin that there is', async (t) => {
+  const [minimal = [], standard = [], full = []] = await Promise.all(presets.map(readPreset));
+  t.deepEqual(minimal.filter((name) => !standard.includes(name)), []);
+  t.deepEqual(standard.filter((name) => !full.includes(name)), []);
+  const folders = await readdir(new URL('plugins/', await sourceRoot()), { withFileTypes: true });
+  t.deepEqual([...full].sort(), folders.filter((entry) => entry.isDirectory()).map(({ name }) => name).sort());
+});
+
+test('minimal has every plugin that the panel does not start without', async (t) => {
+  const [minimal, full] = await Promise.all([readPreset('minimal'), readPreset('full').then(findPlugins)]);
+  t.deepEqual(full.filter(({ essential, name }) => essential && !minimal.includes(name)).map(({ name }) => name), []);
+});
+
+for (const preset of presets) {
+  test(`a panel with the preset ${preset} starts and takes an inbound and a client`, async (t) => {
+    const panel = await PanelProcess.start({ env: { WEIR_PRESET: preset, WEIR_ENGINE_BIN: '/nowhere/xray' } });
+    t.teardown(() => panel.dispose());
+    await panel.addClient('ann', [await panel.addInbound()]);
+    t.like(await panel.get('/panel/api/clients/get/ann'), { email: 'ann', enable: true });
+    // Minimal has neither figures of the machine nor links: these belong to plugins that it leaves out.
+    const left = await Promise.all(['/panel/api/server/status', '/panel/api/clients/links/ann'].map(async (path) => (await panel.call(path)).status));
+    t.deepEqual(left, preset === 'minimal' ? [404, 404] : [200, 200]);
+    t.is(panel.ready.subUrl === undefined, preset === 'minimal');
+    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+  });
+}
