@@ -11,6 +11,7 @@ export type { Database, Tx } from './database/writer.js';
 export { defineErrors, type Issue, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
 export { type Add, after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
+export { isLoopback } from './http/address.js';
 export { type ListenerApi, Listeners, type ListenersApi } from './http/listeners.js';
 export { bare, message, payload, raw, type RequestInfo, type Route, route, said } from './http/route.js';
 export type { Clock } from './jobs/clock.js';

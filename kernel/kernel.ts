@@ -12,7 +12,9 @@ import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { after, draft, event, guard } from './hooks/kinds.js';
 import { HookRegistry, Hooks } from './hooks/registry.js';
-import { Proxies } from './http/address.js';
+import { isLoopback, Proxies } from './http/address.js';
+import type { Certificate } from './http/certificate.js';
+import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
@@ -74,9 +76,13 @@ export class Kernel {
   readonly #writer: Writer;
   readonly #schedule: Schedule;
   readonly #stopping: AbortController;
+  readonly #certificate: Certificate | undefined;
+  /** Whose the kernel's own routes and jobs are. */
+  readonly #self = { name: 'kernel', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
+  #certificateProblem = '';
   #stopped: Promise<void> | undefined;
 
-  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController }) {
+  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; certificate: Certificate | undefined }) {
     this.log = parts.log;
     this.listeners = parts.listeners;
     this.dataDirectory = parts.dataDirectory;
@@ -87,6 +93,7 @@ export class Kernel {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#stopping = parts.stopping;
+    this.#certificate = parts.certificate;
     this.#schedule = new Schedule(parts.clock, parts.log);
   }
 
@@ -94,9 +101,10 @@ export class Kernel {
   static async boot(options: KernelOptions): Promise<Kernel> {
     const { clock = systemClock, strict = false } = options;
     // Configure: every mistake of every plugin at once.
-    const { plugins, panel, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile);
+    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile);
     const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
     for (const name of unknownVariables(options.env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
+    if (!certificate && !isLoopback(panel.host)) log.warn('passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1', { host: panel.host });
 
     // Connect and migrate.
     const dataDirectory = resolve(panel.dataDirectory);
@@ -117,10 +125,10 @@ export class Kernel {
 
       // Build: containers, hooks, routes. No plugin does I/O here.
       const proxies = new Proxies(panel.trustedProxies ?? []);
-      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, panel);
+      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { ...panel, certificate });
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
-      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
+      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, certificate });
       kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners)]);
       await kernel.#start(sessions);
       return kernel;
@@ -190,7 +198,8 @@ export class Kernel {
         });
         instance.state = 'running';
       }
-      this.listeners.mount(this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route }))));
+      const own = { owner: this.#self, route: health };
+      this.listeners.mount([own, ...this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route })))]);
       await this.listeners.listen();
       for (const instance of this.#instances) for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
       await this.#open(sessions, startedAt);
@@ -204,7 +213,8 @@ export class Kernel {
   }
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
-    this.#schedule.start({ name: 'kernel', faulty: false, fault: (where, error) => this.log.error('kernel fault', { where, error }) }, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
+    this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
+    if (this.#certificate) this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.readCertificateAgain() });
     await this.#hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#hooks.compose(composeReadyLine, undefined);
     this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
@@ -236,6 +246,20 @@ export class Kernel {
       await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) => instance.fault('stop', error));
       await within(STOP_LIMIT_MS, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
       await instance.dispose();
+    }
+  }
+
+  /** For a certificate that was renewed. One that cannot be used leaves the former in place, and is told of once. */
+  async readCertificateAgain(): Promise<void> {
+    try {
+      if (!(await this.#certificate?.readAgain())) return;
+      this.listeners.panel.renew();
+      this.log.info('the certificate was renewed', { validTo: this.#certificate?.validTo });
+      this.#certificateProblem = '';
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== this.#certificateProblem) this.log.error('the new certificate cannot be used; the panel goes on with the former one', { problem });
+      this.#certificateProblem = problem;
     }
   }
 

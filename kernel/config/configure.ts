@@ -1,4 +1,6 @@
 // The first step of the boot: every mistake of environment, config file and set of plugins, reported at once.
+import { messageOf } from '../errors/errors.js';
+import { Certificate } from '../http/certificate.js';
 import type { Plugin } from '../plugin/define.js';
 import { orderPlugins, PluginError } from '../plugin/order.js';
 import { type ConfigFile, panelSection, pluginSection } from './file.js';
@@ -13,9 +15,23 @@ export interface Configuration {
   /** in start order */
   readonly plugins: readonly Plugin[];
   readonly panel: Configured<typeof panelVariables>;
+  /** of the panel's listener; without one it speaks plain HTTP */
+  readonly certificate: Certificate | undefined;
   readonly configs: ReadonlyMap<string, PluginConfig>;
   /** every variable that somebody reads */
   readonly known: readonly string[];
+}
+
+async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[]): Promise<Certificate | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert !== undefined && tlsKey !== undefined) {
+    return Certificate.read(tlsCert, tlsKey).catch((error: unknown) => {
+      problems.push(`WEIR_TLS_CERT and WEIR_TLS_KEY (tlsCert, tlsKey): ${messageOf(error)}`);
+      return undefined;
+    });
+  }
+  problems.push(tlsKey === undefined ? 'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both (or tlsCert and tlsKey in the config file), or none' : 'WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not; set both (or tlsCert and tlsKey in the config file), or none');
+  return undefined;
 }
 
 /** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins. */
@@ -30,6 +46,7 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
     misfit = error;
   }
   const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
+  const certificate = await certificateOf(panel, problems);
   const configs = new Map(
     plugins.map(({ name, config }) => {
       const section = pluginSection(file, name);
@@ -39,5 +56,5 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
   if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);
   if (misfit) throw misfit;
   const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) => Object.values(variables).map(({ variable }) => variable));
-  return { plugins, panel, configs, known };
+  return { plugins, panel, certificate, configs, known };
 }

@@ -4,6 +4,12 @@ import type { IncomingMessage } from 'node:http';
 
 const unmapped = (address: string): string => (/^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
 
+/** Whether a host as somebody wrote it, without port and brackets, is this machine itself. */
+export function isLoopback(host: string): boolean {
+  const name = unmapped(host).toLowerCase().replace(/\.$/, '');
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
 function hostName(header: string): string {
   const host = header.split(',')[0]?.trim() ?? '';
   return host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d+$/, '');

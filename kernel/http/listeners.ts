@@ -4,9 +4,9 @@ import { token } from '../container/token.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
-import type { PluginInstance } from '../plugin/instance.js';
 import type { Proxies } from './address.js';
-import { Pipeline } from './pipeline.js';
+import type { Certificate } from './certificate.js';
+import { type Owner, Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { type Intercept, Listener } from './server.js';
 import { sortRoutes } from './table.js';
@@ -43,22 +43,27 @@ interface Parts {
   readonly log: Log;
   readonly checkReplies: boolean;
 }
-type Owned = { readonly owner: PluginInstance; readonly route: Route };
+type Owned = { readonly owner: Owner; readonly route: Route };
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly certificate?: Certificate | undefined;
+}
 
 export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
-  readonly #open = new Map<string, { listener: Listener; host: string; port: number }>();
+  readonly #open = new Map<string, Place & { readonly listener: Listener }>();
   #routes: readonly Owned[] = [];
 
-  constructor(parts: Parts, panel: { host: string; port: number }) {
+  constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
     this.#add(PANEL, panel, 'envelope', { contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } }, strictTransportSecurity: false, referrerPolicy: { policy: 'no-referrer' } });
   }
 
-  #add(name: string, where: { host: string; port: number }, errors: 'envelope' | 'status', helmet: ConstructorParameters<typeof Listener>[0]['helmet']): Listener {
+  #add(name: string, where: Place, errors: 'envelope' | 'status', helmet: ConstructorParameters<typeof Listener>[0]['helmet']): Listener {
     if (this.#open.has(name)) throw new Error(`two plugins declare a listener called ${name}`);
     const pipeline = new Pipeline({ ...this.#parts, errors, basePath: () => this.panel.basePath });
-    const listener = new Listener({ name, pipeline, helmet });
+    const listener = new Listener({ name, pipeline, helmet, certificate: where.certificate });
     this.#open.set(name, { listener, ...where });
     return listener;
   }
@@ -69,8 +74,8 @@ export class ListenerSet implements ListenersApi {
 
   /** Where an admin finds the panel, base path included. */
   get panelUrl(): string {
-    const { listener, host } = this.#open.get(PANEL) as { listener: Listener; host: string };
-    return `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}${listener.basePath}`;
+    const { listener, host, certificate } = this.#open.get(PANEL) as Place & { listener: Listener };
+    return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}${listener.basePath}`;
   }
 
   declare(name: string, where: { host: string; port: number }, intercept?: Intercept): Listener {
@@ -86,7 +91,7 @@ export class ListenerSet implements ListenersApi {
     const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
     for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new Error(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
     for (const [name, { listener }] of this.#open) {
-      listener.mount(sorted.filter(({ route }) => route.listener === name).map((mounted) => ({ mounted, owner: owners.get(mounted.route) as PluginInstance })));
+      listener.mount(sorted.filter(({ route }) => route.listener === name).map((mounted) => ({ mounted, owner: owners.get(mounted.route) as Owner })));
     }
     this.#routes = routes;
   }

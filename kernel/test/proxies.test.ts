@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import test from 'ava';
-import { Proxies } from '../http/address.js';
+import { isLoopback, Proxies } from '../http/address.js';
 
 const from = (remoteAddress: string, headers: Record<string, string> = {}, socket: object = {}) => ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;
 const forwarded = (remote: string, hops: string) => from(remote, { 'x-forwarded-for': hops });
@@ -63,4 +63,9 @@ test('a prefix says how much must agree', (t) => {
   t.true(new Proxies(['2001:db8::/33']).trusts('2001:db8:7fff::1'));
   t.false(new Proxies(['2001:db8::/33']).trusts('2001:db8:8000::1'));
   t.false(new Proxies(['127.0.0.1']).trusts('not an address'));
+});
+
+test('what is this machine itself, and what only looks like it', (t) => {
+  for (const host of ['localhost', 'LocalHost.', 'x.localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) t.true(isLoopback(host), host);
+  for (const host of ['', '0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.com', '127.example', 'localhost.example', '::2', '::ffff:10.0.0.1']) t.false(isLoopback(host), host);
 });

@@ -1,7 +1,7 @@
 // Which host stands in a link.
+import { isLoopback } from '../../kernel/index.js';
 import type { Inbound } from '../inbounds/contract.js';
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 const isUnspecified = (host: string): boolean => host === '' || host === '0.0.0.0' || host === '::' || host === '::0';
 
 /** The address that an inbound brings with it, or nothing when it listens everywhere or only on this machine. */

@@ -5,4 +5,5 @@ export { ADMIN, type Answer, freePort } from './api.js';
 export { TestPanel } from './panel.js';
 export { PanelProcess } from './panel-process.js';
 export { everything, refused, type Refused } from './refused.js';
+export { selfSigned, writePair } from './self-signed.js';
 export { until } from './until.js';

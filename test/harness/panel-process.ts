@@ -13,6 +13,8 @@ export interface PanelProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** a folder of a former panel; else one is made */
   readonly dataDirectory?: string;
+  /** do not log in */
+  readonly anonymous?: boolean;
 }
 
 /** One line of the panel's log. */
@@ -53,7 +55,7 @@ export class PanelProcess extends PanelApi {
   }
 
   /** Resolves when the panel says that it is ready, logged in. */
-  static async start({ env = {}, dataDirectory }: PanelProcessOptions = {}): Promise<PanelProcess> {
+  static async start({ env = {}, dataDirectory, anonymous = false }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
     const child = spawn(process.execPath, [ENTRY], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), WEIR_ENGINE_PRIVATE: 'allow', ...env } });
@@ -61,7 +63,7 @@ export class PanelProcess extends PanelApi {
     try {
       await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);
       if (panel.end) throw new Error(`the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`);
-      await panel.login();
+      if (!anonymous) await panel.login();
       return panel;
     } catch (error) {
       if (dataDirectory === undefined) await panel.dispose();
@@ -99,6 +101,11 @@ export class PanelProcess extends PanelApi {
       if (Date.now() > deadline) throw new Error(`did not happen within ${limit / 1000} s: ${what}; the panel's last words: ${this.log.slice(-8).map((line) => JSON.stringify(line)).join('\n')} ${this.#words}`);
       await sleep(50);
     }
+  }
+
+  /** Sends a signal that the panel lives through. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
   }
 
   /** Sends a signal and waits for the end of the process, unless it has ended already. */
