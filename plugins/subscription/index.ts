@@ -2,6 +2,7 @@ import { composeReadyLine, definePlugin, extend, Listeners, provide, singleton, 
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
+import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
 import { Subscription } from './contract.js';
 import { Lanes } from './lanes.js';
@@ -32,7 +33,7 @@ export default definePlugin({
     }),
     tap(composeReadyLine, (add) => {
       const [prefix] = compiled.prefixes.keys();
-      add({ subUrl: `http://${config.host === '0.0.0.0' ? config.publicHost ?? '127.0.0.1' : config.host}:${listeners.port('subscription')}${prefix ?? '/'}` });
+      add({ subUrl: `http://${reachableHost(config)}:${listeners.port('subscription')}${prefix ?? '/'}` });
     }),
   ],
   routes: ({ lanes }) => lanes.routes(),

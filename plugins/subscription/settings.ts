@@ -25,5 +25,5 @@ const port = () => int().min(0).max(65_535);
 export const subscriptionVariables = {
   host: variable('WEIR_SUB_HOST', withDefault(word().hostname(), '0.0.0.0'), 'address of the subscription server'),
   port: variable('WEIR_SUB_PORT', withDefault(port(), 2096), 'port of the subscription server; 0 takes a free one'),
-  publicHost: variable('WEIR_PUBLIC_HOST', optional(word().max(255)), 'host of the links when the request itself came to a loopback address'),
+  publicHost: variable('WEIR_PUBLIC_HOST', optional(word().hostname().max(255)), 'host of the links when the request itself came to a loopback address'),
 } as const;
