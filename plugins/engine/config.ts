@@ -14,6 +14,7 @@ export class ConfigReconciler {
   /** inbounds that the core does not take, by tag, with its reason */
   refused: ReadonlyMap<string, string> = new Map();
   #refusedBase = '';
+  #planned = false;
 
   constructor(log: Log, users: UserReconciler) {
     this.#log = log;
@@ -29,7 +30,13 @@ export class ConfigReconciler {
     this.#refusedBase = '';
   }
 
+  /** Whether it is known at all what the core should run. */
+  get planned(): boolean {
+    return this.#planned;
+  }
+
   took(plan: Plan, record: CoreRecord): void {
+    this.#planned = true;
     this.record = record;
     this.tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
   }

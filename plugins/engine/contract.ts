@@ -45,6 +45,24 @@ export interface EngineApi {
 }
 export const Engine = token<EngineApi>('engine', 'Engine');
 
+/** A connection of a user that the core let through, or a stream inside one. */
+export interface AcceptedPeer extends UserRef {
+  /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
+  readonly address: string;
+  /** 0 when a proxy told the address */
+  readonly port: number;
+}
+/** Who comes in. Known from the core's log, which loses lines in bursts: good for hints, not for a ledger. */
+export interface CoreAccessApi {
+  /** Whether the core should let this user in now, out of memory; while nothing is known of its config, everybody. */
+  admits(user: UserRef): boolean;
+  /** Hears about once a second of what was let through, in batches; of a core that was taken over also what happened before, as far back as its log goes. Nothing is read while nobody follows. */
+  follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
+  /** Resolves when followers have heard all that the core has written by now. Never rejects. */
+  catchUp(): Promise<void>;
+}
+export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
+
 /** A part of the core's config. Users are not part of it: see CoreUsers. */
 export type CorePart =
   /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
@@ -71,3 +89,6 @@ export const userOf = (name: string): UserRef | undefined => {
   const [, inboundId, clientId] = /^i(\d+)\.c(\d+)$/.exec(name) ?? [];
   return inboundId === undefined ? undefined : { inboundId: Number(inboundId), clientId: Number(clientId) };
 };
+
+/** The core lets these users in no more; what they have open goes on, the core cannot end it. */
+export const usersRemoved = event<{ readonly users: readonly UserRef[] }>('engine/usersRemoved');

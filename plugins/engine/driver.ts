@@ -35,6 +35,15 @@ export interface UserCounter {
   readonly down: number;
 }
 
+/** A connection, or a stream inside one, that the core let through for a user, as its log tells it: a hint, for lines may be missing. */
+export interface Accepted {
+  readonly name: string;
+  /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
+  readonly address: string;
+  /** 0 when a proxy told the address */
+  readonly port: number;
+}
+
 /** Which process answers: a new id means that all counters begin at zero. */
 export interface CoreProcess {
   readonly epoch: string;
@@ -95,6 +104,8 @@ export interface CoreDriver {
   users(tag: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
+  /** Hands over, in batches, what the running core let through since the last call (since its start, at the first); resolves when all that it has written by now is read. One call at a time. */
+  accepted(hear: (batch: readonly Accepted[]) => void): Promise<void>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;
 }

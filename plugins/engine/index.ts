@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, job, messageOf, oneOf, optional, provide, singleton, stage, tap, variable, withDefault, word } from '../../kernel/index.js';
-import { Engine } from './contract.js';
+import { Accesses } from './accesses.js';
+import { CoreAccess, Engine } from './contract.js';
 import { findCore } from './install/find.js';
 import { routes } from './routes.js';
 import { RELEASES } from './install/release.js';
@@ -21,8 +22,8 @@ export default definePlugin({
     sha256: variable('WEIR_ENGINE_SHA256', optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')), 'digest of the archive that may be downloaded; wins over the one beside it'),
     private: variable('WEIR_ENGINE_PRIVATE', withDefault(oneOf('allow', 'block'), 'block'), 'allow: users of the core may reach loopback and private addresses'),
   },
-  services: { supervisor: singleton(Supervisor) },
-  provides: ({ supervisor }) => [provide(Engine, supervisor)],
+  services: { supervisor: singleton(Supervisor), accesses: singleton(Accesses) },
+  provides: ({ supervisor, accesses }) => [provide(Engine, supervisor), provide(CoreAccess, accesses)],
   hooks: ({ supervisor, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
@@ -49,5 +50,12 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason }) => supervisor.stop(reason), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor }) => [job('mend', '5s', () => supervisor.mend()), job('trim-logs', '1m', () => supervisor.trimLogs())],
+  jobs: ({ supervisor, accesses }) => [
+    job('mend', '5s', () => supervisor.mend()),
+    job('accesses', '1s', () => accesses.catchUp()),
+    job('trim-logs', '1m', async () => {
+      await accesses.catchUp();
+      await supervisor.trimLogs();
+    }),
+  ],
 });

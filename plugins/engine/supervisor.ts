@@ -1,8 +1,8 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
 import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
-import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf } from './contract.js';
-import { type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
+import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf, usersRemoved } from './contract.js';
+import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
 import { Lane } from './lane.js';
 import { composePlan, recordOf } from './plan.js';
 import { DONE, UserReconciler } from './users.js';
@@ -39,7 +39,7 @@ export class Supervisor implements EngineApi {
     this.#log = log;
     this.#clock = clock;
     this.#allowPrivate = config.private === 'allow';
-    this.#users = new UserReconciler(log, () => extensions(CoreUsers).map(({ value }) => value));
+    this.#users = new UserReconciler(log, () => extensions(CoreUsers).map(({ value }) => value), (users) => hooks.emit(usersRemoved, { users }));
     this.#config = new ConfigReconciler(log, this.#users);
   }
 
@@ -165,6 +165,15 @@ export class Supervisor implements EngineApi {
       if (tag === undefined) this.#users.dirty.delete(inboundId);
       else await this.#users.compare(driver, tag, inboundId);
     }
+  }
+
+  /** Nobody is turned away for what is not known yet. */
+  admits(ref: UserRef): boolean {
+    return !this.#config.planned || (this.#config.tags.has(ref.inboundId) && this.#users.one(ref) !== undefined);
+  }
+
+  async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
+    if (this.#process) await this.#driver?.accepted(hear);
   }
 
   async trimLogs(): Promise<void> {

@@ -1,7 +1,7 @@
 // Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
 // be repeated, may come late and may follow a crash: the end is the same.
 import { messageOf, type Log } from '../../kernel/index.js';
-import { type Applied, type CoreUserSource, type UserRef, userName } from './contract.js';
+import { type Applied, type CoreUserSource, type UserRef, userName, userOf } from './contract.js';
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser } from './driver.js';
 import { Lanes } from './lane.js';
 
@@ -23,21 +23,25 @@ const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
 export class UserReconciler {
   readonly #log: Log;
   readonly #sources: () => readonly CoreUserSource[];
+  readonly #removed: (users: readonly UserRef[]) => void;
   /** Users of one inbound change one after another, together with the inbound itself. */
   readonly lanes = new Lanes<string>();
   /** Ids of inbounds whose users may differ from what they should be. */
   readonly dirty = new Set<number>();
 
-  constructor(log: Log, sources: () => readonly CoreUserSource[]) {
+  /** @param removed hears of users that the core has given up */
+  constructor(log: Log, sources: () => readonly CoreUserSource[], removed: (users: readonly UserRef[]) => void) {
     this.#log = log;
     this.#sources = sources;
+    this.#removed = removed;
   }
 
   *all(inboundId: number): Iterable<CoreUser> {
     for (const source of this.#sources()) yield* source.users(inboundId);
   }
 
-  #one(ref: UserRef): CoreUser | undefined {
+  /** What a user should be now; undefined for one that should be none. */
+  one(ref: UserRef): CoreUser | undefined {
     for (const source of this.#sources()) {
       const user = source.user(ref);
       if (user) return user;
@@ -49,12 +53,16 @@ export class UserReconciler {
   async apply(driver: CoreDriver, tag: string, inboundId: number, refs: readonly UserRef[]): Promise<Applied> {
     return this.lanes.run(tag, async () => {
       for (let at = 0; at < refs.length; at += AT_ONCE) {
+        const gone: UserRef[] = [];
         const outcomes = await Promise.allSettled(
-          refs.slice(at, at + AT_ONCE).map((ref) => {
-            const user = this.#one(ref);
-            return user ? driver.putUser(tag, user) : driver.removeUser(tag, userName(ref));
+          refs.slice(at, at + AT_ONCE).map(async (ref) => {
+            const user = this.one(ref);
+            if (user) return driver.putUser(tag, user);
+            await driver.removeUser(tag, userName(ref));
+            gone.push(ref);
           }),
         );
+        if (gone.length > 0) this.#removed(gone);
         const failed = outcomes.find((outcome) => outcome.status === 'rejected');
         if (failed) return this.#failed(tag, inboundId, failed.reason);
       }
@@ -73,6 +81,7 @@ export class UserReconciler {
         const names = new Set(wanted.map(({ name }) => name));
         const surplus = [...running.keys()].filter((name) => !names.has(name));
         for (const name of surplus) await driver.removeUser(tag, name);
+        if (surplus.length > 0) this.#removed(surplus.flatMap((name) => userOf(name) ?? []));
         const refused: string[] = [];
         for (const user of missing) await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
         const changed = surplus.length + missing.length - refused.length;

@@ -1,5 +1,5 @@
 // A core in memory: it keeps what it is told and refuses or fails as a test says.
-import { type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from '../driver.js';
+import { type Accepted, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from '../driver.js';
 
 type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
 
@@ -139,6 +139,12 @@ export class FakeDriver implements CoreDriver {
   async counters(): Promise<UserCounter[]> {
     this.#call('counters');
     return [{ name: 'i1.c1', up: 1, down: 2 }, { name: 'somebody else', up: 3, down: 4 }];
+  }
+  /** lines of its log that nobody has read */
+  readonly lines: Accepted[] = [];
+  async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
+    this.#call('accepted');
+    hear(this.lines.splice(0));
   }
   async trimLogs(): Promise<void> {}
 

@@ -104,3 +104,17 @@ test('a core that is gone is no refusal: nothing is given up', async (t) => {
   await world.supervisor.mend();
   t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2']);
 });
+
+test('who the core has given up is told; who it still has is not', async (t) => {
+  const world = await opened({ 1: 'a', 2: 'b', 3: 'c' });
+  world.users.delete('i1.c1');
+  world.users.set('i1.c2', 'new');
+  await world.supervisor.reconcileUsers([user(1, 1), user(1, 2)]);
+  t.deepEqual(world.removed, [user(1, 1)]);
+  world.users.delete('i1.c3');
+  world.driver.silent.set('removeUser', 1);
+  await world.supervisor.reconcileUsers([user(1, 3)]);
+  t.deepEqual(world.removed, [user(1, 1)]);
+  await world.supervisor.mend();
+  t.deepEqual(world.removed, [user(1, 1), user(1, 3)]);
+});

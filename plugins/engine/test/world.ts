@@ -4,7 +4,7 @@ import { createLog } from '../../../kernel/log/log.js';
 import { HookRegistry, Hooks } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, tap } from '../../../kernel/index.js';
-import { beforeCoreStop, composeCoreConfig, type CoreUserSource, type JsonObject, userName } from '../contract.js';
+import { beforeCoreStop, composeCoreConfig, type CoreUserSource, type JsonObject, type UserRef, userName, usersRemoved } from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
 import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
@@ -22,18 +22,21 @@ export class World {
   readonly log: string[] = [];
   /** state of the core at each beforeCoreStop */
   readonly stops: string[] = [];
+  /** users that the core was said to have given up */
+  readonly removed: UserRef[] = [];
   /** thrown while the config is composed */
   trouble: Error | undefined;
 
   constructor(driver = new FakeDriver()) {
     this.driver = driver;
     const registry = new HookRegistry();
-    const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
+    const tapper = { name: 'test', faulty: false, queue: { push: (run: () => void) => run() } as unknown as EventQueue, fault: () => undefined };
     registry.add(tapper, tap(composeCoreConfig, (add) => {
       if (this.trouble) throw this.trouble;
       for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
       for (const outbound of this.outbounds) add({ outbound });
     }, { strict: true }));
+    registry.add(tapper, tap(usersRemoved, ({ users }) => void this.removed.push(...users)));
     registry.add(tapper, tap(beforeCoreStop, () => void this.stops.push(this.driver.core ? 'alive' : 'gone')));
     const source: CoreUserSource = {
       user: (ref) => this.#user(userName(ref)),

@@ -1,12 +1,13 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
-import { CoreRefused, CoreUnreachable, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, type CoreUser, type UserCounter } from '../driver.js';
 import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
+import { type Accepted, CoreRefused, CoreUnreachable, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, type CoreUser, type UserCounter } from '../driver.js';
+import { AccessLog } from './access-log.js';
 import { runCommand } from './command.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { convertInbound, fillInbound } from './convert.js';
 import { readCounters } from './counters.js';
-import { type DriverLog, EngineFolder } from './folder.js';
+import { type DriverLog, EngineFolder, sizeOf } from './folder.js';
 import { epochOf } from './identity.js';
 import { adopt, launch, reasonOfEnd, type LaunchContext, type RunningCore } from './launch.js';
 import { forgetCore, saveCore, type SavedCore } from './record.js';
@@ -29,6 +30,7 @@ export class XrayDriver implements CoreDriver {
   readonly name = 'xray';
   readonly #context: LaunchContext;
   readonly #listeners: Array<(reason: string) => void> = [];
+  readonly #accesses: AccessLog;
   #core: RunningCore | undefined;
   /** start, adopt, stop and writes of the record, one after the other */
   #turn: Promise<unknown> = Promise.resolve();
@@ -36,6 +38,7 @@ export class XrayDriver implements CoreDriver {
   constructor({ binary, directory, log }: XrayDriverOptions) {
     // a name without a slash is looked up in PATH
     this.#context = { binary: binary.includes('/') ? resolve(binary) : binary, folder: new EngineFolder(resolve(directory)), log };
+    this.#accesses = new AccessLog(this.#context.folder.access);
   }
 
   async version(): Promise<string> {
@@ -67,6 +70,7 @@ export class XrayDriver implements CoreDriver {
       if (this.#core !== undefined) throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
       const core = await adopt(this.#context);
       if (core === undefined) return undefined;
+      this.#accesses.position = 0;
       this.#take(core);
       this.#context.log.info('core adopted', { pid: core.saved.identity.pid });
       return { process: describe(core.saved), record: core.saved.record };
@@ -76,6 +80,7 @@ export class XrayDriver implements CoreDriver {
   /** Throws a plain Error when a core runs in the directory already: adopt or stop it first. */
   start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
     return this.#inTurn(async () => {
+      this.#accesses.position = await sizeOf(this.#context.folder.access);
       const core = await launch(this.#context, base, inbounds, record);
       this.#take(core);
       this.#context.log.info('core started', { pid: core.saved.identity.pid, ms: Date.now() - core.saved.startedAt });
@@ -175,6 +180,10 @@ export class XrayDriver implements CoreDriver {
 
   async counters(prefix: string): Promise<UserCounter[]> {
     return readCounters(this.#running().api, prefix);
+  }
+
+  accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
+    return this.#accesses.read(hear);
   }
 
   trimLogs(): Promise<void> {

@@ -1,0 +1,65 @@
+// Who follows what the core lets through, and who is told.
+import { type Log, messageOf } from '../../kernel/index.js';
+import { type AcceptedPeer, type CoreAccessApi, type UserRef, userOf } from './contract.js';
+import type { Accepted } from './driver.js';
+import { Lane } from './lane.js';
+import type { Supervisor } from './supervisor.js';
+
+type Hear = (accepted: readonly AcceptedPeer[]) => void;
+
+export class Accesses implements CoreAccessApi {
+  readonly #log: Log;
+  readonly #supervisor: Pick<Supervisor, 'admits' | 'accepted'>;
+  readonly #followers = new Set<Hear>();
+  readonly #lane = new Lane();
+  #waiting: Promise<void> | undefined;
+  #failing = false;
+
+  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'accepted'> }) {
+    this.#log = log;
+    this.#supervisor = supervisor;
+  }
+
+  admits(user: UserRef): boolean {
+    return this.#supervisor.admits(user);
+  }
+
+  follow(hear: Hear): () => void {
+    this.#followers.add(hear);
+    return () => void this.#followers.delete(hear);
+  }
+
+  /** A reading that is under way may be past what the caller wants to know of; one that waits is not. */
+  catchUp(): Promise<void> {
+    this.#waiting ??= this.#lane.run(async () => {
+      this.#waiting = undefined;
+      await this.#read();
+    });
+    return this.#waiting;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#followers.size === 0) return;
+    try {
+      await this.#supervisor.accepted((batch) => this.#tell(batch));
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#log.warn("the core's access log cannot be read; it is tried again", { reason: messageOf(error) });
+      this.#failing = true;
+    }
+  }
+
+  #tell(batch: readonly Accepted[]): void {
+    const accepted = batch.flatMap(({ name, address, port }): AcceptedPeer[] => {
+      const user = userOf(name);
+      return user ? [{ ...user, address, port }] : [];
+    });
+    for (const hear of this.#followers) {
+      try {
+        hear(accepted);
+      } catch (error) {
+        this.#log.error('a follower of the access log failed', { error });
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Follows the access log of a core: what it has written since the last look.
+import { open } from 'node:fs/promises';
+import type { Accepted } from '../driver.js';
+import { acceptedOf } from './access-line.js';
+
+const CHUNK = 256 * 1024;
+
+export class AccessLog {
+  readonly #path: string;
+  /** what lies before it has been read */
+  position = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** A log that was truncated in place is read from its beginning; half a line waits for its end. */
+  async read(hear: (batch: readonly Accepted[]) => void): Promise<void> {
+    const file = await open(this.#path, 'r');
+    try {
+      const { size } = await file.stat();
+      if (size < this.position) this.position = 0;
+      if (size === this.position) return;
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size - this.position));
+      while (this.position < size) {
+        const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - this.position), this.position);
+        const whole = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
+        // No line is that long; whatever it is, it must not keep us here.
+        const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;
+        if (done === 0) return;
+        this.position += done;
+        const batch = acceptedIn(buffer.toString('latin1', 0, whole));
+        if (batch.length > 0) hear(batch);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function acceptedIn(text: string): Accepted[] {
+  const batch: Accepted[] = [];
+  for (let at = 0, end = text.indexOf('\n'); end >= 0; at = end + 1, end = text.indexOf('\n', at)) {
+    const accepted = acceptedOf(text.slice(at, end));
+    if (accepted) batch.push(accepted);
+  }
+  return batch;
+}

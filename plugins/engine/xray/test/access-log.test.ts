@@ -1,0 +1,71 @@
+import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Accepted } from '../../driver.js';
+import { acceptedOf } from '../access-line.js';
+import { AccessLog } from '../access-log.js';
+
+const TIME = '2026/11/21 05:24:38.326889';
+const from = (rest: string): Accepted | undefined => acceptedOf(`${TIME} from ${rest}`);
+
+test('the peer and the user of a line, in every form that the core writes', (t) => {
+  const i1c2 = (address: string, port: number): Accepted => ({ name: 'i1.c2', address, port });
+  t.deepEqual(from('127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2'), i1c2('127.0.1.1', 48439));
+  t.deepEqual(from('tcp:127.0.1.18:55149 accepted tcp:127.0.0.1:45447 [in-mux -> direct] email: i1.c2'), i1c2('127.0.1.18', 55149), 'a stream inside a mux');
+  t.deepEqual(from('127.0.1.16:37541 accepted 127.0.0.1:45447 [in-ss2022 >> direct] email: i1.c2'), i1c2('127.0.1.16', 37541), 'a target without its network');
+  t.deepEqual(from('[2001:db8::7]:4000 accepted tcp:[2001:db8::1]:443 [in >> direct] email: i1.c2'), i1c2('2001:db8::7', 4000));
+  t.deepEqual(from('127.0.4.1:0 accepted tcp:127.0.0.1:45447 [in-ws >> direct] email: i1.c2'), i1c2('127.0.4.1', 0), 'an address that a proxy told');
+});
+
+test('lines that name no connection of a user over TCP are none', (t) => {
+  for (const line of [
+    'udp:127.0.1.4:42939 accepted udp:127.0.0.1:54001 [in-ss >> direct] email: i1.c2',
+    '127.0.0.1:58188 accepted //127.0.0.1:45075 [ht >> direct]',
+    '127.0.1.10:43077 rejected  proxy/vless/encoding: invalid request user id: 07c20fec-0000-0000-0000-000000000000',
+    '@ accepted tcp:127.0.0.1:1 [weir.api -> weir.api]',
+    ':80 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
+    '127.0.0.1:x accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
+  ]) t.is(from(line), undefined, line);
+  t.is(acceptedOf(''), undefined);
+  t.is(acceptedOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'), undefined, 'the end of a line whose beginning is lost');
+});
+
+test('a target cannot pass for a peer or a user', (t) => {
+  t.deepEqual(from('127.0.0.1:1 accepted tcp:evil from 9.9.9.9:9 accepted x email: i7.c7:443 [in >> direct] email: i1.c2'), { name: 'i1.c2', address: '127.0.0.1', port: 1 });
+});
+
+async function logFile(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'access.log');
+}
+const lineOf = (port: number): string => `${TIME} from 127.0.0.1:${port} accepted tcp:a.example:443 [in >> direct] email: i1.c2\n`;
+async function portsOf(log: AccessLog): Promise<number[]> {
+  const ports: number[] = [];
+  await log.read((batch) => void ports.push(...batch.map(({ port }) => port)));
+  return ports;
+}
+
+test('each line is read once; half a line waits for its end; a log cut to nothing is read from its beginning', async (t) => {
+  const path = await logFile(t);
+  const log = new AccessLog(path);
+  await writeFile(path, lineOf(1) + lineOf(2).slice(0, 40));
+  t.deepEqual(await portsOf(log), [1]);
+  t.deepEqual(await portsOf(log), []);
+  await appendFile(path, lineOf(2).slice(40) + lineOf(3));
+  t.deepEqual(await portsOf(log), [2, 3]);
+  await truncate(path, 0);
+  t.deepEqual(await portsOf(log), []);
+  await appendFile(path, lineOf(4));
+  t.deepEqual(await portsOf(log), [4]);
+});
+
+test('a log of many chunks is read whole, and a line without an end does not hold it up', async (t) => {
+  const path = await logFile(t);
+  const log = new AccessLog(path);
+  await writeFile(path, Array.from({ length: 20_000 }, (_, i) => lineOf(i + 1)).join(''));
+  t.deepEqual(await portsOf(log), Array.from({ length: 20_000 }, (_, i) => i + 1));
+  await appendFile(path, `${'x'.repeat(600_000)}\n${lineOf(5)}`);
+  t.deepEqual(await portsOf(log), [5]);
+});
