@@ -29,6 +29,8 @@ export interface ListenersApi {
   port(name: string): number;
   /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
   requestHost(request: IncomingMessage): string;
+  /** Whether this address is one of the trusted proxies. */
+  trusts(address: string): boolean;
   /** Every route that is served, for descriptions of the API. */
   routes(): readonly { plugin: string; path: string; route: Route }[];
 }
@@ -106,6 +108,10 @@ export class ListenerSet implements ListenersApi {
 
   requestHost(request: IncomingMessage): string {
     return this.#parts.proxies.requestHost(request);
+  }
+
+  trusts(address: string): boolean {
+    return this.#parts.proxies.trusts(address);
   }
 
   routes(): { plugin: string; path: string; route: Route }[] {

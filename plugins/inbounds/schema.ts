@@ -70,6 +70,7 @@ export const FRESH = {
   trafficReset: 'never', trafficResetDay: 1, settings: {}, streamSettings: {}, sniffing: {}, lastTrafficResetTime: 0,
 } as const satisfies Partial<Inbound>;
 
+/** Open: what other plugins know of an inbound stands in it as well. */
 export const InboundReply = shape({
   id: int(),
   ...stored,
@@ -83,6 +84,6 @@ export const InboundReply = shape({
   fallbackParent: nullable(anything()),
   nodeId: nullable(int()),
   originNodeGuid: text(),
-});
+}).unknown(true);
 
 export const InboundId = shape({ id: int().min(1) });

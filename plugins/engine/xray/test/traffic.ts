@@ -26,6 +26,8 @@ export interface ByteServer {
   readonly received: number;
   /** bytes of all response bodies handed over so far */
   readonly sent: number;
+  /** downloads that are under way */
+  readonly giving: number;
   stop(): Promise<void>;
 }
 
@@ -57,9 +59,12 @@ async function give(response: ServerResponse, bytes: number, rate: number, count
 export async function startByteServer(): Promise<ByteServer> {
   let received = 0;
   let sent = 0;
+  let giving = 0;
   const server = createServer((incoming, response) => {
     const { searchParams } = new URL(incoming.url ?? '/', `http://${HOST}`);
     if (incoming.method === 'GET') {
+      giving += 1;
+      response.once('close', () => (giving -= 1));
       // a reader that goes away ends the pipeline; that is its right
       give(response, Number(searchParams.get('bytes') ?? 0), Number(searchParams.get('rate') ?? 0), (size) => (sent += size)).catch(() => response.destroy());
       return;
@@ -80,6 +85,9 @@ export async function startByteServer(): Promise<ByteServer> {
     },
     get sent() {
       return sent;
+    },
+    get giving() {
+      return giving;
     },
     async stop() {
       const closed = once(server, 'close');

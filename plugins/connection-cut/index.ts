@@ -1,0 +1,30 @@
+import { definePlugin, extend, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import { CoreAccess, usersRemoved } from '../engine/contract.js';
+import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
+import { SettingGroups, Settings } from '../settings/contract.js';
+import { trafficCounted } from '../traffic/contract.js';
+import { Cutter } from './cutter.js';
+import { cutSettings } from './settings.js';
+import { Sockets } from './sockets.js';
+
+export default definePlugin({
+  name: 'connection-cut',
+  version: '0.1.0',
+  api: 1,
+  about: 'Ends the open connections of clients that were switched off or deleted.',
+  uses: { access: maybe(CoreAccess), inbounds: Inbounds, settings: Settings, listeners: Listeners },
+  services: { sockets: singleton(Sockets), cutter: singleton(Cutter) },
+  extends: () => [extend(SettingGroups, { group: cutSettings })],
+  hooks: ({ cutter }) => [
+    // Not awaited: the next event may join a pass that has not begun.
+    tap(usersRemoved, ({ users }) => void cutter.removed(users)),
+    tap(trafficCounted, ({ usage }) => cutter.counted(usage)),
+    tap(afterInboundSave, ({ changes }) => {
+      for (const { before, after } of changes) cutter.inboundChanged((after ?? before)?.id ?? 0, after !== undefined);
+    }),
+    tap(describeInbounds, (rows) => rows.map((row) => ({ ...row, openConnections: cutter.describe(row) }))),
+  ],
+  jobs: ({ cutter }) => [job('cut', '5s', () => cutter.tick())],
+  start: ({ cutter }) => cutter.start(),
+  stop: ({ cutter }) => cutter.stop(),
+});

@@ -1,0 +1,146 @@
+// Which connections belong to which user, as the core's log told and the kernel's table confirmed.
+import { type SocketTable, socketKey } from './socket-table.js';
+
+const MAX_PEERS = 100_000;
+const MAX_PEERS_OF_USER = 512;
+const MAX_PROXIES = 10_000;
+
+export interface Peer {
+  readonly key: string;
+  readonly address: string;
+  readonly port: number;
+  readonly localPort: number;
+  /** the core's name of the user */
+  readonly user: string;
+  /** of the socket that the user was seen on; 0 until it was seen */
+  readonly inode: number;
+}
+
+interface Entry extends Peer {
+  user: string;
+  inode: number;
+  /** heard on this connection after `user`: its next owner, or somebody who shares it */
+  other: string | undefined;
+  /** several users were heard on this very socket, or perhaps: it is nobody's to end */
+  shared: 'no' | 'perhaps' | 'yes';
+  absent: boolean;
+  /** reading of the table before which it was heard */
+  readonly era: number;
+}
+
+export interface Bounds {
+  readonly peers: number;
+  readonly ofUser: number;
+}
+
+export class PeerIndex {
+  readonly #bounds: Bounds;
+  readonly #entries = new Map<string, Entry>();
+  readonly #byUser = new Map<string, Set<Entry>>();
+  /** addresses from which users share connections */
+  readonly #proxies = new Set<string>();
+  #era = 0;
+
+  constructor(bounds: Bounds = { peers: MAX_PEERS, ofUser: MAX_PEERS_OF_USER }) {
+    this.#bounds = bounds;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+  users(): string[] {
+    return [...this.#byUser.keys()];
+  }
+  has(user: string): boolean {
+    return this.#byUser.has(user);
+  }
+  localPorts(): Set<number> {
+    const ports = new Set<number>();
+    for (const { localPort } of this.#entries.values()) ports.add(localPort);
+    return ports;
+  }
+
+  heard(user: string, address: string, port: number, localPort: number): void {
+    const key = socketKey(address, port, localPort);
+    const known = this.#entries.get(key);
+    if (known) {
+      if (known.user !== user) known.other = user;
+      return;
+    }
+    const own = this.#byUser.get(user);
+    // The oldest is the likeliest to be over.
+    const surplus = own && own.size >= this.#bounds.ofUser ? own.values().next().value : this.#entries.size >= this.#bounds.peers ? this.#entries.values().next().value : undefined;
+    if (surplus) this.#drop(surplus);
+    const entry: Entry = { key, address, port, localPort, user, inode: 0, other: undefined, shared: 'no', absent: false, era: this.#era };
+    this.#entries.set(key, entry);
+    this.#own(entry);
+  }
+
+  /** To be called before the table is read: what is heard from here on may be younger than the table. */
+  mark(): number {
+    return (this.#era += 1);
+  }
+
+  /** Compares with a table that was read after this mark. What cannot be told apart is given up, or belongs to nobody: a connection that lives on is a lesser evil than another user's that ends. */
+  settle(table: SocketTable, mark: number): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.era >= mark) continue;
+      const inode = table.get(entry.key);
+      if (inode === undefined) {
+        // A table that changes while it is read may lack a row; a socket that was seen before is known again by its inode.
+        if (entry.inode === 0 || entry.absent) this.#drop(entry);
+        else entry.absent = true;
+        continue;
+      }
+      entry.absent = false;
+      this.#match(entry, inode);
+    }
+  }
+
+  #match(entry: Entry, inode: number): void {
+    const { other } = entry;
+    entry.other = undefined;
+    if (entry.inode === 0) {
+      entry.inode = inode;
+      if (other !== undefined) entry.shared = 'perhaps';
+    } else if (entry.inode === inode) {
+      if (entry.shared === 'yes') this.#isProxy(entry.address);
+      else if (other !== undefined) entry.shared = 'yes';
+    } else {
+      this.#drop(entry);
+      if (other === undefined) return;
+      const next: Entry = { ...entry, user: other, inode, shared: 'no' };
+      this.#entries.set(next.key, next);
+      this.#own(next);
+    }
+  }
+
+  /** Connections that are this user's alone, and open in this table. */
+  of(user: string, table: SocketTable): Peer[] {
+    return [...(this.#byUser.get(user) ?? [])].filter(({ key, inode, other, shared, address }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no' && !this.#proxies.has(address));
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#byUser.clear();
+  }
+
+  #own(entry: Entry): void {
+    const own = this.#byUser.get(entry.user);
+    if (own) own.add(entry);
+    else this.#byUser.set(entry.user, new Set([entry]));
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry.key);
+    const own = this.#byUser.get(entry.user);
+    own?.delete(entry);
+    if (own?.size === 0) this.#byUser.delete(entry.user);
+  }
+
+  #isProxy(address: string): void {
+    this.#proxies.delete(address);
+    this.#proxies.add(address);
+    if (this.#proxies.size > MAX_PROXIES) this.#proxies.delete(this.#proxies.values().next().value ?? '');
+  }
+}

@@ -1,0 +1,17 @@
+// Which inbounds have connections that can be ended one by one.
+import type { Inbound } from '../inbounds/contract.js';
+
+const OVER_UDP = new Set(['kcp', 'mkcp', 'quic', 'hysteria', 'hysteria2', 'wireguard', 'tuic']);
+
+/** HTTP/3 alone; with h2 or http/1.1 beside it the core listens on TCP. */
+function onlyHttp3({ network, security, tlsSettings }: Readonly<Record<string, unknown>>): boolean {
+  if ((network !== 'xhttp' && network !== 'splithttp') || security !== 'tls') return false;
+  const { alpn } = (tlsSettings ?? {}) as { alpn?: unknown };
+  return Array.isArray(alpn) && alpn.length === 1 && alpn[0] === 'h3';
+}
+
+/** A UDP inbound has one socket for everybody: ending it would end them all. */
+export function runsOverUdp({ protocol, streamSettings }: Pick<Inbound, 'protocol' | 'streamSettings'>): boolean {
+  const network = streamSettings['network'];
+  return OVER_UDP.has(protocol) || (typeof network === 'string' && OVER_UDP.has(network)) || onlyHttp3(streamSettings);
+}

@@ -1,0 +1,84 @@
+// Ending connections of another process: the kernel does it for whoever has CAP_NET_ADMIN, by way of `ss -K`.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { messageOf } from '../../kernel/index.js';
+import { written } from './address.js';
+import { readSockets, type SocketTable } from './socket-table.js';
+
+export type End = Readonly<Record<'address', string> & Record<'port' | 'localPort', number>>;
+
+/** What the plugin does with sockets; a test has others. */
+export interface SocketsApi {
+  read(localPorts: ReadonlySet<number>): Promise<SocketTable>;
+  /** Ends these connections and resolves with how many there were. */
+  end(connections: readonly End[]): Promise<number>;
+  /** Why connections cannot be ended here, or nothing. Never rejects, and harms nobody: it ends a connection of its own. */
+  hindrance(): Promise<string>;
+}
+
+const AT_ONCE = 200;
+const LIMIT_MS = 5_000;
+const CAP_NET_ADMIN = 1n << 12n;
+// Where services find little on PATH.
+const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
+
+/** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
+export const filterOf = (connections: readonly End[]): string => connections.map(({ address, port, localPort }) => `( sport = :${localPort} and dst [${written(address)}] and dport = :${port} )`).join(' or ');
+
+function ss(filter: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('ss', ['-K', '-t', '-H', '-n', 'state', 'established', 'state', 'close-wait', filter], { timeout: LIMIT_MS, env: { PATH, LC_ALL: 'C' } }, (error, stdout, stderr) => {
+      if (error) reject(new Error((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the program ss is missing; install iproute2' : stderr.trim() || error.message));
+      else resolve(stdout);
+    });
+  });
+}
+
+async function mayAdministrate(): Promise<boolean> {
+  const [, hex = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile('/proc/self/status', 'utf8')) ?? [];
+  return (BigInt(`0x${hex}`) & CAP_NET_ADMIN) !== 0n;
+}
+
+export class Sockets implements SocketsApi {
+  read(localPorts: ReadonlySet<number>): Promise<SocketTable> {
+    return readSockets(localPorts);
+  }
+
+  async end(connections: readonly End[]): Promise<number> {
+    let ended = 0;
+    for (let at = 0; at < connections.length; at += AT_ONCE) {
+      const output = await ss(filterOf(connections.slice(at, at + AT_ONCE)));
+      ended += output.split('\n').length - 1;
+    }
+    return ended;
+  }
+
+  async hindrance(): Promise<string> {
+    try {
+      if (!(await mayAdministrate())) return 'the panel lacks the right CAP_NET_ADMIN';
+      return (await this.#endsItsOwn()) ? '' : 'this kernel does not end connections (it is built without INET_DIAG_DESTROY)';
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  async #endsItsOwn(): Promise<boolean> {
+    const server = createServer().listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port: localPort } = server.address() as AddressInfo;
+      const client = connect(localPort, '127.0.0.1').on('error', () => undefined);
+      const [[taken]] = await Promise.all([once(server, 'connection') as Promise<[NodeJS.Socket & { destroy(): void }]>, once(client, 'connect')]);
+      taken.on('error', () => undefined);
+      await this.end([{ address: '127.0.0.1', port: client.localPort ?? 0, localPort }]);
+      const left = await this.read(new Set([localPort]));
+      client.destroy();
+      taken.destroy();
+      return left.size === 0;
+    } finally {
+      server.close();
+    }
+  }
+}

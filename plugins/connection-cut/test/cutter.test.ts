@@ -1,0 +1,232 @@
+import test from 'ava';
+import { createLog } from '../../../kernel/log/log.js';
+import type { AcceptedPeer, UserRef } from '../../engine/contract.js';
+import type { Inbound } from '../../inbounds/contract.js';
+import { Cutter } from '../cutter.js';
+import { socketKey, type SocketTable } from '../socket-table.js';
+import type { End } from '../sockets.js';
+
+const user = (clientId: number, inboundId = 1): UserRef => ({ inboundId, clientId });
+
+/** A machine with one core: who is connected, who may be, and what was ended. */
+class World {
+  readonly sockets = new Map<string, number>();
+  readonly ended: string[][] = [];
+  readonly gone = new Set<string>();
+  readonly inbounds = new Map<number, Partial<Inbound>>([[1, { id: 1, port: 443, protocol: 'vless', streamSettings: {} }], [2, { id: 2, port: 444, protocol: 'hysteria', streamSettings: {} }]]);
+  readonly proxies = new Set<string>();
+  readonly log: string[] = [];
+  wanted = true;
+  hindrance = '';
+  reads = 0;
+  trouble: Error | undefined;
+  #hear: ((accepted: readonly AcceptedPeer[]) => void) | undefined;
+  #lines: AcceptedPeer[] = [];
+  #inode = 0;
+  readonly cutter: Cutter;
+
+  constructor(hasAccess = true) {
+    const access = {
+      admits: ({ inboundId, clientId }: UserRef) => !this.gone.has(`${inboundId}.${clientId}`),
+      follow: (hear: (accepted: readonly AcceptedPeer[]) => void) => {
+        this.#hear = hear;
+        return () => (this.#hear = undefined);
+      },
+      catchUp: async () => this.readLog(),
+    };
+    this.cutter = new Cutter({
+      log: createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) }),
+      access: hasAccess ? access : undefined,
+      inbounds: { get: (id) => this.inbounds.get(id) as Inbound | undefined },
+      settings: { read: () => ({ engineCutConnections: this.wanted }) as never },
+      listeners: { trusts: (address) => this.proxies.has(address) },
+      sockets: {
+        read: async (): Promise<SocketTable> => {
+          this.reads += 1;
+          return new Map(this.sockets);
+        },
+        end: async (ends: readonly End[]) => {
+          if (this.trouble) throw this.trouble;
+          const keys = ends.map(({ address, port, localPort }) => socketKey(address, port, localPort));
+          this.ended.push(keys);
+          for (const key of keys) this.sockets.delete(key);
+          return keys.length;
+        },
+        hindrance: async () => this.hindrance,
+      },
+    });
+  }
+
+  /** as the engine does by itself, about once a second */
+  readLog(): void {
+    this.#hear?.(this.#lines.splice(0));
+  }
+  connect(who: UserRef, port: number, { address = '192.0.2.1', localPort = 443 } = {}): string {
+    const key = socketKey(address, port, localPort);
+    if (!this.sockets.has(key)) this.sockets.set(key, (this.#inode += 1));
+    this.#lines.push({ ...who, address, port });
+    return key;
+  }
+  remove(...users: UserRef[]): Promise<void> {
+    for (const { inboundId, clientId } of users) this.gone.add(`${inboundId}.${clientId}`);
+    return this.cutter.removed(users);
+  }
+  said(text: string): number {
+    return this.log.filter((line) => line.includes(text)).length;
+  }
+  describe(id = 1) {
+    return this.cutter.describe(this.inbounds.get(id) as Inbound);
+  }
+}
+
+async function started(world = new World()): Promise<World> {
+  await world.cutter.start();
+  return world;
+}
+
+test('a removed user loses all connections, in one call, and others keep theirs', async (t) => {
+  const world = await started();
+  const [a, b] = [world.connect(user(1), 5001), world.connect(user(1), 5002)];
+  const other = world.connect(user(2), 5003);
+  await world.remove(user(1));
+  t.deepEqual(world.ended, [[a, b]]);
+  t.deepEqual([...world.sockets.keys()], [other]);
+  await world.cutter.tick();
+  t.is(world.ended.length, 1, 'once');
+  t.deepEqual(world.describe(), { end: true, reason: '', ended: 2, missed: 0 });
+});
+
+test('the removal of somebody who has nothing open looks at no table', async (t) => {
+  const world = await started();
+  world.connect(user(2), 5003);
+  await world.remove(user(1));
+  t.is(world.reads, 0);
+});
+
+test('many removals at once are a few looks', async (t) => {
+  const world = await started();
+  const users = Array.from({ length: 100 }, (_, i) => user(i + 1));
+  users.forEach((one, i) => world.connect(one, 5000 + i));
+  await Promise.all(users.map((one) => world.remove(one)));
+  t.is(world.sockets.size, 0);
+  t.true(world.reads <= 2, `${world.reads} looks`);
+});
+
+test('who is let in again before the look keeps the connection', async (t) => {
+  const world = await started();
+  world.connect(user(1), 5001);
+  const removed = world.remove(user(1));
+  world.gone.clear();
+  await removed;
+  t.deepEqual(world.ended, []);
+});
+
+test('a line that comes late, and a removal that nobody told, are found by the tick', async (t) => {
+  const world = await started();
+  await world.remove(user(1));
+  const late = world.connect(user(1), 5001);
+  world.gone.add('1.2');
+  const untold = world.connect(user(2), 5002);
+  await world.cutter.tick();
+  t.deepEqual(world.ended, [[late, untold]]);
+});
+
+test('connections of proxies are never ended: port 0, a trusted address, a connection that is shared', async (t) => {
+  const world = await started();
+  world.proxies.add('198.51.100.1').add('2001:0db8:0000:0000:0000:0000:0000:0001');
+  world.connect(user(1), 0);
+  world.connect(user(1), 5001, { address: '198.51.100.1' });
+  world.connect(user(1), 5001, { address: '20010db8000000000000000000000001' });
+  world.connect(user(1), 5002);
+  world.connect(user(2), 5002);
+  await world.remove(user(1));
+  await world.cutter.tick();
+  t.deepEqual(world.ended, []);
+});
+
+test('what runs over UDP is left alone', async (t) => {
+  const world = await started();
+  world.connect(user(1, 2), 5001, { localPort: 444 });
+  await world.remove(user(1, 2));
+  await world.cutter.tick();
+  t.deepEqual(world.ended, []);
+  t.like(world.describe(2), { end: false, reason: 'it runs over UDP, where no connection can be ended alone' });
+});
+
+test('an inbound that moved to another port is followed there', async (t) => {
+  const world = await started();
+  world.connect(user(1), 5001);
+  await world.cutter.tick();
+  world.inbounds.set(1, { ...world.inbounds.get(1), port: 8443 });
+  world.cutter.inboundChanged(1, true);
+  world.connect(user(1), 5002, { localPort: 8443 });
+  await world.remove(user(1));
+  t.deepEqual(world.ended, [[socketKey('192.0.2.1', 5001, 443), socketKey('192.0.2.1', 5002, 8443)]]);
+});
+
+test('without the right, and without an engine that tells who is connected, nothing is tried and it is said why', async (t) => {
+  const powerless = new World();
+  powerless.hindrance = 'no right';
+  const blind = new World(false);
+  for (const [world, reason] of [[powerless, 'no right'], [blind, 'the engine does not tell who is connected']] as const) {
+    await started(world);
+    world.connect(user(1), 5001);
+    await world.remove(user(1));
+    await world.cutter.tick();
+    t.deepEqual([world.ended, world.reads], [[], 0]);
+    t.deepEqual(world.describe(), { end: false, reason, ended: 0, missed: 0 });
+    t.is(world.said(reason), 1);
+  }
+});
+
+test('with the setting off nothing is kept or ended', async (t) => {
+  const world = await started();
+  world.connect(user(2), 5002);
+  world.readLog();
+  world.wanted = false;
+  world.connect(user(1), 5001);
+  world.readLog();
+  await world.cutter.tick();
+  world.gone.add('1.2');
+  await world.remove(user(1));
+  t.like(world.describe(), { end: false, reason: 'the setting engineCutConnections is off' });
+  world.wanted = true;
+  await world.cutter.tick();
+  t.deepEqual(world.ended, []);
+});
+
+test('an end that fails is tried again at each tick and said once', async (t) => {
+  const world = await started();
+  const key = world.connect(user(1), 5001);
+  world.trouble = new Error('no ss today');
+  await world.remove(user(1));
+  await world.cutter.tick();
+  t.is(world.said('no ss today'), 1);
+  world.trouble = undefined;
+  await world.cutter.tick();
+  t.deepEqual(world.ended, [[key]]);
+});
+
+test('a removed user who moves bytes after two polls is missed, counted at each poll and named once', async (t) => {
+  const world = await started();
+  await world.remove(user(1), user(2));
+  const moving = [user(1), user(3)];
+  world.cutter.counted(moving);
+  world.cutter.counted(moving);
+  t.is(world.describe().missed, 0);
+  world.cutter.counted(moving);
+  world.cutter.counted(moving);
+  t.is(world.describe().missed, 2);
+  t.is(world.said('i1.c1'), 1);
+  world.gone.clear();
+  world.cutter.counted(moving);
+  t.is(world.describe().missed, 2, 'let in again');
+});
+
+test('after the end of the plugin nobody is followed', async (t) => {
+  const world = await started();
+  await world.cutter.stop();
+  world.connect(user(1), 5001);
+  await world.remove(user(1));
+  t.deepEqual(world.ended, []);
+});
