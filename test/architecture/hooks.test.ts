@@ -1,0 +1,39 @@
+// A hook is a promise of its owner: it is named after it, lies where others find it, and is called by it.
+import test from 'ava';
+import { isHook, offersOf, ownerOf } from './offers.js';
+import { type Source, sourceOf, sources } from './source.js';
+
+/** How each kind is called: by `hooks`, or in the commit of a write. */
+const CALLS = { guard: 'check|announce', draft: 'compose', filter: 'refine', choose: 'choose', after: 'after', event: 'emit' } as const;
+
+function brokenPromises(all: readonly Source[]): string[] {
+  const live = all.filter(({ isTest }) => !isTest);
+  return live.flatMap(offersOf).flatMap((offer) => {
+    const owner = ownerOf(offer.path);
+    if (!offer.id.startsWith(`${owner}/`)) return [`${offer.path} declares ${offer.id}, but only ${owner} may declare what is called ${owner}/…`];
+    if (!offer.id.endsWith(`/${offer.name}`) && isHook(offer)) return [`${offer.path} calls ${offer.id} ${offer.name}; a hook has one name`];
+    if (!isHook(offer)) return [];
+    const called = new RegExp(`\\.(?:${CALLS[offer.kind as keyof typeof CALLS]})\\(\\s*${offer.name}\\b`);
+    return live.some(({ path, code }) => ownerOf(path) === owner && called.test(code)) ? [] : [`${offer.path} declares the ${offer.kind} ${offer.id}, which ${owner} never calls; call it or take it out`];
+  });
+}
+
+test('every declared hook is called by its owner and named after it', async (t) => {
+  const all = await sources();
+  t.true(all.flatMap(offersOf).filter(isHook).length > 20, 'hardly a hook was recognised');
+  t.deepEqual(brokenPromises(all), []);
+});
+
+test('the kinds of hook are all known here', async (t) => {
+  const kinds = (await sources()).find(({ path }) => path === 'kernel/hooks/kinds.ts')?.code ?? '';
+  t.deepEqual([...kinds.matchAll(/^ {2}readonly kind: '(\w+)';/gm)].map(([, kind]) => kind).sort(), Object.keys(CALLS).sort());
+});
+
+test('the rule sees what it forbids', (t) => {
+  const contract = sourceOf('plugins/a/contract.ts', "export const beforeSave = guard<{ readonly f: (x: Map<string, number>) => void }>('a/beforeSave');\nexport const saved = event<number>('a/saved');");
+  t.deepEqual(offersOf(contract).map(({ kind, id }) => `${kind} ${id}`), ['guard a/beforeSave', 'event a/saved']);
+  t.is(brokenPromises([contract, sourceOf('plugins/a/x.ts', 'await this.#hooks.check(\n  beforeSave, {}); tx.emit(saved, 1);')]).length, 0);
+  t.is(brokenPromises([contract, sourceOf('plugins/b/x.ts', 'hooks.check(beforeSave, {});'), sourceOf('plugins/a/x.ts', '// hooks.check(beforeSave)\ntx.after(saved);')]).length, 2);
+  t.is(brokenPromises([sourceOf('plugins/b/contract.ts', "export const T = token<object>('a', 'T');")]).length, 1);
+  t.is(brokenPromises([sourceOf('plugins/a/contract.ts', "export const gone = event<object>('a/went');"), sourceOf('plugins/a/x.ts', 'hooks.emit(gone, {});')]).length, 1);
+});

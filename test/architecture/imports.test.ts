@@ -1,0 +1,77 @@
+// Who may import whom: arrows point at contracts and at the kernel's door, and never in a circle.
+import test from 'ava';
+import { pluginOf, type Source, sourceOf, sources } from './source.js';
+
+const DOOR = 'kernel/index.ts';
+
+/** Imports that pass by a door. */
+function trespasses({ path, imports, isTest }: Source): string[] {
+  if (isTest) return [];
+  const own = pluginOf(path);
+  const isPlugin = own !== undefined || path.startsWith('examples/');
+  return imports.flatMap((target) => {
+    const other = pluginOf(target);
+    if (/^test\/|\/test\/|\.test\.ts$/.test(target)) return [`${path} imports ${target}: sources do not need tests`];
+    if (path.startsWith('kernel/') && !target.startsWith('kernel/')) return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
+    if (isPlugin && target.startsWith('kernel/') && target !== DOOR) return [`${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`];
+    if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`) return [`${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`];
+    return [];
+  });
+}
+
+/** Plugins that need each other, every circle once, by its names. */
+function circles(all: readonly Source[]): string[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, imports, isTest } of all) {
+    const from = pluginOf(path);
+    if (from === undefined || isTest) continue;
+    const targets = arrows.get(from) ?? new Set();
+    arrows.set(from, targets);
+    for (const to of imports.map(pluginOf)) if (to !== undefined && to !== from) targets.add(to);
+  }
+  const found = new Set<string>();
+  const done = new Set<string>();
+  const follow = (plugin: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(plugin);
+    if (start >= 0) {
+      found.add([...trail.slice(start), plugin].join(' → '));
+      return;
+    }
+    if (done.has(plugin)) return;
+    for (const next of arrows.get(plugin) ?? []) follow(next, [...trail, plugin]);
+    done.add(plugin);
+  };
+  for (const plugin of [...arrows.keys()].sort()) follow(plugin, []);
+  return [...found].map((circle) => `${circle}: plugins must not need each other; let one offer a hook or an extension point that the other uses`);
+}
+
+test('plugins import contracts and the door of the kernel, the kernel imports no plugin, sources import no test', async (t) => {
+  t.deepEqual((await sources()).flatMap(trespasses), []);
+});
+
+test('no two plugins need each other', async (t) => {
+  t.deepEqual(circles(await sources()), []);
+});
+
+test('every import of a file is of a file that is there', async (t) => {
+  const all = await sources();
+  const paths = new Set(all.map(({ path }) => path));
+  t.true(all.flatMap(({ imports }) => imports).length > 500, 'hardly an import was recognised');
+  t.deepEqual(all.flatMap(({ path, imports }) => imports.filter((target) => target.endsWith('.ts') && !paths.has(target)).map((target) => `${path} imports ${target}`)), []);
+});
+
+test('the rules see what they forbid', (t) => {
+  const wrong = (path: string, target: string) => trespasses(sourceOf(path, `import { x } from '${target}';`)).length;
+  t.is(wrong('plugins/a/index.ts', '../b/store.js'), 1);
+  t.is(wrong('plugins/a/index.ts', '../b/contract.js'), 0);
+  t.is(wrong('plugins/a/deep/file.ts', '../../b/deep/contract.js'), 1);
+  t.is(wrong('plugins/a/index.ts', '../../kernel/http/route.js'), 1);
+  t.is(wrong('plugins/a/index.ts', '../../kernel/index.js'), 0);
+  t.is(wrong('examples/a/index.ts', '../../kernel/kernel.js'), 1);
+  t.is(wrong('kernel/kernel.ts', '../plugins/a/contract.js'), 1);
+  t.is(wrong('plugins/a/index.ts', '../../test/harness/index.js'), 1);
+  t.is(wrong('plugins/a/test/a.test.ts', '../../../kernel/kernel.js'), 0);
+  const chain = [sourceOf('plugins/a/index.ts', "import { b } from '../b/contract.js';"), sourceOf('plugins/b/index.ts', "import type { c } from '../c/contract.js';"), sourceOf('plugins/c/x.ts', "await import('../d/contract.js');")];
+  t.deepEqual(circles(chain), []);
+  t.regex(circles([...chain, sourceOf('plugins/c/contract.ts', "export type { A } from '../a/contract.js';")])[0] ?? '', /^a → b → c → a:/);
+});
