@@ -16,7 +16,7 @@ export { type ListenerApi, Listeners, type ListenersApi } from './http/listeners
 export { bare, message, payload, raw, type RequestInfo, type Route, route, said } from './http/route.js';
 export type { Clock } from './jobs/clock.js';
 export { job } from './jobs/schedule.js';
-export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './kernel.js';
+export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { anything, bool, custom, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';

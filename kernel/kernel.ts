@@ -10,7 +10,6 @@ import { type FolderLock, lockFolder } from './database/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
-import { after, draft, event, guard } from './hooks/kinds.js';
 import { HookRegistry, Hooks } from './hooks/registry.js';
 import { isLoopback, Proxies } from './http/address.js';
 import type { Certificate } from './http/certificate.js';
@@ -23,16 +22,8 @@ import { createLog, type Log } from './log/log.js';
 import type { Plugin, PluginContext } from './plugin/define.js';
 import { PluginInstance } from './plugin/instance.js';
 import { messageOf } from './errors/errors.js';
+import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
 import { PluginError } from './plugin/order.js';
-
-/** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
-export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
-/** Facts for the one line in the log that says the panel is ready. */
-export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>('kernel/composeReadyLine');
-/** All plugins run and all listeners are open. */
-export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>('kernel/kernelReady');
-/** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. */
-export const beforeKernelStop = guard<{ readonly reason: string }>('kernel/beforeKernelStop');
 
 export interface KernelOptions {
   readonly plugins: readonly Plugin[];

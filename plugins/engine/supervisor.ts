@@ -4,13 +4,10 @@ import { ConfigReconciler } from './config.js';
 import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf, usersRemoved } from './contract.js';
 import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
 import { Lane } from './lane.js';
-import { composePlan, recordOf } from './plan.js';
+import { composePlan, type Plan, recordOf } from './plan.js';
+import { configJson, examine } from './preview.js';
+import { Retry } from './retry.js';
 import { DONE, UserReconciler } from './users.js';
-
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
-/** A core that lived this long earns a fresh back-off. */
-const HEALTHY_MS = 60_000;
 
 export class Supervisor implements EngineApi {
   readonly #db: Pick<Database, 'refuseInsideWrite'>;
@@ -29,8 +26,7 @@ export class Supervisor implements EngineApi {
   #state: EngineState = 'stop';
   #reason = 'the core has not been started yet';
   #version = '';
-  #retryMs = FIRST_RETRY_MS;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config, extensions }: { db: Pick<Database, 'refuseInsideWrite'>; hooks: Hooks; log: Log; clock: Clock; config: { private: 'allow' | 'block' }; extensions: PluginContext['extensions'] }) {
@@ -45,6 +41,10 @@ export class Supervisor implements EngineApi {
 
   status(): EngineStatus {
     return { state: this.#state, errorMsg: this.#state === 'running' ? this.#config.refusals().join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
+  }
+
+  #plan(): Promise<Plan> {
+    return composePlan(this.#hooks, this.#allowPrivate);
   }
 
   /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
@@ -106,37 +106,18 @@ export class Supervisor implements EngineApi {
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
-    const byInbound = new Map<number, UserRef[]>();
-    for (const ref of users) {
-      const refs = byInbound.get(ref.inboundId);
-      if (refs) refs.push(ref);
-      else byInbound.set(ref.inboundId, [ref]);
-    }
     if (!driver || this.#state !== 'running') {
       // A core that is being started may have been given its users already.
-      for (const inboundId of byInbound.keys()) this.#users.dirty.add(inboundId);
+      for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#notNow();
     }
-    const applied = await Promise.all(
-      [...byInbound].map(async ([inboundId, refs]) => {
-        const tag = this.#config.tags.get(inboundId);
-        return tag === undefined ? DONE : this.#users.apply(driver, tag, inboundId, refs);
-      }),
-    );
-    return applied.find(({ pending }) => pending) ?? DONE;
+    return this.#users.applyAll(driver, this.#config.tags, users);
   }
 
   async examine(inbound: CoreInbound): Promise<void> {
     this.#db.refuseInsideWrite('examine');
     // A program that never told its version is no core and has no say.
-    if (!this.#driver || !this.#version) return;
-    const { base } = await composePlan(this.#hooks, this.#allowPrivate);
-    try {
-      await this.#driver.test(base, [inbound]);
-    } catch (error) {
-      if (error instanceof CoreRefused) throw error;
-      this.#log.warn('the core could not examine an inbound; it is saved unexamined', { tag: inbound.tag, reason: messageOf(error) });
-    }
+    if (this.#driver && this.#version) await examine(this.#driver, await this.#plan(), inbound, this.#log);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -156,15 +137,7 @@ export class Supervisor implements EngineApi {
     const driver = this.#driver;
     if (!driver || this.#state !== 'running') return;
     if (this.#behind || this.#config.refused.size > 0) await this.reconcileConfig();
-    await this.#compareDirty(driver);
-  }
-
-  async #compareDirty(driver: CoreDriver): Promise<void> {
-    for (const inboundId of this.#users.dirty) {
-      const tag = this.#config.tags.get(inboundId);
-      if (tag === undefined) this.#users.dirty.delete(inboundId);
-      else await this.#users.compare(driver, tag, inboundId);
-    }
+    await this.#users.compareDirty(driver, this.#config.tags);
   }
 
   /** Nobody is turned away for what is not known yet. */
@@ -185,33 +158,28 @@ export class Supervisor implements EngineApi {
     return this.#lane.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#reason);
-      const plan = await composePlan(this.#hooks, this.#allowPrivate);
+      const plan = await this.#plan();
       await driver.test(plan.base, [...plan.inbounds.values()]);
-      clearTimeout(this.#retry);
+      this.#retry.cancel();
       await this.#halt(driver, 'an admin restarts it');
       this.#wanted = true;
-      this.#retryMs = FIRST_RETRY_MS;
-      try {
-        await this.#start(driver);
-      } catch (error) {
+      await this.#start(driver).catch((error: unknown) => {
         this.#failed(error);
         throw error;
-      }
+      });
     });
   }
 
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
   async configJson(): Promise<Record<string, unknown>> {
     if (!this.#driver) throw new CoreRefused(this.#reason);
-    const plan = await composePlan(this.#hooks, this.#allowPrivate);
-    const text = [...this.#driver.configText(plan.base, [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)))].join('');
-    return JSON.parse(text) as Record<string, unknown>;
+    return configJson(this.#driver, await this.#plan(), (inbound) => this.#config.withUsers(inbound));
   }
 
   /** Ends the core on purpose, after a last poll. */
   stop(reason: string): Promise<void> {
     this.#wanted = false;
-    clearTimeout(this.#retry);
+    this.#retry.cancel();
     return this.#lane.run(async () => {
       if (this.#driver) await this.#halt(this.#driver, reason);
       this.#enter('stop', reason);
@@ -226,7 +194,7 @@ export class Supervisor implements EngineApi {
   }
 
   async #start(driver: CoreDriver): Promise<void> {
-    const plan = await composePlan(this.#hooks, this.#allowPrivate);
+    const plan = await this.#plan();
     this.#config.forgetRefusals();
     this.#behind = false;
     this.#users.dirty.clear();
@@ -245,12 +213,12 @@ export class Supervisor implements EngineApi {
       this.#running(process);
       await this.#config.change(driver, plan);
     }
-    await this.#compareDirty(driver);
+    await this.#users.compareDirty(driver, this.#config.tags);
   }
 
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
-    const plan = await composePlan(this.#hooks, this.#allowPrivate);
+    const plan = await this.#plan();
     if (await this.#config.needsRestart(driver, plan)) {
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
       await this.#halt(driver, 'a change of the config needs a restart');
@@ -261,7 +229,7 @@ export class Supervisor implements EngineApi {
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
     if (adopted) for (const { tag, id } of plan.inbounds.values()) if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
     await this.#config.change(driver, plan);
-    if (adopted) await this.#compareDirty(driver);
+    if (adopted) await this.#users.compareDirty(driver, this.#config.tags);
   }
 
   #running(process: CoreProcess): void {
@@ -277,17 +245,14 @@ export class Supervisor implements EngineApi {
     const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
-    if (lived > HEALTHY_MS) this.#retryMs = FIRST_RETRY_MS;
+    this.#retry.lived(lived);
     this.#log.error('the core ended by itself; what moved since the last poll is not counted', { reason });
     this.#failed(new Error(reason));
   }
 
   #failed(error: unknown): void {
     this.#enter('error', messageOf(error));
-    if (!this.#wanted) return;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.#lane.run(() => this.#tryAgain()), this.#retryMs);
-    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+    if (this.#wanted) this.#retry.later();
   }
 
   async #tryAgain(): Promise<void> {

@@ -49,6 +49,32 @@ export class UserReconciler {
     return undefined;
   }
 
+  /** Adds, replaces or removes these users, of any inbounds. */
+  async applyAll(driver: CoreDriver, tags: ReadonlyMap<number, string>, users: readonly UserRef[]): Promise<Applied> {
+    const byInbound = new Map<number, UserRef[]>();
+    for (const ref of users) {
+      const refs = byInbound.get(ref.inboundId);
+      if (refs) refs.push(ref);
+      else byInbound.set(ref.inboundId, [ref]);
+    }
+    const applied = await Promise.all(
+      [...byInbound].map(async ([inboundId, refs]) => {
+        const tag = tags.get(inboundId);
+        return tag === undefined ? DONE : this.apply(driver, tag, inboundId, refs);
+      }),
+    );
+    return applied.find(({ pending }) => pending) ?? DONE;
+  }
+
+  /** Compares the inbounds that are suspect. */
+  async compareDirty(driver: CoreDriver, tags: ReadonlyMap<number, string>): Promise<void> {
+    for (const inboundId of this.dirty) {
+      const tag = tags.get(inboundId);
+      if (tag === undefined) this.dirty.delete(inboundId);
+      else await this.compare(driver, tag, inboundId);
+    }
+  }
+
   /** Adds, replaces or removes these users of one inbound. */
   async apply(driver: CoreDriver, tag: string, inboundId: number, refs: readonly UserRef[]): Promise<Applied> {
     return this.lanes.run(tag, async () => {
