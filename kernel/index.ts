@@ -12,12 +12,12 @@ export { defineErrors, type Issue, kernelErrors, messageOf, PanelError, Refusal 
 export { type Add, after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
-export { type ListenerApi, Listeners, type ListenersApi } from './http/listeners.js';
-export { bare, message, payload, raw, type RequestInfo, type Route, route, said } from './http/route.js';
+export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
+export { bare, message, payload, raw, type RequestInfo, type Route, route, said, unwrapped } from './http/route.js';
 export type { Clock } from './jobs/clock.js';
 export { job } from './jobs/schedule.js';
 export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
-export { anything, bool, custom, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
+export { anything, bool, custom, describedAs, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';

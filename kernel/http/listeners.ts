@@ -18,6 +18,13 @@ export interface ListenerApi {
   mountAt(basePath: string): void;
 }
 
+export interface ServedRoute {
+  readonly plugin: string;
+  readonly about: string;
+  readonly path: string;
+  readonly route: Route;
+}
+
 /** What plugins do with listeners; provided by the kernel. */
 export interface ListenersApi {
   readonly panel: ListenerApi;
@@ -31,8 +38,8 @@ export interface ListenersApi {
   requestHost(request: IncomingMessage): string;
   /** Whether this address is one of the trusted proxies. */
   trusts(address: string): boolean;
-  /** Every route that is served, for descriptions of the API. */
-  routes(): readonly { plugin: string; path: string; route: Route }[];
+  /** Every route that is served, with its plugin and what that is for; for descriptions of the API. */
+  routes(): readonly ServedRoute[];
 }
 export const Listeners = token<ListenersApi>('kernel', 'listeners');
 
@@ -114,8 +121,9 @@ export class ListenerSet implements ListenersApi {
     return this.#parts.proxies.trusts(address);
   }
 
-  routes(): { plugin: string; path: string; route: Route }[] {
-    return sortRoutes(this.#routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
+  routes(): ServedRoute[] {
+    const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.plugin.about]));
+    return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({ ...mounted, about: about.get(mounted.plugin) ?? '' }));
   }
 
   async listen(): Promise<void> {

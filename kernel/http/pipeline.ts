@@ -11,7 +11,7 @@ import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
 import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
 import { bodyError, failure, success } from './envelope.js';
-import { type ReplyTools, type RequestInfo, type Route, Said } from './route.js';
+import { type ReplyTools, type RequestInfo, type Route, Said, Unwrapped } from './route.js';
 import type { Log } from '../log/log.js';
 
 const BODY_LIMIT = '10mb';
@@ -167,9 +167,10 @@ export class Pipeline {
       response.end(response.req.method === 'HEAD' ? undefined : (result as string | Buffer));
       return;
     }
-    const obj = result instanceof Said ? (result.obj as unknown) : result;
+    const obj = result instanceof Said || result instanceof Unwrapped ? (result.obj as unknown) : result;
     if (this.#parts.checkReplies && (reply.kind === 'payload' || reply.kind === 'bare')) this.#check(route, obj);
     if (reply.kind === 'bare') this.#json(response, obj);
+    else if (result instanceof Unwrapped) this.#json(response, obj, reply.kind === 'payload' ? reply.unwrappedAs : undefined);
     else if (reply.kind === 'message') this.#json(response, success(typeof result === 'string' ? result : '', null));
     else this.#json(response, success(result instanceof Said ? result.msg : '', obj));
   }
@@ -183,10 +184,10 @@ export class Pipeline {
     }
   }
 
-  #json(response: Response, body: unknown): void {
+  #json(response: Response, body: unknown, mediaType = 'application/json; charset=utf-8'): void {
     const text = JSON.stringify(body);
     const length = Buffer.byteLength(text);
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Type', mediaType);
     response.setHeader('Content-Length', length);
     response.setHeader('Cache-Control', 'no-store');
     // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.

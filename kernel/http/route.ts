@@ -7,19 +7,19 @@ import type { Static } from '../schema/shape.js';
 
 /** How the value that a handler returns is sent. */
 export type ReplyKind =
-  | { readonly kind: 'payload'; readonly schema: Joi.Schema }
+  | { readonly kind: 'payload'; readonly schema: Joi.Schema; readonly unwrappedAs?: string }
   | { readonly kind: 'message' }
   | { readonly kind: 'bare'; readonly schema: Joi.Schema }
-  | { readonly kind: 'raw' };
+  | { readonly kind: 'raw'; readonly mediaType: string };
 
-/** The value goes into `obj` of the envelope. */
-export const payload = <S extends Joi.Schema>(schema: S) => ({ kind: 'payload', schema }) as const;
+/** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
+export const payload = <S extends Joi.Schema>(schema: S, options: { readonly unwrappedAs?: string } = {}) => ({ kind: 'payload', schema, ...options }) as const;
 /** The handler returns a sentence (or nothing); `obj` is null. */
 export const message = () => ({ kind: 'message' }) as const;
 /** The value is the whole body. */
 export const bare = <S extends Joi.Schema>(schema: S) => ({ kind: 'bare', schema }) as const;
-/** The handler returns the body's text and sets the headers itself. */
-export const raw = () => ({ kind: 'raw' }) as const;
+/** The handler returns the body's text and sets the headers itself; the media type is for descriptions. */
+export const raw = (mediaType = '*/*') => ({ kind: 'raw', mediaType }) as const;
 
 /** An `obj` together with a `msg`, for payload routes that have something to say. */
 export class Said<T> {
@@ -32,7 +32,16 @@ export class Said<T> {
 }
 export const said = <T>(msg: string, obj: T): Said<T> => new Said(msg, obj);
 
-type Returned<R> = R extends { kind: 'payload'; schema: infer S } ? Static<S> | Said<Static<S>> : R extends { kind: 'bare'; schema: infer S } ? Static<S> : R extends { kind: 'message' } ? string | void : string;
+/** An `obj` without its envelope, for callers that asked for it so. */
+export class Unwrapped<T> {
+  readonly obj: T;
+  constructor(obj: T) {
+    this.obj = obj;
+  }
+}
+export const unwrapped = <T>(obj: T): Unwrapped<T> => new Unwrapped(obj);
+
+type Returned<R> = R extends { kind: 'payload'; schema: infer S } ? Static<S> | Said<Static<S>> | Unwrapped<Static<S>> : R extends { kind: 'bare'; schema: infer S } ? Static<S> : R extends { kind: 'message' } ? string | void : string;
 
 export interface CookieOptions {
   readonly maxAge?: number;

@@ -1,4 +1,4 @@
-import { anything, type Clock, int, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
+import { anything, type Clock, describedAs, int, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
@@ -33,7 +33,7 @@ export const routes = ({ service, store, clock }: { service: ClientService; stor
   }),
   route({
     method: 'POST', path: '/panel/api/clients/bulkCreate', doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
-    body: list(anything()).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })), errors: taken,
+    body: list(describedAs(anything(), AddClient)).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })), errors: taken,
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
       return said(told(`${result.created} clients created`, applied), result);

@@ -1,5 +1,5 @@
 // Clients as the API shows and takes them.
-import { bool, custom, int, list, nullable, openObject, optional, shape, type Static, text, withDefault, word } from '../../kernel/index.js';
+import { bool, custom, describedAs, int, list, nullable, openObject, optional, shape, type Static, text, withDefault, word } from '../../kernel/index.js';
 import Joi from 'joi';
 
 const amount = () => int().min(0);
@@ -19,7 +19,7 @@ const email = () =>
 /** `id` in a client body is the UUID in the wire form of many programs; an integer there is somebody's row number and means nothing. */
 const wireId = () =>
   custom<string>(
-    Joi.any().custom((value: unknown, state) => {
+    describedAs(Joi.any(), { anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'means nothing' }] }).custom((value: unknown, state) => {
       if (value === '' || Number.isSafeInteger(value)) return '';
       return typeof value === 'string' && UUID.test(value) ? value : state.error('any.custom', { error: new Error('it must be a UUID') });
     }),

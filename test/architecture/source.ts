@@ -24,7 +24,8 @@ const withoutComments = (text: string): string => text.replaceAll(TOKEN, (token)
 
 export function sourceOf(path: string, text: string): Source {
   const code = withoutComments(text);
-  const imports = [...code.matchAll(IMPORT)].map(([, target = '']) => target).filter((target) => target.startsWith('.')).map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
+  // Templates may hold sources of their own.
+  const imports = [...code.replaceAll(TOKEN, (token) => (token.startsWith('`') ? '``' : token)).matchAll(IMPORT)].map(([, target = '']) => target).filter((target) => target.startsWith('.')).map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
   return { path, text, code, imports, size: code.split('\n').filter((line) => line.trim() !== '').length, isTest: /(?:^|\/)test\/|\.test\.ts$/.test(path) };
 }
 

@@ -1,0 +1,99 @@
+// The TypeScript client: one typed method per operation of the document. How calls are made stands in sdk/transport.ts.
+import type { JsonSchema } from './json-schema.js';
+import type { OpenApi, Operation } from './openapi.js';
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const key = (name: string): string => (IDENTIFIER.test(name) ? name : quoted(name));
+const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
+const comment = (text: unknown, indent: string): string => (typeof text === 'string' ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n` : '');
+const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+/** A literal says nothing beside its type. */
+const union = (types: readonly string[]): string => [...new Set(types)].filter((type) => !(type.startsWith("'") && types.includes('string')) && !(/^-?\d/.test(type) && types.includes('number'))).join(' | ');
+const bracketed = (type: string): string => (/[|&]/.test(type) && !/^\{[\s\S]*\}$/.test(type) ? `(${type})` : type);
+
+const SIMPLE: Readonly<Record<string, string>> = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' };
+
+/** The type of what a schema takes. */
+export function typeOf(schema: JsonSchema, indent = ''): string {
+  if ('const' in schema) return literal(schema['const']);
+  if (Array.isArray(schema['enum'])) return union(schema['enum'].map(literal));
+  const { type } = schema;
+  if (Array.isArray(type)) return union(type.map((one: string) => typeOf({ ...schema, type: one }, indent)));
+  if (typeof type === 'string' && SIMPLE[type]) return SIMPLE[type];
+  if (type === 'array') return `${bracketed(typeOf((schema['items'] ?? {}) as JsonSchema, indent))}[]`;
+  if (type === 'object') return objectType(schema, indent);
+  const choices = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
+  if (choices) return union(choices.map((choice) => bracketed(typeOf(choice, indent))));
+  const parts = schema['allOf'] as JsonSchema[] | undefined;
+  return parts ? parts.map((part) => bracketed(typeOf(part, indent))).join(' & ') : 'unknown';
+}
+
+function objectType({ properties, required = [], additionalProperties, patternProperties }: JsonSchema, indent: string): string {
+  const others = [...(typeof additionalProperties === 'object' ? [additionalProperties as JsonSchema] : []), ...Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)];
+  if (!properties) return `Record<string, ${others.length > 0 ? union(others.map((other) => typeOf(other, indent))) : 'unknown'}>`;
+  const inner = `${indent}  `;
+  const lines = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => `${comment(schema['description'], inner)}${inner}${key(name)}${(required as string[]).includes(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`);
+  return lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('')}${indent}}`;
+}
+
+/** What a call takes: path parameters by their names, `query` and `body`. */
+function inputOf({ operationId, parameters = [], requestBody }: Operation): { type: string; optional: boolean } | undefined {
+  const fields: string[] = [];
+  let optional = true;
+  for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path')) {
+    if (name === 'query' || name === 'body') throw new Error(`${operationId}: a path parameter called ${name} hides the ${name} of the call; give it another name`);
+    fields.push(`  ${key(name)}: ${typeOf(schema, '  ')};\n`);
+    optional = false;
+  }
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  if (query.length > 0) {
+    const needed = query.filter(({ required }) => required).map(({ name }) => name);
+    if (needed.length > 0) optional = false;
+    const properties = Object.fromEntries(query.map(({ name, schema, description }) => [name, { ...schema, ...(description !== undefined && { description }) }]));
+    fields.push(`  query${needed.length > 0 ? '' : '?'}: ${typeOf({ type: 'object', properties, required: needed }, '  ')};\n`);
+  }
+  const body = requestBody?.content['application/json'];
+  if (body) {
+    if (requestBody.required) optional = false;
+    fields.push(`  body${requestBody.required ? '' : '?'}: ${typeOf(body.schema, '  ')};\n`);
+  }
+  return fields.length > 0 ? { type: `{\n${fields.join('')}}`, optional } : undefined;
+}
+
+function replyOf({ responses }: Operation): { gives: string; type: string } {
+  const content = (responses['200']?.['content'] ?? {}) as Record<string, { schema?: JsonSchema }>;
+  const schema = content['application/json']?.schema;
+  if (!schema) return { gives: 'response', type: 'Response' };
+  const { success, obj } = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
+  if (success?.['const'] !== true || !obj) return { gives: 'body', type: typeOf(schema) };
+  return obj['type'] === 'null' ? { gives: 'msg', type: 'string' } : { gives: 'obj', type: typeOf(obj) };
+}
+
+/** The whole file. */
+export function clientOf({ paths }: OpenApi): string {
+  const types: string[] = [];
+  const methods: string[] = [];
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const name = capital(operation.operationId);
+      const input = inputOf(operation);
+      const { gives, type } = replyOf(operation);
+      if (input) types.push(`export type ${name}Input = ${input.type};\n`);
+      // Simple types need no name.
+      if (type.length > 20) types.push(`export type ${name}Reply = ${type};\n`);
+      const declared = input ? `input${input.optional ? '?' : ''}: ${name}Input` : '';
+      methods.push(`${comment(`${operation.summary} — ${method.toUpperCase()} ${path}`, '  ')}  ${operation.operationId}(${declared}): Promise<${type.length > 20 ? `${name}Reply` : type}> {\n    return this.call({ method: '${method.toUpperCase()}', path: ${quoted(path)}, gives: '${gives}' }${input ? ', input' : ''});\n  }\n`);
+    }
+  }
+  return `// Generated by bin/reference.mjs from the routes of the panel; change those and run it again.
+import { Transport } from './transport.js';
+
+export { type Issue, PanelFailure, type TransportOptions } from './transport.js';
+
+${types.join('\n')}
+/** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
+export class Weir extends Transport {
+${methods.join('\n')}}
+`;
+}

@@ -1,0 +1,32 @@
+import { definePlugin, Listeners, openObject, optional, oneOf, payload, route, shape, unwrapped } from '../../kernel/index.js';
+import { openApi } from './openapi.js';
+
+const VERSION = '0.1.0';
+const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
+const asksForIt = (accept = ''): boolean => accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === MEDIA_TYPE);
+
+export default definePlugin({
+  name: 'api-docs',
+  version: VERSION,
+  api: 1,
+  about: 'Describes the API of all plugins that are on, for programs that read OpenAPI.',
+  uses: { listeners: Listeners },
+  routes: ({ listeners, log }) => {
+    const told = new Set<string>();
+    const complain = (problem: string): void => {
+      if (told.has(problem)) return;
+      told.add(problem);
+      log.warn('a part of the API cannot be described', { problem });
+    };
+    return [
+      route({
+        method: 'GET', path: '/panel/api/openapi.json', doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
+        query: shape({ raw: optional(oneOf('0', '1')) }), reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
+        handle: ({ query, headers }) => {
+          const document: Record<string, unknown> = { ...openApi(listeners.routes(), { basePath: listeners.panel.basePath, version: VERSION, complain }) };
+          return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;
+        },
+      }),
+    ];
+  },
+});

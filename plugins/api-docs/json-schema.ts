@@ -1,0 +1,191 @@
+// joi schemas as JSON Schema 2020-12. What cannot be said is reported, never passed over: a description must not promise less than is checked without a word.
+import type { Schema } from '../../kernel/index.js';
+import { patternOf } from './pattern.js';
+
+export type JsonSchema = { readonly [key: string]: unknown };
+type Draft = Record<string, unknown>;
+
+/** What joi tells of a schema, as far as we use it. */
+export interface Described {
+  readonly type?: string;
+  readonly flags?: { readonly presence?: string; readonly default?: unknown; readonly only?: boolean; readonly description?: string; readonly unknown?: boolean } & Readonly<Record<string, unknown>>;
+  readonly rules?: readonly { readonly name: string; readonly args?: Readonly<Record<string, unknown>> }[];
+  readonly allow?: readonly unknown[];
+  readonly keys?: Readonly<Record<string, Described>>;
+  readonly items?: readonly Described[];
+  readonly patterns?: readonly { readonly schema?: Described; readonly regex?: string; readonly rule: Described }[];
+  readonly matches?: readonly { readonly schema?: Described }[];
+  readonly dependencies?: readonly { readonly rel: string; readonly key?: string; readonly peers: readonly string[] }[];
+  readonly metas?: readonly Readonly<Record<string, unknown>>[];
+  readonly examples?: readonly unknown[];
+}
+
+const PARTS = new Set(['type', 'flags', 'rules', 'allow', 'keys', 'items', 'patterns', 'matches', 'dependencies', 'metas', 'examples', 'preferences', 'notes', 'tags']);
+const FLAGS = new Set(['presence', 'default', 'only', 'description', 'unknown', 'label', 'match', 'unit', 'cast', 'insensitive', 'unsafe']);
+/** Rules that change a value or check it with code of ours, within what the type says. */
+const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);
+
+type Rule = (args: Readonly<Record<string, unknown>>) => Draft | undefined;
+const bound = (key: string): Rule => ({ limit }) => (typeof limit === 'number' ? { [key]: limit } : undefined);
+const both = (low: string, high: string): Rule => ({ limit }) => (typeof limit === 'number' ? { [low]: limit, [high]: limit } : undefined);
+const always = (draft: Draft): Rule => () => draft;
+
+const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  string: {
+    min: bound('minLength'), max: bound('maxLength'), length: both('minLength', 'maxLength'),
+    pattern: ({ regex, options }) => {
+      const pattern = patternOf(String(regex));
+      if (pattern === undefined) return undefined;
+      const { name, invert } = (options ?? {}) as { name?: string; invert?: boolean };
+      return { ...(invert ? { not: { pattern } } : { pattern }), ...(name !== undefined && { description: name }) };
+    },
+    hostname: always({ anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }), domain: always({ format: 'hostname' }),
+    // joi takes a CIDR as well unless it is told not to, and no format says that.
+    ip: ({ options }) => ((options as { cidr?: string } | undefined)?.cidr === 'forbidden' ? { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] } : { description: 'IP address or CIDR' }),
+    uri: always({ format: 'uri' }), email: always({ format: 'email' }), guid: always({ format: 'uuid' }), isoDate: always({ format: 'date-time' }), base64: always({ contentEncoding: 'base64' }), hex: always({ pattern: '^[0-9a-fA-F]+$' }), alphanum: always({ pattern: '^[0-9a-zA-Z]+$' }), token: always({ pattern: '^\\w+$' }),
+  },
+  number: {
+    integer: always({ type: 'integer' }), min: bound('minimum'), max: bound('maximum'), greater: bound('exclusiveMinimum'), less: bound('exclusiveMaximum'), port: always({ type: 'integer', minimum: 0, maximum: 65_535 }),
+    multiple: ({ base }) => (typeof base === 'number' ? { multipleOf: base } : undefined),
+    sign: ({ sign }) => (sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 }),
+  },
+  array: { min: bound('minItems'), max: bound('maxItems'), length: both('minItems', 'maxItems'), unique: always({ uniqueItems: true }) },
+  object: { min: bound('minProperties'), max: bound('maxProperties'), length: both('minProperties', 'maxProperties') },
+};
+
+export class Describer {
+  readonly #complain: (problem: string) => void;
+
+  /** `complain` hears of everything that a schema checks and the description does not say. */
+  constructor(complain: (problem: string) => void) {
+    this.#complain = complain;
+  }
+
+  /** `at` says in complaints where the schema stands. */
+  describe(schema: Schema, at: string): JsonSchema {
+    return this.of(schema.describe() as Described, at);
+  }
+
+  of(described: Described, at: string): JsonSchema {
+    for (const part of Object.keys(described)) if (!PARTS.has(part)) this.#complain(`${at}: nothing here describes joi's "${part}"`);
+    for (const flag of Object.keys(described.flags ?? {})) if (!FLAGS.has(flag)) this.#complain(`${at}: nothing here describes joi's flag "${flag}"`);
+    const { default: preset, description } = described.flags ?? {};
+    const body = this.#values(described, at);
+    return {
+      ...body,
+      // Our own words win over the name of a pattern.
+      ...(description !== undefined && { description }),
+      ...(isJson(preset) && { default: preset }),
+      ...(described.examples && { examples: described.examples }),
+    };
+  }
+
+  /** The type with its rules, and the values that are taken besides. */
+  #values(described: Described, at: string): JsonSchema {
+    const values = [...new Set(described.allow ?? [])].filter(isJson);
+    if (described.flags?.only) return { ...typeOfAll(values), enum: values };
+    const body = this.#body(described, at);
+    const extra = values.filter((value) => !(value === '' && described.type === 'string' && takesEmpty(body)) && Object.keys(body).length > 0);
+    if (extra.length === 0) return body;
+    if (extra.length === 1 && extra[0] === null && typeof body['type'] === 'string' && !('enum' in body)) return { ...body, type: [body['type'], 'null'] };
+    const { description, ...alone } = body as Draft;
+    return { anyOf: [...(extra.includes(null) ? [{ type: 'null' }] : []), ...extra.filter((value) => value !== null).map((value) => ({ const: value })), alone], ...(description !== undefined && { description }) };
+  }
+
+  #body(described: Described, at: string): Draft {
+    for (const { jsonSchema, describedAs } of described.metas ?? []) {
+      if (jsonSchema !== undefined) return { ...(jsonSchema as JsonSchema) };
+      if (describedAs !== undefined) return { ...this.of(describedAs as Described, at) };
+    }
+    switch (described.type) {
+      case 'any':
+        if (described.rules?.length) this.#complain(`${at}: a custom check on a value of any type says nothing; use describedAs(…)`);
+        return {};
+      case 'boolean':
+        return { type: 'boolean' };
+      case 'string':
+        return this.#rules(described, { type: 'string', ...(!described.allow?.includes('') && { minLength: 1 }) }, at);
+      case 'number':
+        return this.#rules(described, { type: 'number' }, at);
+      case 'array':
+        return this.#rules(described, { type: 'array', ...this.#items(described.items ?? [], at) }, at);
+      case 'object':
+        return this.#rules(described, { type: 'object', ...this.#object(described, at) }, at);
+      case 'alternatives':
+        return this.#alternatives(described, at);
+      default:
+        this.#complain(`${at}: nothing here describes joi's type "${described.type}"`);
+        return {};
+    }
+  }
+
+  #rules({ type = '', rules = [] }: Described, draft: Draft, at: string): Draft {
+    const patterns: unknown[] = [];
+    for (const { name, args = {} } of rules) {
+      if (SILENT.has(name)) continue;
+      const said = RULES[type]?.[name]?.(args);
+      if (!said) this.#complain(`${at}: nothing here describes joi's rule "${name}" of a ${type} with ${JSON.stringify(args)}`);
+      else if ('pattern' in said && 'pattern' in draft) patterns.push({ pattern: said['pattern'] });
+      else Object.assign(draft, said);
+    }
+    return patterns.length > 0 ? { ...draft, allOf: patterns } : draft;
+  }
+
+  #items(items: readonly Described[], at: string): Draft {
+    const all = items.map((item) => this.of(item, `${at}[]`));
+    return all.length === 0 ? {} : { items: all.length === 1 ? all[0] : { anyOf: all } };
+  }
+
+  #object({ keys, patterns = [], flags, dependencies = [] }: Described, at: string): Draft {
+    const entries = Object.entries(keys ?? {}).filter(([, { flags: of }]) => of?.presence !== 'forbidden');
+    const required = entries.filter(([, { flags: of }]) => of?.presence !== 'optional').map(([name]) => name);
+    const draft: Draft = keys ? { properties: Object.fromEntries(entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)])), ...(required.length > 0 && { required }) } : {};
+    if (flags?.unknown) draft['additionalProperties'] = true;
+    for (const { schema, regex, rule } of patterns) {
+      const inner = this.of(rule, `${at}.*`);
+      const pattern = regex === undefined ? undefined : patternOf(regex);
+      if (pattern !== undefined) draft['patternProperties'] = { ...(draft['patternProperties'] as object | undefined), [pattern]: inner };
+      else {
+        if (schema) draft['propertyNames'] = this.of(schema, `${at} (names)`);
+        else this.#complain(`${at}: the pattern ${regex} of its names cannot be said in JSON Schema`);
+        draft['additionalProperties'] = inner;
+      }
+    }
+    return { ...draft, ...this.#dependencies(dependencies, at) };
+  }
+
+  #dependencies(dependencies: NonNullable<Described['dependencies']>, at: string): Draft {
+    const conditions: Draft[] = dependencies.flatMap(({ rel, key = '', peers }): Draft[] => {
+      const each = peers.map((name) => ({ required: [name] }));
+      if (rel === 'or') return [{ anyOf: each }];
+      if (rel === 'xor') return [{ oneOf: each }];
+      if (rel === 'with') return [{ dependentRequired: { [key]: peers } }];
+      if (rel === 'without') return peers.map((name) => ({ not: { required: [key, name] } }));
+      if (rel === 'and') return [{ dependentRequired: Object.fromEntries(peers.map((name) => [name, peers.filter((other) => other !== name)])) }];
+      if (rel === 'nand') return [{ not: { required: peers } }];
+      this.#complain(`${at}: nothing here describes joi's dependency "${rel}"`);
+      return [];
+    });
+    return conditions.length > 0 ? { allOf: conditions } : {};
+  }
+
+  #alternatives({ matches = [], flags }: Described, at: string): Draft {
+    const all = matches.flatMap(({ schema }) => {
+      if (!schema) this.#complain(`${at}: conditions of joi's alternatives are not described; use describedAs(…)`);
+      return schema ? [this.of(schema, at)] : [];
+    });
+    return { [flags?.['match'] === 'one' ? 'oneOf' : flags?.['match'] === 'all' ? 'allOf' : 'anyOf']: all };
+  }
+}
+
+const isJson = (value: unknown): boolean => value !== undefined && typeof value !== 'function' && !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
+
+/** Whether the empty text, which joi takes by name, fits the rules of the type anyway. */
+function takesEmpty({ minLength = 0, pattern = '', format, anyOf, contentEncoding, not, allOf }: Draft): boolean {
+  return minLength === 0 && new RegExp(pattern as string, 'u').test('') && ![format, anyOf, contentEncoding, not, allOf].some((part) => part !== undefined);
+}
+
+function typeOfAll(values: readonly unknown[]): Draft {
+  const types = [...new Set(values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value)))];
+  return types.includes('object') ? {} : { type: types.length === 1 ? types[0] : types };
+}

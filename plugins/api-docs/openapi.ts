@@ -1,0 +1,170 @@
+// The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
+import type { Route, Schema, ServedRoute } from '../../kernel/index.js';
+import { Describer, type JsonSchema } from './json-schema.js';
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+}
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+  readonly description?: string;
+}
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: JsonSchema;
+}
+
+export interface Options {
+  /** begins and ends with a slash */
+  readonly basePath: string;
+  readonly version: string;
+  /** hears of everything that cannot be described */
+  readonly complain: (problem: string) => void;
+}
+
+const isSafe = ({ method }: Route): boolean => method === 'GET';
+const words = (segment: string): string[] => segment.split(/[^A-Za-z0-9]+/).filter(Boolean);
+const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+
+/** Made of method and path alone, so that no other route can change it: `clientsAdd`, `getClientsGetByEmail`. POST, the method of most calls, is not named. */
+export function operationIdOf(method: string, path: string): string {
+  const segments = path.replace(/^\/(?:panel\/)?(?:api\/)?/, '').split('/').filter(Boolean);
+  const parts = segments.map((segment) => words(segment).map(capital).join(''));
+  const id = parts.map((part, i) => (segments[i]?.startsWith('{') ? `By${part}` : part)).join('');
+  return method === 'POST' ? `${id.charAt(0).toLowerCase()}${id.slice(1)}` : `${method.toLowerCase()}${id}`;
+}
+
+const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
+const envelope = (obj: JsonSchema): JsonSchema => ({ type: 'object', required: ['success', 'msg', 'obj'], properties: { success: { const: true }, msg: { type: 'string' }, obj } });
+
+const FAILURE: JsonSchema = {
+  type: 'object',
+  required: ['success', 'msg', 'obj', 'code', 'requestId'],
+  properties: {
+    success: { const: false },
+    msg: { type: 'string', description: 'a sentence for people' },
+    obj: {
+      anyOf: [
+        { type: 'null' },
+        { type: 'object', required: ['issues'], properties: { issues: { type: 'array', items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string', description: 'the field at fault, dotted, as it was sent' }, message: { type: 'string' } } } } } },
+      ],
+    },
+    code: { type: 'string', description: 'stable; for programs' },
+    requestId: { type: 'string', format: 'uuid', description: 'under which the log tells more' },
+  },
+};
+const failing = (description: string): JsonSchema => ({ description, content: json({ $ref: '#/components/schemas/Failure' }) });
+const RESPONSES = {
+  Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
+  Unauthorized: failing('Neither a session nor a token that is known.'),
+  Csrf: failing('A session without the right X-CSRF-Token.'),
+  TooLarge: failing('The body is too large.'),
+  UnsupportedBody: failing('The body is of a kind that is not taken here.'),
+  Failed: failing('Anything else.'),
+} as const;
+const refer = (name: keyof typeof RESPONSES): JsonSchema => ({ $ref: `#/components/responses/${name}` });
+
+const SCHEMES: JsonSchema = {
+  session: { type: 'apiKey', in: 'cookie', name: 'weir_session', description: 'Set by a login.' },
+  csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'The token of GET /csrf-token, for every call with a session that is no GET.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+};
+
+class Writer {
+  readonly #describer: Describer;
+  readonly #complain: (problem: string) => void;
+
+  constructor(complain: (problem: string) => void) {
+    this.#complain = complain;
+    this.#describer = new Describer(complain);
+  }
+
+  operation({ plugin, path, route }: ServedRoute): Operation {
+    const at = `${route.method} ${path}`;
+    const parameters = [...this.#parameters(route.params, 'path', at), ...this.#parameters(route.query, 'query', at)];
+    const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
+    for (const name of inPath.filter((wanted) => !named.includes(wanted))) this.#complain(`${at}: its params do not describe {${name}}`);
+    for (const name of named.filter((wanted) => !inPath.includes(wanted))) this.#complain(`${at}: its params describe ${name}, which is not in the path`);
+    return {
+      operationId: operationIdOf(route.method, path),
+      tags: [plugin],
+      summary: route.doc,
+      security: this.#security(route),
+      ...(parameters.length > 0 && { parameters }),
+      ...(route.body && { requestBody: this.#body(route, route.body, at) }),
+      responses: { 200: this.#reply(route, at), ...this.#failures(route), default: refer('Failed') },
+    };
+  }
+
+  #security(route: Route): Operation['security'] {
+    if (route.auth === 'anyone') return [];
+    const session = isSafe(route) ? { session: [] } : { session: [], csrf: [] };
+    return route.auth === 'session' ? [session] : [session, { bearer: [] }];
+  }
+
+  #parameters(schema: Schema | undefined, where: 'path' | 'query', at: string): Parameter[] {
+    if (!schema) return [];
+    const { properties = {}, required = [] } = this.#describer.describe(schema, `${at} ${where}`) as { properties?: Record<string, JsonSchema>; required?: string[] };
+    return Object.entries(properties).map(([name, { description, ...inner }]) => ({ name, in: where, required: where === 'path' || required.includes(name), ...(description !== undefined && { description: description as string }), schema: inner }));
+  }
+
+  #body(route: Route, body: Schema, at: string) {
+    const schema = this.#describer.describe(body, `${at} body`);
+    const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
+    return { required: !mayBeEmpty, content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) } };
+  }
+
+  #reply({ reply }: Route, at: string): JsonSchema {
+    if (reply.kind === 'raw') return { description: 'As the summary says.', content: { [reply.mediaType]: {} } };
+    if (reply.kind === 'message') return { description: '`msg` tells what was done.', content: json(envelope({ type: 'null' })) };
+    const schema = this.#describer.describe(reply.schema, `${at} reply`);
+    if (reply.kind === 'bare') return { description: 'The value itself, without an envelope.', content: json(schema) };
+    return { description: 'The value is `obj`.', content: { ...json(envelope(schema)), ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)) } };
+  }
+
+  /** What the kernel answers by itself, and the errors that the route names, by status. */
+  #failures(route: Route): Record<string, JsonSchema> {
+    const byStatus = new Map<number, Map<string, string>>();
+    for (const { status, code, text } of route.errors) byStatus.set(status, (byStatus.get(status) ?? new Map<string, string>()).set(code, text));
+    const own = [...byStatus].map(([status, codes]): [string, JsonSchema] => [
+      String(status),
+      { description: [...codes].map(([code, text]) => `\`${code}\`: ${text}`).join('\n\n'), content: json({ allOf: [{ $ref: '#/components/schemas/Failure' }, { properties: { code: { examples: [...codes.keys()] } } }] }) },
+    ]);
+    return {
+      ...((route.params ?? route.query ?? route.body) && { 400: refer('Invalid') }),
+      ...(route.auth !== 'anyone' && { 401: refer('Unauthorized'), ...(!isSafe(route) && { 403: refer('Csrf') }) }),
+      ...(route.body && { 413: refer('TooLarge'), 415: refer('UnsupportedBody') }),
+      ...Object.fromEntries(own),
+    };
+  }
+}
+
+export function openApi(routes: readonly ServedRoute[], { basePath, version, complain }: Options): OpenApi {
+  const writer = new Writer(complain);
+  const onPanel = routes.filter(({ route }) => route.listener === 'panel');
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const served of onPanel) (paths[served.path] ??= {})[served.route.method.toLowerCase()] = writer.operation(served);
+  const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Weir', version, description: 'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.' },
+    servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
+    tags: [...tags].sort(([a], [b]) => a.localeCompare(b)).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas: { Failure: FAILURE }, responses: RESPONSES, securitySchemes: SCHEMES },
+  };
+}

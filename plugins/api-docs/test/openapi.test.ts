@@ -1,0 +1,117 @@
+// The document as programs fetch it: valid by an independent measure, whole, and of this panel.
+import { Validator } from '@seriousme/openapi-schema-validator';
+import test from 'ava';
+import { definePlugin, defineErrors, int, message, payload, route, shape, text } from '../../../kernel/index.js';
+import { FakeEngine } from '../../../test/harness/fake-engine.js';
+import { TestPanel } from '../../../test/harness/panel.js';
+import type { OpenApi } from '../openapi.js';
+import { operationIdOf } from '../openapi.js';
+
+const DOCUMENT = '/panel/api/openapi.json';
+const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}) => TestPanel.boot({ ...options, plugins: [new FakeEngine().plugin, ...(options.plugins ?? [])] });
+
+test('the document is OpenAPI 3.1 by an independent validator', async (t) => {
+  await using panel = await boot();
+  const document = await panel.get<OpenApi>(DOCUMENT);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document) as unknown as Record<string, unknown>);
+  t.true(valid, JSON.stringify(errors, undefined, 1));
+  t.is(validator.version, '3.1');
+  const broken = structuredClone(document) as unknown as { paths: Record<string, unknown> };
+  broken.paths['/x'] = { get: { responses: 'none' } };
+  t.false((await new Validator().validate(broken as unknown as Record<string, unknown>)).valid, 'the validator takes everything');
+});
+
+test('it comes in the envelope, and bare for those who ask', async (t) => {
+  await using panel = await boot();
+  const wrapped = await panel.call<OpenApi>(DOCUMENT);
+  t.true(wrapped.body.success);
+  t.is(wrapped.headers.get('content-type'), 'application/json; charset=utf-8');
+  const { obj } = wrapped.body;
+  const bare = await panel.call(`${DOCUMENT}?raw=1`);
+  t.deepEqual(JSON.parse(bare.text), obj);
+  t.is(bare.headers.get('content-type'), 'application/vnd.oai.openapi+json');
+  const accepted = await panel.call(DOCUMENT, { headers: { accept: 'text/html, application/vnd.oai.openapi+json;q=0.9' } });
+  t.is(accepted.text, bare.text);
+  t.true((await panel.call(DOCUMENT, { headers: { accept: 'application/json' } })).body.success);
+  t.is((await panel.call(`${DOCUMENT}?raw=yes`)).status, 400);
+  t.is((await panel.call(DOCUMENT, { anonymous: true })).status, 401);
+});
+
+test('every route of the panel is in it, once, and can be told from the others', async (t) => {
+  await using panel = await boot();
+  const { paths, tags } = await panel.get<OpenApi>(DOCUMENT);
+  const described = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
+  const served = panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel').map(({ path, route: { method } }) => `${method} ${path}`);
+  t.true(served.length > 20);
+  t.deepEqual(described.sort(), served.sort());
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length, 'two operations have one id');
+  for (const { operationId, tags: own } of operations) {
+    t.regex(operationId, /^[a-z][A-Za-z0-9]*$/);
+    t.true(own.every((tag) => tags.some(({ name, description }) => name === tag && description !== '')), operationId);
+  }
+  // Stable: made of method and path alone.
+  t.is(operationIdOf('GET', '/panel/api/clients/get/{email}'), 'getClientsGetByEmail');
+  t.is(operationIdOf('POST', '/panel/api/engine/outbound-subs/{id}'), 'engineOutboundSubsById');
+  t.is(operationIdOf('POST', '/login'), 'login');
+});
+
+const errors = defineErrors('sample', { LATE: [409, 'it is late'], EARLY: [409, 'it is early'], GONE: [404, 'it is gone'] });
+const sample = definePlugin({
+  name: 'sample', version: '1.0.0', api: 1, about: 'A sample.',
+  routes: () => [
+    route({ method: 'PUT', path: '/panel/api/sample/{id}', doc: 'Does it.', params: shape({ id: int().min(1).description('which') }), query: shape({ how: text() }), body: shape({ what: text() }), form: true, reply: payload(shape({ done: int() })), errors: [errors.LATE, errors.EARLY, errors.GONE], handle: () => ({ done: 1 }) }),
+    route({ method: 'GET', path: '/panel/api/sample/open', auth: 'anyone', doc: 'Open.', reply: message(), handle: () => 'done' }),
+    route({ method: 'GET', path: '/panel/api/sample/fails', doc: 'Fails.', reply: message(), handle: () => { throw new Error('a bug'); } }),
+  ],
+});
+
+test('an operation tells parameters, bodies, replies, errors and who may call it', async (t) => {
+  await using panel = await boot({ plugins: [sample] });
+  const { paths, tags } = await panel.get<OpenApi>(DOCUMENT);
+  const put = paths['/panel/api/sample/{id}']?.['put'];
+  t.deepEqual(put?.parameters, [
+    { name: 'id', in: 'path', required: true, description: 'which', schema: { type: 'integer', minimum: 1 } },
+    { name: 'how', in: 'query', required: true, schema: { type: 'string' } },
+  ]);
+  const body = { schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] } };
+  t.deepEqual(put?.requestBody, { required: true, content: { 'application/json': body, 'application/x-www-form-urlencoded': body } });
+  t.deepEqual(put?.security, [{ session: [], csrf: [] }, { bearer: [] }]);
+  t.deepEqual(Object.keys(put?.responses ?? {}), ['200', '400', '401', '403', '404', '409', '413', '415', 'default']);
+  t.is(put?.responses['409']?.['description'], '`SAMPLE_LATE`: it is late\n\n`SAMPLE_EARLY`: it is early');
+  const done = { type: 'object', properties: { done: { type: 'integer' } }, required: ['done'] };
+  t.like(put?.responses['200'], { content: { 'application/json': { schema: { required: ['success', 'msg', 'obj'], properties: { success: { const: true }, obj: done } } } } });
+  const open = paths['/panel/api/sample/open']?.['get'];
+  t.deepEqual(open?.security, []);
+  t.deepEqual(Object.keys(open?.responses ?? {}), ['200', 'default']);
+  t.deepEqual(tags.find(({ name }) => name === 'sample'), { name: 'sample', description: 'A sample.' });
+});
+
+test('what is not served is not in it: plugins that are absent, and those that are switched off', async (t) => {
+  await using panel = await boot({ plugins: [sample] });
+  const paths = async () => Object.keys((await panel.get<OpenApi>(DOCUMENT)).paths).filter((path) => path.startsWith('/panel/api/sample'));
+  t.is((await paths()).length, 3);
+  for (let i = 0; i < 30 && (await panel.call('/panel/api/sample/fails')).status === 500; i++);
+  t.is((await panel.call('/panel/api/sample/open')).status, 503);
+  t.deepEqual(await paths(), []);
+  await using without = await boot();
+  t.false((await without.call(DOCUMENT)).text.includes('/panel/api/sample'));
+});
+
+test('its server is the base path of the panel', async (t) => {
+  await using panel = await boot({ env: { WEIR_BASE_PATH: '/' } });
+  t.deepEqual((await panel.get<OpenApi>(DOCUMENT)).servers, [{ url: '/' }]);
+  panel.kernel.listeners.panel.mountAt('/deep/base/');
+  t.deepEqual((await panel.get<OpenApi>(`/deep/base${DOCUMENT}`)).servers, [{ url: '/deep/base' }]);
+});
+
+test('a part that cannot be described is a warning, once, and the rest is described', async (t) => {
+  const odd = definePlugin({ name: 'odd', version: '1.0.0', api: 1, about: 'Odd.', routes: () => [route({ method: 'GET', path: '/panel/api/odd/{x}', doc: 'Odd.', reply: message(), handle: () => '' })] });
+  await using panel = await boot({ plugins: [odd] });
+  await panel.get(DOCUMENT);
+  t.true('/panel/api/odd/{x}' in (await panel.get<OpenApi>(DOCUMENT)).paths);
+  const warnings = panel.log.filter((line) => line.includes('cannot be described'));
+  t.is(warnings.length, 1);
+  t.true(warnings[0]?.includes('do not describe {x}'), warnings[0]);
+});

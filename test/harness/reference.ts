@@ -1,0 +1,24 @@
+// What is written from the declarations of all plugins: the reference of the API and the client.
+import { clientOf } from '../../plugins/api-docs/client.js';
+import { type OpenApi, openApi } from '../../plugins/api-docs/openapi.js';
+import { TestPanel } from './panel.js';
+
+export interface Reference {
+  readonly document: OpenApi;
+  /** what could not be described */
+  readonly complaints: readonly string[];
+  /** texts by path in the checkout */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Every plugin of the standard preset, its engine without a core. */
+export const bootWithoutCore = (): Promise<TestPanel> => TestPanel.boot({ env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
+
+export async function makeReference(): Promise<Reference> {
+  await using panel = await bootWithoutCore();
+  const complaints: string[] = [];
+  const routes = panel.kernel.listeners.routes();
+  const version = panel.kernel.plugins().find(({ name }) => name === 'api-docs')?.version ?? '';
+  const document = openApi(routes, { basePath: '/', version, complain: (problem) => void complaints.push(problem) });
+  return { document, complaints, files: { 'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`, 'sdk/index.ts': clientOf(document) } };
+}
