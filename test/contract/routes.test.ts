@@ -1,0 +1,153 @@
+// Every route of every plugin against its own declaration: it takes what it says that it takes, and refuses the rest by name.
+import test, { type ExecutionContext } from 'ava';
+import nock from 'nock';
+import { inspect, type Schema, type ServedRoute } from '../../kernel/index.js';
+import { Describer } from '../../plugins/api-docs/json-schema.js';
+import { bootWithoutCore } from '../harness/reference.js';
+import type { TestPanel } from '../harness/panel.js';
+import { exampleOf } from './example.js';
+
+/** Routes that would end the test itself, with the reason. */
+const NOT_CALLED: ReadonlyMap<string, string> = new Map();
+
+type Fields = Record<string, unknown>;
+const nameOf = ({ route, path }: ServedRoute): string => `${route.method} ${path}`;
+const schemaOf = (schema: Schema, at: string) => new Describer(() => undefined).describe(schema, at);
+const example = (schema: Schema | undefined, at: string, whole = true): unknown => (schema ? exampleOf(schemaOf(schema, at), at, whole) : undefined);
+
+interface Sample {
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly body: unknown;
+}
+const sampleOf = (served: ServedRoute, whole = true): Sample => ({
+  params: (example(served.route.params, `${nameOf(served)} params`) ?? {}) as Fields,
+  query: (example(served.route.query, `${nameOf(served)} query`, whole) ?? {}) as Fields,
+  body: example(served.route.body, `${nameOf(served)} body`, whole),
+});
+
+function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, body }: Sample) {
+  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  return panel.call<{ issues: { path: string; message: string }[] } | null>(`${filled}${search && `?${search}`}`, { method: route.method, ...(body !== undefined && { body }) });
+}
+
+const servedBy = (panel: TestPanel): ServedRoute[] => panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel');
+/** What destroys comes last, so that the others find something. */
+const harm = ({ route, path }: ServedRoute): number => (route.method === 'GET' ? 0 : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE' ? 2 : 1);
+
+/** A panel with an inbound and a client that examples name. */
+async function boot(): Promise<TestPanel> {
+  const panel = await bootWithoutCore();
+  const id = await panel.addInbound();
+  await panel.addClient('example', [id]);
+  return panel;
+}
+
+test.before(() => {
+  // Examples name hosts elsewhere; nobody there shall hear of it.
+  nock.disableNetConnect();
+  nock.enableNetConnect('127.0.0.1');
+});
+test.after.always(() => nock.restore());
+
+test('every route says what it answers', async (t) => {
+  await using panel = await bootWithoutCore();
+  for (const served of servedBy(panel)) {
+    const { reply, doc } = served.route;
+    t.regex(doc, /^[A-Z][\s\S]*\.$/, `${nameOf(served)}: its doc is no sentence`);
+    if (reply.kind === 'raw') t.false(reply.mediaType === '*/*' || reply.mediaType.includes('json'), `${nameOf(served)}: raw("${reply.mediaType}") says nothing of the reply; name the media type, and for JSON a schema with payload(…) or bare(…)`);
+    if (reply.kind === 'payload' || reply.kind === 'bare') t.not(Object.keys(schemaOf(reply.schema, nameOf(served))).length, 0, `${nameOf(served)}: its reply may be anything; say what it is`);
+  }
+});
+
+test('every route takes an example of its declaration', async (t) => {
+  await using panel = await boot();
+  const found = new Map<number, number>();
+  for (const served of servedBy(panel).sort((a, b) => harm(a) - harm(b))) {
+    const name = nameOf(served);
+    const reason = NOT_CALLED.get(name);
+    if (reason !== undefined) {
+      t.log(`${name} is not called: ${reason}`);
+      continue;
+    }
+    for (const whole of [false, true]) {
+      const sample = sampleOf(served, whole);
+      for (const part of ['params', 'query', 'body'] as const) {
+        const schema = served.route[part];
+        const result = schema ? inspect(schema, sample[part], { convert: part !== 'body' }) : {};
+        t.false('issues' in result, `${name}: its ${part} refuse ${JSON.stringify(sample[part])}, which their description takes: ${JSON.stringify(result)}`);
+      }
+      let answer = await call(panel, served, sample);
+      // An example may have ended the session.
+      if (answer.status === 401 && served.route.auth !== 'anyone') {
+        await panel.login();
+        answer = await call(panel, served, sample);
+      }
+      found.set(answer.status, (found.get(answer.status) ?? 0) + 1);
+      t.true(answer.status < 500 || answer.status === 502 || answer.status === 503, `${name} answers ${answer.status} to ${JSON.stringify(sample)}: ${answer.text.slice(0, 300)}\n${panel.log.filter((line) => line.includes('request failed')).at(-1) ?? ''}`);
+    }
+  }
+  t.log(`answers by status: ${[...found].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`).join(', ')}`);
+  t.true((found.get(200) ?? 0) > 20, 'hardly a call succeeded');
+});
+
+/** What hardly any schema takes; the first that this one refuses for this field is sent. */
+const WRONG: readonly unknown[] = [{ wrong: true }, ['wrong'], 'wrong', -1.5, true, null];
+const WRONG_TEXTS: readonly string[] = ['wrong', '-1.5', '', '\u0000', 'x'.repeat(5000)];
+
+/** The good value with something else in one place, for every place in it; `undefined` takes the place away. */
+function* variants(good: unknown, wrong: readonly unknown[], at = ''): Generator<{ field: string; values: unknown[] }> {
+  if (typeof good !== 'object' || good === null) return;
+  for (const [key, inner] of Object.entries(good)) {
+    const field = at === '' ? key : `${at}.${key}`;
+    const put = (value: unknown) => (Array.isArray(good) ? good.with(Number(key), value) : Object.fromEntries(Object.entries({ ...good, [key]: value }).filter(([, kept]) => kept !== undefined)));
+    yield { field, values: wrong.map(put) };
+    if (!Array.isArray(good)) yield { field, values: [put(undefined)] };
+    for (const deeper of variants(inner, wrong, field)) yield { field: deeper.field, values: deeper.values.map(put) };
+  }
+}
+
+/** Of each place one broken copy, where the schema has something against any; and something that is no such value at all. */
+function broken(schema: Schema, good: unknown, wrong: readonly unknown[], convert: boolean): { field: string; value: unknown }[] {
+  const isRefused = (value: unknown) => 'issues' in inspect(schema, value, { convert });
+  const whole = convert ? [] : [{ field: '', values: [{}, 'wrong', [], 1] }];
+  return [...whole, ...variants(good, wrong)].flatMap(({ field, values }) => {
+    const value = values.find(isRefused);
+    return value === undefined ? [] : [{ field, value }];
+  });
+}
+
+async function refuses(t: ExecutionContext, panel: TestPanel, served: ServedRoute, field: string, sample: Sample): Promise<void> {
+  const answer = await call(panel, served, sample);
+  const label = `${nameOf(served)} with a wrong ${field || 'body'}`;
+  t.is(answer.status, 400, `${label} is answered with ${answer.status} ${answer.text.slice(0, 300)}`);
+  const issue = answer.body.obj?.issues.find(({ path }) => path === field || path.startsWith(`${field}.`) || field === '');
+  t.truthy(issue, `${label}: the reply does not name it: ${answer.text.slice(0, 300)}`);
+  const spoken = field.replaceAll(/(?:^|\.)(\d+)(?=\.|$)/g, '[$1]');
+  t.true(answer.body.msg.includes(spoken), `${label}: its message does not name it: ${answer.body.msg}`);
+}
+
+test('every route refuses a broken example and names the field', async (t) => {
+  await using panel = await boot();
+  let refusals = 0;
+  const open: string[] = [];
+  for (const served of servedBy(panel)) {
+    const { params, query, body } = served.route;
+    const good = sampleOf(served);
+    let here = 0;
+    for (const [part, schema, wrong] of [['params', params, WRONG_TEXTS.filter((text) => text !== '')], ['query', query, WRONG_TEXTS], ['body', body, WRONG]] as const) {
+      if (!schema) continue;
+      for (const { field, value } of broken(schema, good[part], wrong, part !== 'body')) {
+        // A path cannot be asked for without its parameters.
+        if (part === 'params' && Object.keys(value as Fields).length < Object.keys(good.params).length) continue;
+        await refuses(t, panel, served, field, { ...good, [part]: value });
+        here++;
+      }
+    }
+    if (here === 0 && (params ?? query ?? body)) open.push(nameOf(served));
+    refusals += here;
+  }
+  t.log(`${refusals} refusals; nothing to refuse: ${open.join(', ') || 'none'}`);
+  t.true(refusals > 100, 'hardly a field was checked');
+});
