@@ -69,7 +69,7 @@ export class Kernel {
   readonly #stopping: AbortController;
   readonly #certificate: Certificate | undefined;
   /** Whose the kernel's own routes and jobs are. */
-  readonly #self = { name: 'kernel', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
+  readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
   #certificateProblem = '';
   #stopped: Promise<void> | undefined;
 

@@ -507,6 +507,13 @@ export type GetOpenapiJsonInput = {
 
 export type GetOpenapiJsonReply = Record<string, unknown>;
 
+export type GetServerGetConfigJsonReply = Record<string, unknown>;
+
+export type GetServerGetNewX25519CertReply = {
+  privateKey: string;
+  publicKey: string;
+};
+
 export type GetServerStatusReply = {
   cpu: number;
   logicalPro: number;
@@ -603,6 +610,11 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/getTwoFactorEnable', gives: 'obj' });
   }
 
+  /** Answers 200 while the panel serves; needs no login and tells no facts. — GET /healthz */
+  getHealthz(): Promise<string> {
+    return this.call({ method: 'GET', path: '/healthz', gives: 'msg' });
+  }
+
   /** Logs in and sets the session cookie. — POST /login */
   login(input: LoginInput): Promise<string> {
     return this.call({ method: 'POST', path: '/login', gives: 'msg' }, input);
@@ -688,9 +700,36 @@ export class Weir extends Transport {
     return this.call({ method: 'GET', path: '/panel/api/openapi.json', gives: 'obj' }, input);
   }
 
+  /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
+  getServerGetConfigJson(): Promise<GetServerGetConfigJsonReply> {
+    return this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' });
+  }
+
+  /** A random UUID. — GET /panel/api/server/getNewUUID */
+  getServerGetNewUUID(): Promise<{
+  uuid: string;
+}> {
+    return this.call({ method: 'GET', path: '/panel/api/server/getNewUUID', gives: 'obj' });
+  }
+
+  /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
+  getServerGetNewX25519Cert(): Promise<GetServerGetNewX25519CertReply> {
+    return this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' });
+  }
+
+  /** Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is. — POST /panel/api/server/restartEngineService */
+  serverRestartEngineService(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' });
+  }
+
   /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
   getServerStatus(): Promise<GetServerStatusReply> {
     return this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' });
+  }
+
+  /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
+  serverStopEngineService(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' });
   }
 
   /** All settings in force; secrets are blank and have a flag. — POST /panel/api/setting/all */

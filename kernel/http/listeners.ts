@@ -122,7 +122,7 @@ export class ListenerSet implements ListenersApi {
   }
 
   routes(): ServedRoute[] {
-    const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.plugin.about]));
+    const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.about]));
     return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({ ...mounted, about: about.get(mounted.plugin) ?? '' }));
   }
 

@@ -37,6 +37,8 @@ export interface PipelineParts {
 
 export interface Owner {
   readonly name: string;
+  /** one sentence for people */
+  readonly about: string;
   readonly faulty: boolean;
   fault(where: string, error: unknown): void;
 }

@@ -36,6 +36,9 @@ export class PluginInstance {
   get name(): string {
     return this.plugin.name;
   }
+  get about(): string {
+    return this.plugin.about;
+  }
   get faulty(): boolean {
     return this.state === 'faulty';
   }

@@ -315,7 +315,7 @@ test('a request that does nothing for too long is given up with 503, and its han
     route({ method: 'POST', path: '/slow-body', auth: 'anyone', doc: 'Waits for its body.', body: shape({}), reply: message(), handle: () => 'read' }),
   ];
   const listener = new Listener({ name: 'impatient', pipeline: alone(), helmet: undefined, silenceMs: 100 });
-  const owner = { name: 'never', faulty: false, fault: () => undefined };
+  const owner = { name: 'never', about: '', faulty: false, fault: () => undefined };
   listener.mount(hanging.map((declared) => ({ mounted: { plugin: 'never', route: declared, path: String(declared.path) }, owner })));
   const port = await listener.listen('127.0.0.1', 0);
   t.teardown(() => listener.close());
