@@ -12,7 +12,6 @@ import { unzip } from './unzip.js';
 
 const LARGEST = 200 * 1024 * 1024;
 const LARGEST_DIGEST = 64 * 1024;
-const TELL_EVERY_MS = 3_000;
 const TRIAL_LIMIT_MS = 10_000;
 
 const MiB = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
@@ -42,7 +41,7 @@ async function fetchArchive(source: Source): Promise<Buffer> {
   log.info('downloading the core', { version: CORE_VERSION, url });
   const expected = await expectedDigest(source);
   let progress = '';
-  const telling = setInterval(() => log.info('still downloading the core', { received: progress }), TELL_EVERY_MS);
+  const telling = setInterval(() => log.info('still downloading the core', { received: progress }), limits.tellMs);
   try {
     const zip = await fetchFile(url, { limit: LARGEST, patience: limits, heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`) });
     const digest = createHash('sha256').update(zip).digest('hex');

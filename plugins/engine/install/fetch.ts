@@ -8,8 +8,10 @@ export interface Patience {
   readonly silenceMs: number;
   /** for all of it */
   readonly wholeMs: number;
+  /** between two words to those who wait */
+  readonly tellMs: number;
 }
-export const patience: Patience = { answerMs: 8_000, silenceMs: 20_000, wholeMs: 15 * 60_000 };
+export const patience: Patience = { answerMs: 8_000, silenceMs: 20_000, wholeMs: 15 * 60_000, tellMs: 3_000 };
 
 export interface FetchOptions {
   readonly limit: number;

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { digestIn } from '../download.js';
 import { findCore, type FoundCore } from '../find.js';
+import type { Patience } from '../fetch.js';
 import { assetOf, CORE_VERSION, keptCore, thisMachine } from '../release.js';
 import { zipOf } from './archive.js';
 
@@ -17,7 +18,7 @@ const good = zipOf([{ name: 'geoip.dat', content: 'x' }, { name: 'xray', content
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const digestFile = (digest: string): string => `MD5= 00\nSHA1= 11\nSHA2-256= ${digest}\nSHA2-512= ${digest}${digest}\n`;
 
-type Answer = (response: ServerResponse) => void;
+type Answer = (response: ServerResponse, said: readonly string[]) => void;
 const sends = (body: Buffer | string): Answer => (response) => void response.end(body);
 const refuses = (status: number): Answer => (response) => void response.writeHead(status).end('no');
 
@@ -30,13 +31,14 @@ interface Outcome {
 }
 
 /** Looks for a core where only the download can give one: no Go, nothing on PATH. */
-async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(digestFile(sha256(good))), env: more = {} }: { zip?: Answer; dgst?: Answer; env?: Record<string, string> }): Promise<Outcome> {
+async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(digestFile(sha256(good))), env: more = {}, patience = {} }: { zip?: Answer; dgst?: Answer; env?: Record<string, string>; patience?: Partial<Patience> }): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-download-'));
   await mkdir(join(folder, 'path'));
   const asked: string[] = [];
+  const [warnings, said]: [string[], string[]] = [[], []];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
-    (request.url?.endsWith('.dgst') ? dgst : zip)(response);
+    (request.url?.endsWith('.dgst') ? dgst : zip)(response, said);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
@@ -44,10 +46,9 @@ async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(diges
     await new Promise((resolve) => server.close(resolve));
     await rm(folder, { recursive: true, force: true });
   });
-  const [warnings, said]: [string[], string[]] = [[], []];
   const env = { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`, ...more };
-  const log = { info: (message: string) => void said.push(message), warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`) };
-  const found = await findCore({ env, dataDirectory: join(folder, 'data'), log, patience: { answerMs: 300, silenceMs: 300, wholeMs: 10_000 } });
+  const log = { info: (message: string, data: { received?: string } = {}) => void said.push([message, data.received].filter(Boolean).join(' ')), warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`) };
+  const found = await findCore({ env, dataDirectory: join(folder, 'data'), log, patience: { answerMs: 300, silenceMs: 300, wholeMs: 20_000, tellMs: 20_000, ...patience } });
   return { found, asked, warnings, said, env };
 }
 
@@ -68,6 +69,22 @@ test('the release is downloaded, checked, unpacked and ready to run, and the nex
   t.deepEqual(await readdir(dirname(keptCore(env))), ['xray']);
   t.deepEqual([warnings, said], [[], ['downloading the core']]);
   t.deepEqual(await findCore({ env, dataDirectory: '/nowhere', log: { info: t.fail, warn: t.fail } }), { binary: keptCore(env), source: 'cache' });
+});
+
+test('who waits is told how much has come', async (t) => {
+  // The second half is sent when the first has been told of.
+  const inHalves: Answer = (response, said) => {
+    response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 100));
+    const waiting = setInterval(() => {
+      if (!said.some((line) => line.includes('MiB'))) return;
+      clearInterval(waiting);
+      response.end(good.subarray(100));
+    }, 5);
+    response.on('close', () => clearInterval(waiting));
+  };
+  const { found, said } = await look(t, { zip: inHalves, patience: { tellMs: 20, silenceMs: 20_000 } });
+  t.is('source' in found && found.source, 'downloaded');
+  t.is(said.at(-1), 'still downloading the core 0.0 MiB of 0.0 MiB');
 });
 
 test('an archive that its digest does not fit is refused', async (t) => {
