@@ -12,7 +12,6 @@ import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry, Hooks } from './hooks/registry.js';
 import { isLoopback, Proxies } from './http/address.js';
-import type { Certificate } from './http/certificate.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { type Clock, systemClock } from './jobs/clock.js';
@@ -67,13 +66,11 @@ export class Kernel {
   readonly #writer: Writer;
   readonly #schedule: Schedule;
   readonly #stopping: AbortController;
-  readonly #certificate: Certificate | undefined;
   /** Whose the kernel's own routes and jobs are. */
   readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
-  #certificateProblem = '';
   #stopped: Promise<void> | undefined;
 
-  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; certificate: Certificate | undefined }) {
+  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController }) {
     this.log = parts.log;
     this.listeners = parts.listeners;
     this.dataDirectory = parts.dataDirectory;
@@ -84,7 +81,6 @@ export class Kernel {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#stopping = parts.stopping;
-    this.#certificate = parts.certificate;
     this.#schedule = new Schedule(parts.clock, parts.log);
   }
 
@@ -119,7 +115,7 @@ export class Kernel {
       const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { ...panel, certificate });
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
-      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, certificate });
+      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
       kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners)]);
       await kernel.#start(sessions);
       return kernel;
@@ -205,7 +201,7 @@ export class Kernel {
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
     this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
-    if (this.#certificate) this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.readCertificateAgain() });
+    this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.listeners.renewCertificate() });
     await this.#hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#hooks.compose(composeReadyLine, undefined);
     this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
@@ -237,20 +233,6 @@ export class Kernel {
       await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) => instance.fault('stop', error));
       await within(STOP_LIMIT_MS, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
       await instance.dispose();
-    }
-  }
-
-  /** For a certificate that was renewed. One that cannot be used leaves the former in place, and is told of once. */
-  async readCertificateAgain(): Promise<void> {
-    try {
-      if (!(await this.#certificate?.readAgain())) return;
-      this.listeners.panel.renew();
-      this.log.info('the certificate was renewed', { validTo: this.#certificate?.validTo });
-      this.#certificateProblem = '';
-    } catch (error) {
-      const problem = messageOf(error);
-      if (problem !== this.#certificateProblem) this.log.error('the new certificate cannot be used; the panel goes on with the former one', { problem });
-      this.#certificateProblem = problem;
     }
   }
 

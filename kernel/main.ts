@@ -33,7 +33,7 @@ export async function main(): Promise<void> {
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
   // Who hangs up a terminal wants the panel to end; a service is asked to read again what may have changed.
-  if (!readable) process.on('SIGHUP', () => void kernel?.readCertificateAgain());
+  if (!readable) process.on('SIGHUP', () => void kernel?.listeners.renewCertificate());
   process.on('uncaughtException', (error) => {
     // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
     log.error('uncaught error', { error });

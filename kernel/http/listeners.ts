@@ -1,6 +1,7 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
 import type { IncomingMessage } from 'node:http';
 import { token } from '../container/token.js';
+import { messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
@@ -63,6 +64,7 @@ export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
   #routes: readonly Owned[] = [];
+  #certificateProblem = '';
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
@@ -124,6 +126,21 @@ export class ListenerSet implements ListenersApi {
   routes(): ServedRoute[] {
     const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.about]));
     return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({ ...mounted, about: about.get(mounted.plugin) ?? '' }));
+  }
+
+  /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */
+  async renewCertificate(): Promise<void> {
+    const { listener, certificate } = this.#open.get(PANEL) as Place & { listener: Listener };
+    try {
+      if (!(await certificate?.readAgain())) return;
+      listener.renew();
+      this.#parts.log.info('the certificate was renewed', { validTo: certificate?.validTo });
+      this.#certificateProblem = '';
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== this.#certificateProblem) this.#parts.log.error('the new certificate cannot be used; the panel goes on with the former one', { problem });
+      this.#certificateProblem = problem;
+    }
   }
 
   async listen(): Promise<void> {

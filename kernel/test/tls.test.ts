@@ -61,7 +61,7 @@ test('a renewed certificate is taken up while open connections go on', async (t)
 
   // Half of it is there: the key does not fit. Said once, however often it is looked at.
   await writeFile(certFile, renewed.cert);
-  for (const _ of [1, 2]) await world.kernel.readCertificateAgain();
+  for (const _ of [1, 2]) await world.kernel.listeners.renewCertificate();
   t.deepEqual(world.log.filter(({ level }) => level === 'error').map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]), ['/key.pem holds no key in PEM that fits the certificate in /cert.pem']);
   t.is((await ask(world.port, '/healthz', old.cert)).subject, 'old.example');
 
