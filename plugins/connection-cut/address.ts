@@ -1,32 +1,38 @@
-// One spelling for each IP address: dotted for IPv4, however it is wrapped, and 32 hex digits for IPv6.
+// One spelling for each IP address: the kernel's own in /proc/net, 8 hex digits for IPv4, however it is wrapped, and 32 for
+// IPv6. Its tables have thousands of rows and are read every few seconds, so nothing of them is converted.
 import { isIPv4, isIPv6 } from 'node:net';
 import { endianness } from 'node:os';
 
-const MAPPED = '00000000000000000000ffff';
-const BYTES_REVERSED = endianness() === 'LE';
+/** The kernel prints words of four bytes as numbers. */
+const REVERSED = endianness() === 'LE';
+export const MAPPED = REVERSED ? '0000000000000000FFFF0000' : '00000000000000000000FFFF';
 
-const dotted = (hex: string): string => [0, 2, 4, 6].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.');
-const plain = (hex: string): string => (hex.startsWith(MAPPED) ? dotted(hex.slice(24)) : hex);
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
+const swap = (hex: string): string => (REVERSED ? hex.replace(/(..)(..)(..)(..)/g, '$4$3$2$1') : hex);
+
+function fromDotted(text: string): string {
+  const bytes = text.split('.').map((byte) => HEX[Number(byte)] ?? '00');
+  return (REVERSED ? bytes.reverse() : bytes).join('');
+}
 
 function groups(text: string): string {
   if (text === '') return '';
-  return text.split(':').map((group) => (group.includes('.') ? group.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0')).join('') : group.padStart(4, '0'))).join('');
+  return text.split(':').map((group) => (group.includes('.') ? swap(fromDotted(group)) : group.padStart(4, '0'))).join('');
 }
 
 /** Undefined for what is no address, or one of a single link (`fe80::1%eth0`), which is no more than a name here. */
 export function spell(address: string): string | undefined {
-  if (isIPv4(address)) return address;
+  if (isIPv4(address)) return fromDotted(address);
   if (!isIPv6(address) || address.includes('%')) return undefined;
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const [front, back] = [groups(head), groups(tail ?? '')];
-  return plain(front + '0'.repeat(32 - front.length - back.length) + back);
-}
-
-/** From the kernel's tables: words of four bytes in the machine's own order. */
-export function spellWords(hex: string): string {
-  const ordered = BYTES_REVERSED ? hex.toLowerCase().replace(/(..)(..)(..)(..)/g, '$4$3$2$1') : hex.toLowerCase();
-  return ordered.length === 8 ? dotted(ordered) : plain(ordered);
+  const [head = '', tail = ''] = address.toUpperCase().split('::');
+  const [front, back] = [groups(head), groups(tail)];
+  const words = swap(front + '0'.repeat(32 - front.length - back.length) + back);
+  return words.startsWith(MAPPED) ? words.slice(MAPPED.length) : words;
 }
 
 /** As everybody else writes it. */
-export const written = (spelt: string): string => (spelt.includes('.') ? spelt : spelt.replace(/(....)(?=.)/g, '$1:'));
+export function written(spelt: string): string {
+  const hex = swap(spelt);
+  if (hex.length === 8) return [0, 2, 4, 6].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.');
+  return hex.toLowerCase().replace(/(....)(?=.)/g, '$1:');
+}

@@ -4,9 +4,10 @@ import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf }
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
 import { spell, written } from './address.js';
-import { type Peer, PeerIndex } from './peers.js';
+import { PeerIndex } from './peers.js';
 import { runsOverUdp } from './reach.js';
 import { cutSettings } from './settings.js';
+import { addressIn, socketKey } from './socket-table.js';
 import type { SocketsApi } from './sockets.js';
 
 /** Users of whom it is watched whether they still move bytes. */
@@ -83,7 +84,7 @@ export class Cutter {
     for (const peer of accepted) {
       const localPort = peer.port === 0 ? 0 : this.#portOf(peer.inboundId);
       const address = localPort === 0 ? undefined : spell(peer.address);
-      if (address !== undefined) this.#index.heard(userName(peer), address, peer.port, localPort);
+      if (address !== undefined) this.#index.heard(userName(peer), socketKey(address, peer.port, localPort));
     }
   }
 
@@ -130,15 +131,11 @@ export class Cutter {
     const mark = this.#index.mark();
     const table = await this.#sockets.read(this.#index.localPorts());
     this.#index.settle(table, mark);
-    const ends = concerned.filter((user) => this.#isGone(user)).flatMap((user) => this.#index.of(user, table)).filter(({ address }) => !this.#trusts(address));
-    if (ends.length > 0) await this.#end(ends);
-  }
-
-  async #end(ends: readonly Peer[]): Promise<void> {
-    const ended = await this.#sockets.end(ends);
+    const ends = concerned.filter((user) => this.#isGone(user)).flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key }))).filter(({ key }) => !this.#trusts(addressIn(key)));
+    if (ends.length === 0) return;
+    const connections = await this.#sockets.end(ends.map(({ key }) => key));
     for (const { user } of ends) this.#count(user, 'ended');
-    const users = new Set(ends.map(({ user }) => user));
-    this.#log.info('open connections of removed clients ended', { connections: ended, users: users.size });
+    this.#log.info('open connections of removed clients ended', { connections, users: new Set(ends.map(({ user }) => user)).size });
   }
 
   /** The poll that removed a user, and the next, still hold bytes from before; who moves in a later one goes on. */

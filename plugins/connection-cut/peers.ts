@@ -1,23 +1,15 @@
 // Which connections belong to which user, as the core's log told and the kernel's table confirmed.
-import { type SocketTable, socketKey } from './socket-table.js';
+import { addressIn, localPortIn, type SocketTable } from './socket-table.js';
 
 const MAX_PEERS = 100_000;
 const MAX_PEERS_OF_USER = 512;
 const MAX_PROXIES = 10_000;
 
-export interface Peer {
+interface Entry {
   readonly key: string;
-  readonly address: string;
-  readonly port: number;
-  readonly localPort: number;
   /** the core's name of the user */
   readonly user: string;
   /** of the socket that the user was seen on; 0 until it was seen */
-  readonly inode: number;
-}
-
-interface Entry extends Peer {
-  user: string;
   inode: number;
   /** heard on this connection after `user`: its next owner, or somebody who shares it */
   other: string | undefined;
@@ -56,12 +48,11 @@ export class PeerIndex {
   }
   localPorts(): Set<number> {
     const ports = new Set<number>();
-    for (const { localPort } of this.#entries.values()) ports.add(localPort);
+    for (const key of this.#entries.keys()) ports.add(localPortIn(key));
     return ports;
   }
 
-  heard(user: string, address: string, port: number, localPort: number): void {
-    const key = socketKey(address, port, localPort);
+  heard(user: string, key: string): void {
     const known = this.#entries.get(key);
     if (known) {
       if (known.user !== user) known.other = user;
@@ -71,7 +62,7 @@ export class PeerIndex {
     // The oldest is the likeliest to be over.
     const surplus = own && own.size >= this.#bounds.ofUser ? own.values().next().value : this.#entries.size >= this.#bounds.peers ? this.#entries.values().next().value : undefined;
     if (surplus) this.#drop(surplus);
-    const entry: Entry = { key, address, port, localPort, user, inode: 0, other: undefined, shared: 'no', absent: false, era: this.#era };
+    const entry: Entry = { key, user, inode: 0, other: undefined, shared: 'no', absent: false, era: this.#era };
     this.#entries.set(key, entry);
     this.#own(entry);
   }
@@ -104,7 +95,7 @@ export class PeerIndex {
       entry.inode = inode;
       if (other !== undefined) entry.shared = 'perhaps';
     } else if (entry.inode === inode) {
-      if (entry.shared === 'yes') this.#isProxy(entry.address);
+      if (entry.shared === 'yes') this.#isProxy(addressIn(entry.key));
       else if (other !== undefined) entry.shared = 'yes';
     } else {
       this.#drop(entry);
@@ -115,9 +106,10 @@ export class PeerIndex {
     }
   }
 
-  /** Connections that are this user's alone, and open in this table. */
-  of(user: string, table: SocketTable): Peer[] {
-    return [...(this.#byUser.get(user) ?? [])].filter(({ key, inode, other, shared, address }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no' && !this.#proxies.has(address));
+  /** Keys of the connections that are this user's alone, and open in this table. */
+  of(user: string, table: SocketTable): string[] {
+    const own = [...(this.#byUser.get(user) ?? [])].filter(({ key, inode, other, shared }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no');
+    return own.map(({ key }) => key).filter((key) => !this.#proxies.has(addressIn(key)));
   }
 
   clear(): void {

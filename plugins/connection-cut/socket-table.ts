@@ -1,47 +1,66 @@
 // The kernel's table of TCP sockets, as far as it concerns some local ports. Read as a file: no program is started for it.
 import { createReadStream } from 'node:fs';
-import { spellWords } from './address.js';
+import { MAPPED } from './address.js';
 
-/** A connection by its ends, seen from here. The local address is left out: nobody connects twice from one port to one port. */
-export const socketKey = (address: string, port: number, localPort: number): string => `${address}:${port}>${localPort}`;
+const portHex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+
+/** A connection by its ends, seen from here, e.g. `0100007F:EDA4>01BB`. The local address is left out: nobody connects twice from one port to one port. */
+export const socketKey = (spelt: string, port: number, localPort: number): string => `${spelt}:${portHex(port)}>${portHex(localPort)}`;
+export const addressIn = (key: string): string => key.slice(0, key.indexOf(':'));
+export const portIn = (key: string): number => Number.parseInt(key.slice(-9, -5), 16);
+export const localPortIn = (key: string): number => Number.parseInt(key.slice(-4), 16);
 
 /** socketKey → inode, which is another one for each socket */
 export type SocketTable = ReadonlyMap<string, number>;
 
 /** ESTABLISHED, and CLOSE_WAIT: the peer says no more and may still be sent to. */
 const OPEN = new Set(['01', '08']);
-const portText = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+/** queues, timer, retransmits, user, timeout, inode */
+const INODE = / \S+ \S+ \S+ +\d+ +\d+ (\d+)/y;
 
-/** One row, e.g. `  2: 0100007F:1F90 0100007F:EDA4 01 00000000:00000000 00:00000000 00000000     0        0 289100 2 …`. */
-function addRow(row: string, ports: ReadonlySet<string>, into: Map<string, number>): void {
-  const local = row.indexOf(': ') + 2;
-  const remote = row.indexOf(' ', local) + 1;
-  const localPort = row.slice(remote - 5, remote - 1);
-  if (local < 2 || !ports.has(localPort)) return;
-  const [peer = '', state = '', , , , , , inode = ''] = row.slice(remote).split(/ +/, 8);
-  // A socket that the core has not taken yet has no inode.
-  if (!OPEN.has(state) || inode === '0') return;
-  const colon = peer.indexOf(':');
-  into.set(socketKey(spellWords(peer.slice(0, colon)), Number.parseInt(peer.slice(colon + 1), 16), Number.parseInt(localPort, 16)), Number(inode));
+interface Table {
+  readonly path: string;
+  /** digits of an address */
+  readonly width: number;
+}
+const TABLES: readonly Table[] = [{ path: '/proc/net/tcp', width: 8 }, { path: '/proc/net/tcp6', width: 32 }];
+
+/** Rows look like `  2: 0100007F:1F90 0100007F:EDA4 01 00000000:00000000 00:00000000 00000000     0        0 289100 2 …`. */
+function addRows(text: string, width: number, ports: ReadonlySet<string>, into: Map<string, number>): void {
+  for (let begin = 0, end = text.indexOf('\n'); end >= 0; begin = end + 1, end = text.indexOf('\n', begin)) {
+    const local = text.indexOf(': ', begin) + 2;
+    const remote = local + width + 6;
+    const state = remote + width + 6;
+    const localPort = text.slice(remote - 5, remote - 1);
+    if (!ports.has(localPort) || !OPEN.has(text.slice(state, state + 2))) continue;
+    INODE.lastIndex = state + 2;
+    const [, inode = '0'] = INODE.exec(text) ?? [];
+    // A socket that the core has not taken yet has none.
+    if (inode === '0') continue;
+    const peer = text.slice(remote, state - 1);
+    into.set(`${peer.startsWith(MAPPED) ? peer.slice(MAPPED.length) : peer}>${localPort}`, Number(inode));
+  }
 }
 
-async function readTable(path: string, ports: ReadonlySet<string>, into: Map<string, number>): Promise<void> {
+async function readTable({ path, width }: Table, ports: ReadonlySet<string>, into: Map<string, number>): Promise<void> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'latin1' }) as AsyncIterable<string>) {
-    const rows = (rest + chunk).split('\n');
-    rest = rows.pop() ?? '';
-    for (const row of rows) addRow(row, ports, into);
+    const text = rest + chunk;
+    const whole = text.lastIndexOf('\n') + 1;
+    addRows(text.slice(0, whole), width, ports, into);
+    rest = text.slice(whole);
   }
 }
 
 /** Open connections to these ports of this machine. */
 export async function readSockets(localPorts: ReadonlySet<number>): Promise<SocketTable> {
-  const table = new Map<string, number>();
-  const ports = new Set([...localPorts].map(portText));
-  await readTable('/proc/net/tcp', ports, table);
-  // A machine without IPv6 has no such file.
-  await readTable('/proc/net/tcp6', ports, table).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  return table;
+  const into = new Map<string, number>();
+  const ports = new Set([...localPorts].map(portHex));
+  for (const table of TABLES) {
+    await readTable(table, ports, into).catch((error: NodeJS.ErrnoException) => {
+      // A machine without IPv6 has no such table.
+      if (error.code !== 'ENOENT' || table.width === 8) throw error;
+    });
+  }
+  return into;
 }

@@ -4,16 +4,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { messageOf } from '../../kernel/index.js';
-import { written } from './address.js';
-import { readSockets, type SocketTable } from './socket-table.js';
-
-export type End = Readonly<Record<'address', string> & Record<'port' | 'localPort', number>>;
+import { spell, written } from './address.js';
+import { addressIn, localPortIn, portIn, readSockets, socketKey, type SocketTable } from './socket-table.js';
 
 /** What the plugin does with sockets; a test has others. */
 export interface SocketsApi {
   read(localPorts: ReadonlySet<number>): Promise<SocketTable>;
-  /** Ends these connections and resolves with how many there were. */
-  end(connections: readonly End[]): Promise<number>;
+  /** Ends the connections of these keys and resolves with how many there were. */
+  end(keys: readonly string[]): Promise<number>;
   /** Why connections cannot be ended here, or nothing. Never rejects, and harms nobody: it ends a connection of its own. */
   hindrance(): Promise<string>;
 }
@@ -25,7 +23,7 @@ const CAP_NET_ADMIN = 1n << 12n;
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 /** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
-export const filterOf = (connections: readonly End[]): string => connections.map(({ address, port, localPort }) => `( sport = :${localPort} and dst [${written(address)}] and dport = :${port} )`).join(' or ');
+export const filterOf = (keys: readonly string[]): string => keys.map((key) => `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`).join(' or ');
 
 function ss(filter: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -46,10 +44,10 @@ export class Sockets implements SocketsApi {
     return readSockets(localPorts);
   }
 
-  async end(connections: readonly End[]): Promise<number> {
+  async end(keys: readonly string[]): Promise<number> {
     let ended = 0;
-    for (let at = 0; at < connections.length; at += AT_ONCE) {
-      const output = await ss(filterOf(connections.slice(at, at + AT_ONCE)));
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      const output = await ss(filterOf(keys.slice(at, at + AT_ONCE)));
       ended += output.split('\n').length - 1;
     }
     return ended;
@@ -72,7 +70,7 @@ export class Sockets implements SocketsApi {
       const client = connect(localPort, '127.0.0.1').on('error', () => undefined);
       const [[taken]] = await Promise.all([once(server, 'connection') as Promise<[NodeJS.Socket & { destroy(): void }]>, once(client, 'connect')]);
       taken.on('error', () => undefined);
-      await this.end([{ address: '127.0.0.1', port: client.localPort ?? 0, localPort }]);
+      await this.end([socketKey(spell('127.0.0.1') ?? '', client.localPort ?? 0, localPort)]);
       const left = await this.read(new Set([localPort]));
       client.destroy();
       taken.destroy();

@@ -2,10 +2,11 @@ import test from 'ava';
 import { createLog } from '../../../kernel/log/log.js';
 import type { AcceptedPeer, UserRef } from '../../engine/contract.js';
 import type { Inbound } from '../../inbounds/contract.js';
+import { spell } from '../address.js';
 import { Cutter } from '../cutter.js';
 import { socketKey, type SocketTable } from '../socket-table.js';
-import type { End } from '../sockets.js';
 
+const keyOf = (address: string, port: number, localPort: number): string => socketKey(spell(address) ?? '', port, localPort);
 const user = (clientId: number, inboundId = 1): UserRef => ({ inboundId, clientId });
 
 /** A machine with one core: who is connected, who may be, and what was ended. */
@@ -45,10 +46,9 @@ class World {
           this.reads += 1;
           return new Map(this.sockets);
         },
-        end: async (ends: readonly End[]) => {
+        end: async (keys) => {
           if (this.trouble) throw this.trouble;
-          const keys = ends.map(({ address, port, localPort }) => socketKey(address, port, localPort));
-          this.ended.push(keys);
+          this.ended.push([...keys]);
           for (const key of keys) this.sockets.delete(key);
           return keys.length;
         },
@@ -62,7 +62,7 @@ class World {
     this.#hear?.(this.#lines.splice(0));
   }
   connect(who: UserRef, port: number, { address = '192.0.2.1', localPort = 443 } = {}): string {
-    const key = socketKey(address, port, localPort);
+    const key = keyOf(address, port, localPort);
     if (!this.sockets.has(key)) this.sockets.set(key, (this.#inode += 1));
     this.#lines.push({ ...who, address, port });
     return key;
@@ -136,7 +136,7 @@ test('connections of proxies are never ended: port 0, a trusted address, a conne
   world.proxies.add('198.51.100.1').add('2001:0db8:0000:0000:0000:0000:0000:0001');
   world.connect(user(1), 0);
   world.connect(user(1), 5001, { address: '198.51.100.1' });
-  world.connect(user(1), 5001, { address: '20010db8000000000000000000000001' });
+  world.connect(user(1), 5001, { address: '2001:db8::1' });
   world.connect(user(1), 5002);
   world.connect(user(2), 5002);
   await world.remove(user(1));
@@ -161,7 +161,7 @@ test('an inbound that moved to another port is followed there', async (t) => {
   world.cutter.inboundChanged(1, true);
   world.connect(user(1), 5002, { localPort: 8443 });
   await world.remove(user(1));
-  t.deepEqual(world.ended, [[socketKey('192.0.2.1', 5001, 443), socketKey('192.0.2.1', 5002, 8443)]]);
+  t.deepEqual(world.ended, [[keyOf('192.0.2.1', 5001, 443), keyOf('192.0.2.1', 5002, 8443)]]);
 });
 
 test('without the right, and without an engine that tells who is connected, nothing is tried and it is said why', async (t) => {

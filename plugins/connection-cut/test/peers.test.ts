@@ -1,10 +1,11 @@
 import test from 'ava';
 import { PeerIndex } from '../peers.js';
-import { socketKey, type SocketTable } from '../socket-table.js';
+import { portIn, socketKey, type SocketTable } from '../socket-table.js';
 
 const PORT = 443;
+const keyOf = (port: number): string => socketKey('010200C0', port, PORT);
 /** Peer's port → inode. */
-const table = (sockets: Readonly<Record<number, number>>): SocketTable => new Map(Object.entries(sockets).map(([port, inode]) => [socketKey('192.0.2.1', Number(port), PORT), inode]));
+const table = (sockets: Readonly<Record<number, number>>): SocketTable => new Map(Object.entries(sockets).map(([port, inode]) => [keyOf(Number(port)), inode]));
 
 class Story {
   readonly index: PeerIndex;
@@ -13,14 +14,14 @@ class Story {
     this.index = index;
   }
   heard(user: string, port: number): void {
-    this.index.heard(user, '192.0.2.1', port, PORT);
+    this.index.heard(user, keyOf(port));
   }
   settle(sockets: Readonly<Record<number, number>>): void {
     this.now = table(sockets);
     this.index.settle(this.now, this.index.mark());
   }
   of(user: string): number[] {
-    return this.index.of(user, this.now).map(({ port }) => port);
+    return this.index.of(user, this.now).map(portIn);
   }
 }
 

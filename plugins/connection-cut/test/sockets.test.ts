@@ -23,6 +23,7 @@ async function open(t: ExecutionContext, host: string, port: number): Promise<So
   await once(socket, 'connect');
   return socket;
 }
+const keyOf = (address: string, port: number, localPort: number): string => socketKey(spell(address) ?? '', port, localPort);
 const own = (socket: Socket): number => socket.localPort ?? 0;
 
 test('the table has the open connections of a port, each with an inode of its own, and no others', async (t) => {
@@ -31,7 +32,7 @@ test('the table has the open connections of a port, each with an inode of its ow
   const [a, b] = [await open(t, '127.0.0.1', here.port), await open(t, '127.0.0.1', here.port)];
   await open(t, '127.0.0.1', elsewhere.port);
   await until(() => here.taken.length === 2, 'both are taken');
-  const keys = [a, b].map((socket) => socketKey('127.0.0.1', own(socket), here.port));
+  const keys = [a, b].map((socket) => keyOf('127.0.0.1', own(socket), here.port));
   const table = await readSockets(new Set([here.port]));
   t.deepEqual([...table.keys()].sort(), [...keys].sort());
   t.is(new Set(table.values()).size, 2);
@@ -42,9 +43,9 @@ test('the table has the open connections of a port, each with an inode of its ow
 
 test('a filter names both ends of each connection, whatever the family', (t) => {
   const localPort = 443;
-  t.is(filterOf([{ address: '192.0.2.7', port: 5000, localPort }]), '( sport = :443 and dst [192.0.2.7] and dport = :5000 )');
+  t.is(filterOf([keyOf('192.0.2.7', 5000, localPort)]), '( sport = :443 and dst [192.0.2.7] and dport = :5000 )');
   t.is(
-    filterOf([{ address: '192.0.2.7', port: 1, localPort }, { address: spell('2001:db8::7') ?? '', port: 2, localPort }]),
+    filterOf([keyOf('192.0.2.7', 1, localPort), keyOf('2001:db8::7', 2, localPort)]),
     '( sport = :443 and dst [192.0.2.7] and dport = :1 ) or ( sport = :443 and dst [2001:0db8:0000:0000:0000:0000:0000:0007] and dport = :2 )',
   );
 });
@@ -64,11 +65,11 @@ test('the named connections end, over IPv4, IPv6 and IPv4 inside IPv6, and no ot
   for (const host of ways) spared.push(await open(t, host, port));
   await until(() => taken.length === 4, 'all are taken');
   const before = await readSockets(new Set([port]));
-  const ends = doomed.map((socket, i) => ({ address: spell(ways[i] ?? '') ?? '', port: own(socket), localPort: port }));
-  for (const { address, port: from } of ends) t.true(before.has(socketKey(address, from, port)), 'the table spells it as the log does');
+  const ends = doomed.map((socket, i) => keyOf(ways[i] ?? '', own(socket), port));
+  for (const key of ends) t.true(before.has(key), 'the table spells it as the log does');
   t.is(await sockets.end(ends), 2);
   const left = await readSockets(new Set([port]));
-  t.deepEqual([...left.keys()].sort(), spared.map((socket, i) => socketKey(spell(ways[i] ?? '') ?? '', own(socket), port)).sort());
+  t.deepEqual([...left.keys()].sort(), spared.map((socket, i) => keyOf(ways[i] ?? '', own(socket), port)).sort());
   t.is(await sockets.end(ends), 0, 'what is gone is gone');
   t.is(await sockets.end([]), 0);
 });
@@ -85,6 +86,6 @@ test('more connections than one call of the program takes', async (t) => {
   const all = await Promise.all(Array.from({ length: count }, () => open(t, '127.0.0.1', port)));
   await until(() => taken.length === count, 'all are taken');
   const [spared, ...doomed] = all;
-  t.is(await sockets.end(doomed.map((socket) => ({ address: '127.0.0.1', port: own(socket), localPort: port }))), count - 1);
-  t.deepEqual([...(await readSockets(new Set([port]))).keys()], [socketKey('127.0.0.1', spared ? own(spared) : 0, port)]);
+  t.is(await sockets.end(doomed.map((socket) => keyOf('127.0.0.1', own(socket), port))), count - 1);
+  t.deepEqual([...(await readSockets(new Set([port]))).keys()], [keyOf('127.0.0.1', spared ? own(spared) : 0, port)]);
 });

@@ -29,7 +29,7 @@ export class AccessLog {
         const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;
         if (done === 0) return;
         this.position += done;
-        const batch = acceptedIn(buffer.toString('latin1', 0, whole));
+        const batch = acceptedIn(buffer.subarray(0, whole));
         if (batch.length > 0) hear(batch);
       }
     } finally {
@@ -38,10 +38,11 @@ export class AccessLog {
   }
 }
 
-function acceptedIn(text: string): Accepted[] {
+/** Each line becomes a string of its own: a piece of a larger one that somebody keeps would keep all of it. */
+function acceptedIn(lines: Buffer): Accepted[] {
   const batch: Accepted[] = [];
-  for (let at = 0, end = text.indexOf('\n'); end >= 0; at = end + 1, end = text.indexOf('\n', at)) {
-    const accepted = acceptedOf(text.slice(at, end));
+  for (let at = 0, end = lines.indexOf(10); end >= 0; at = end + 1, end = lines.indexOf(10, at)) {
+    const accepted = acceptedOf(lines.toString('latin1', at, end));
     if (accepted) batch.push(accepted);
   }
   return batch;
