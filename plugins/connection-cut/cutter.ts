@@ -13,6 +13,8 @@ import type { SocketsApi } from './sockets.js';
 /** Users of whom it is watched whether they still move bytes. */
 const MAX_WATCHED = 10_000;
 const POLLS_ALLOWED = 2;
+/** Polls with traffic before the first line, after which the log is taken to be off. */
+const SILENT_POLLS = 3;
 
 export class Cutter {
   readonly #log: Log;
@@ -32,6 +34,8 @@ export class Cutter {
   #leave: () => void = () => undefined;
   #last: Promise<void> = Promise.resolve();
   #failing = false;
+  /** polls with traffic since the core's start, as long as no line of its log was of use */
+  #silent: number | undefined = 0;
   /** removed since the pass that is under way began */
   #waiting: string[] = [];
 
@@ -60,8 +64,18 @@ export class Cutter {
 
   /** What becomes of the open connections of a client that is removed from this inbound. */
   describe(inbound: Parameters<typeof runsOverUdp>[0] & { readonly id: number }) {
-    const reason = runsOverUdp(inbound) ? 'it runs over UDP, where no connection can be ended alone' : this.#hindrance || (this.#wanted ? '' : 'the setting engineCutConnections is off');
+    const reason = runsOverUdp(inbound) ? 'it runs over UDP, where no connection can be ended alone' : this.#hindrance || this.#pause;
     return { end: reason === '', reason, ...(this.#counts.get(inbound.id) ?? { ended: 0, missed: 0 }) };
+  }
+
+  get #pause(): string {
+    if (!this.#wanted) return 'the setting engineCutConnections is off';
+    return this.#silent === undefined || this.#silent < SILENT_POLLS ? '' : 'the core logs no connections; is its access log off, or does it mask addresses?';
+  }
+
+  /** Another core may be told to log otherwise. */
+  coreStarted(): void {
+    this.#silent = 0;
   }
 
   inboundChanged(id: number, exists: boolean): void {
@@ -82,6 +96,7 @@ export class Cutter {
   #heard(accepted: readonly AcceptedPeer[]): void {
     if (!this.#wanted) return;
     for (const peer of accepted) {
+      if (this.#silent !== undefined && spell(peer.address) !== undefined) this.#silent = undefined;
       const localPort = peer.port === 0 ? 0 : this.#portOf(peer.inboundId);
       const address = localPort === 0 ? undefined : spell(peer.address);
       if (address !== undefined) this.#index.heard(userName(peer), socketKey(address, peer.port, localPort));
@@ -140,6 +155,7 @@ export class Cutter {
 
   /** The poll that removed a user, and the next, still hold bytes from before; who moves in a later one goes on. */
   counted(usage: readonly UserRef[]): void {
+    if (this.#silent !== undefined && usage.length > 0 && this.#wanted) this.#silent += 1;
     if (this.#watched.size === 0) return;
     const moved = new Set(usage.map(userName));
     for (const [user, polls] of this.#watched) {

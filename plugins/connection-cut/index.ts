@@ -1,5 +1,5 @@
 import { definePlugin, extend, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
-import { CoreAccess, usersRemoved } from '../engine/contract.js';
+import { CoreAccess, coreStateChanged, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
@@ -18,6 +18,9 @@ export default definePlugin({
   hooks: ({ cutter }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => void cutter.removed(users)),
+    tap(coreStateChanged, ({ to }) => {
+      if (to === 'running') cutter.coreStarted();
+    }),
     tap(trafficCounted, ({ usage }) => cutter.counted(usage)),
     tap(afterInboundSave, ({ changes }) => {
       for (const { before, after } of changes) cutter.inboundChanged((after ?? before)?.id ?? 0, after !== undefined);

@@ -93,3 +93,21 @@ test('with the setting off what is open runs out, and it is said; what is opened
   await panel.until(() => server.giving === 1, 'it ends');
   await goesOn(panel, first, 'one that nobody knew of goes on');
 });
+
+test.serial('a panel that takes a running core over knows from its log who is connected', async (t) => {
+  if (!(await mayCut(t))) return t.pass();
+  const server = await openServer(t);
+  const first = await openPanel(t);
+  const id = await first.addInbound();
+  for (const email of ['a', 'b']) await first.addClient(email, [id]);
+  const a = flow(await connect(t, first, 'a', server));
+  const b = flow(await connect(t, first, 'b', server));
+  await first.until(() => a.soFar > 0 && b.soFar > 0, 'both transfer');
+  await first.kill('SIGKILL');
+  const second = await openPanel(t, { dataDirectory: first.dataDirectory });
+  t.truthy(second.said('a running core was found and taken over'));
+  t.is(server.giving, 2);
+  await second.get('/panel/api/clients/update/a', { body: { enable: false } });
+  await second.until(() => server.giving === 1, 'a connection from before ends');
+  await goesOn(second, b, 'the other goes on');
+});

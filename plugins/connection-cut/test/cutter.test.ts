@@ -223,6 +223,24 @@ test('a removed user who moves bytes after two polls is missed, counted at each 
   t.is(world.describe().missed, 2, 'let in again');
 });
 
+test('a core that logs no connections while bytes move is said to, until it does', async (t) => {
+  const world = await started();
+  for (let poll = 0; poll < 3; poll += 1) {
+    t.true(world.describe().end);
+    world.connect(user(1), 5001, { address: '192.0.*.*' });
+    world.readLog();
+    world.cutter.counted([user(1)]);
+  }
+  t.regex(world.describe().reason, /access log/);
+  world.connect(user(1), 0);
+  world.readLog();
+  for (let poll = 0; poll < 9; poll += 1) world.cutter.counted([user(1)]);
+  t.true(world.describe().end, 'one long connection needs no new line');
+  world.cutter.coreStarted();
+  for (let poll = 0; poll < 3; poll += 1) world.cutter.counted([user(1)]);
+  t.false(world.describe().end, 'another core, another log');
+});
+
 test('after the end of the plugin nobody is followed', async (t) => {
   const world = await started();
   await world.cutter.stop();
