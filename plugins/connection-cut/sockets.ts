@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { messageOf } from '../../kernel/index.js';
 import { spell, written } from './address.js';
 import { addressIn, localPortIn, portIn, readSockets, socketKey, type SocketTable } from './socket-table.js';
@@ -58,24 +58,25 @@ export class Sockets implements SocketsApi {
       if (!(await mayAdministrate())) return 'the panel lacks the right CAP_NET_ADMIN';
       return (await this.#endsItsOwn()) ? '' : 'this kernel does not end connections (it is built without INET_DIAG_DESTROY)';
     } catch (error) {
-      return messageOf(error);
+      return `a connection of its own could not be ended: ${messageOf(error)}`;
     }
   }
 
   async #endsItsOwn(): Promise<boolean> {
     const server = createServer().listen(0, '127.0.0.1');
+    const ours: Socket[] = [];
     try {
       await once(server, 'listening');
       const { port: localPort } = server.address() as AddressInfo;
       const client = connect(localPort, '127.0.0.1').on('error', () => undefined);
-      const [[taken]] = await Promise.all([once(server, 'connection') as Promise<[NodeJS.Socket & { destroy(): void }]>, once(client, 'connect')]);
-      taken.on('error', () => undefined);
+      ours.push(client);
+      const signal = AbortSignal.timeout(LIMIT_MS);
+      const [[taken]] = await Promise.all([once(server, 'connection', { signal }) as Promise<[Socket]>, once(client, 'connect', { signal })]);
+      ours.push(taken.on('error', () => undefined));
       await this.end([socketKey(spell('127.0.0.1') ?? '', client.localPort ?? 0, localPort)]);
-      const left = await this.read(new Set([localPort]));
-      client.destroy();
-      taken.destroy();
-      return left.size === 0;
+      return (await this.read(new Set([localPort]))).size === 0;
     } finally {
+      for (const socket of ours) socket.destroy();
       server.close();
     }
   }
