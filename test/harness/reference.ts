@@ -2,6 +2,8 @@
 import { clientOf } from '../../plugins/api-docs/client.js';
 import { type OpenApi, openApi } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
+import { readPreset } from '../../kernel/main.js';
+import { findPlugins } from '../../kernel/plugin/find.js';
 
 export interface Reference {
   readonly document: OpenApi;
@@ -11,8 +13,8 @@ export interface Reference {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Every plugin of the standard preset, its engine without a core. */
-export const bootWithoutCore = (): Promise<TestPanel> => TestPanel.boot({ env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
+/** Every plugin that there is, the engine without a core. */
+export const bootWithoutCore = async (): Promise<TestPanel> => TestPanel.boot({ plugins: await findPlugins(await readPreset('full')), env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
 
 export async function makeReference(): Promise<Reference> {
   await using panel = await bootWithoutCore();
