@@ -9,7 +9,8 @@ import type { Renderer } from './renderer.js';
 
 /** What stands in a path unescaped; ids with anything else take the slow lane. */
 const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
-const GONE = ['Cache-Control', 'no-store', 'Content-Length', '0'];
+/** As the slow lane answers where there is nothing: any difference would tell the secret prefix. */
+const GONE = { HEAD: ['Cache-Control', 'no-store'], GET: ['Cache-Control', 'no-store', 'Content-Length', '0'] };
 
 export class Lanes {
   readonly #compiled: Compiled;
@@ -44,7 +45,7 @@ export class Lanes {
     this.#decoy = shown;
     const { headers, body } = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
     if (!client) {
-      response.writeHead(404, GONE).end();
+      response.writeHead(404, GONE[method]).end();
       return true;
     }
     const length = Buffer.byteLength(body);

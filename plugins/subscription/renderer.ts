@@ -36,6 +36,8 @@ export class Renderer implements SubscriptionApi {
   readonly #clock: Clock;
   readonly #publicHost: string | undefined;
   #settled: SettledHeaders | undefined;
+  /** Nearly all fetches ask for the same host. */
+  #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
 
   constructor({ compiled, settings, clock, config }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined } }) {
     this.#compiled = compiled;
@@ -50,13 +52,21 @@ export class Renderer implements SubscriptionApi {
     // The object is another one after every change.
     const settings = this.#settings.read(subscriptionSettings);
     const works = client.enable && depletionOf(client, now) === undefined;
-    const entries = works ? this.#entries(format.name, client, hostFor(requestHost, { publicHost: this.#publicHost, subDomain: settings.subDomain }), now, false) : [];
+    const entries = works ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false) : [];
     return { headers: this.#headers(format, client, settings), body: format.body(entries) };
   }
 
   entries(format: string, client: ClientRow, requestHost: string): string[] {
     const { subDomain } = this.#settings.read(subscriptionSettings);
-    return this.#entries(format, client, hostFor(requestHost, { publicHost: this.#publicHost, subDomain }), this.#clock.now(), true);
+    return this.#entries(format, client, this.#host(requestHost, subDomain), this.#clock.now(), true);
+  }
+
+  #host(asked: string, subDomain: string): string {
+    const last = this.#lastHost;
+    if (last?.asked === asked && last.subDomain === subDomain) return last.host;
+    const host = hostFor(asked, { publicHost: this.#publicHost, subDomain });
+    this.#lastHost = { asked, subDomain, host };
+    return host;
   }
 
   #entries(format: string, client: ClientRow, host: string, now: number, display: boolean): string[] {

@@ -69,12 +69,18 @@ export abstract class PanelApi {
   }
 }
 
+const given = new Set<number>();
+
+/** A port that is free now, and that nobody in this process was given before. */
 export async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
-  return new Promise((resolve, reject) => {
+  const port = await new Promise<number>((resolve, reject) => {
     const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
+      const { port: free } = server.address() as { port: number };
+      server.close(() => resolve(free));
     });
   });
+  if (given.has(port)) return freePort();
+  given.add(port);
+  return port;
 }
