@@ -1,5 +1,5 @@
 // Live settings: declared by the plugin that means something by them, kept and served in one place.
-import { after, extensionPoint, guard, type Static, token } from '../../kernel/index.js';
+import { after, draft, extensionPoint, filter, guard, type Static, token, type Tx } from '../../kernel/index.js';
 import type { Setting } from './setting.js';
 
 export { panelSettings } from './panel-settings.js';
@@ -20,10 +20,28 @@ export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'Sett
 export interface SettingsApi {
   /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */
   read<G extends SettingGroup>(group: G): SettingValues<G>;
+  /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
+  change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void>;
 }
 export const Settings = token<SettingsApi>('settings', 'Settings');
 
-/** Values that will change, before they are written; for rules across fields. */
-export const beforeSettingsSave = guard<{ readonly changes: Readonly<Record<string, unknown>>; readonly values: Readonly<Record<string, unknown>> }>('settings/beforeSettingsSave');
+/** Who wants settings changed. */
+export interface SettingsCaller {
+  readonly name: string;
+  readonly ip: string;
+  /** digest of the caller's session, where there is one */
+  readonly session?: string;
+}
+/** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
+export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>('settings/settingChanges');
+/** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
+export const beforeSettingsSave = guard<{
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly caller: SettingsCaller;
+}>('settings/beforeSettingsSave');
 /** `read` answers with the new values from here on. */
 export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('settings/afterSettingsSave');
+/** What pages and programs ask for before they show anything; plugins add what they know. */
+export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>('settings/composeDefaultSettings');

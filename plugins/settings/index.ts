@@ -1,9 +1,9 @@
-import { definePlugin, extend, Listeners, message, openObject, payload, provide, route, Sessions, singleton, tap, urlPath, variable, optional } from '../../kernel/index.js';
+import { definePlugin, extend, Listeners, mapOf, message, openObject, payload, provide, route, Sessions, singleton, tap, text, urlPath, variable, optional } from '../../kernel/index.js';
 import { afterSettingsSave, SettingGroups, Settings } from './contract.js';
 import { errors } from './errors.js';
 import { panelSettings } from './panel-settings.js';
-import { afterValuesWritten, SettingsService } from './service.js';
-import { SettingsStore } from './store.js';
+import { SettingsService } from './service.js';
+import { afterValuesWritten, SettingsStore } from './store.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
@@ -41,10 +41,18 @@ export default definePlugin({
     route({
       method: 'POST', path: '/panel/api/setting/update', doc: 'Changes the settings that are sent and leaves the others as they are.',
       body: openObject(), reply: message(), errors: [errors.PINNED],
-      handle: async ({ body }) => {
-        await service.update(body);
+      handle: async ({ body, who, ip }) => {
+        await service.update(body, { name: who?.name ?? '', ip, ...(who?.session !== undefined && { session: who.session }) });
         return 'settings saved';
       },
+    }),
+    route({
+      method: 'POST', path: '/panel/api/setting/defaultSettings', doc: 'What a page needs to know before it shows anything.',
+      reply: payload(openObject()), handle: ({ host }) => service.defaultSettings(host),
+    }),
+    route({
+      method: 'POST', path: '/panel/api/setting/factoryDefaults', doc: 'What a fresh panel has, each value as text; secrets are left out.',
+      reply: payload(mapOf(text())), handle: () => service.factoryDefaults(),
     }),
   ],
   start: async ({ store, listeners, sessions }) => {

@@ -1,11 +1,11 @@
 // What the API does with settings: all of them at once, and partial updates.
-import { after, type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
-import { afterSettingsSave, beforeSettingsSave } from './contract.js';
+import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
+import { beforeSettingsSave, composeDefaultSettings, settingChanges, type SettingsCaller } from './contract.js';
 import { errors } from './errors.js';
 import type { SettingsStore } from './store.js';
 
-/** Internal to this plugin: memory follows the commit before anybody else hears of it. */
-export const afterValuesWritten = after<Readonly<Record<string, unknown>>>('settings/afterValuesWritten');
+/** Settings that everybody who shows something asks for, whichever plugin has them. */
+const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'webDomain', 'subDomain', 'subTitle'];
 
 const flagOf = (name: string): string => `has${name[0]?.toUpperCase()}${name.slice(1)}`;
 const clearOf = (name: string): string => `clear${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -21,24 +21,24 @@ export class SettingsService {
     this.#store = store;
   }
 
-  /** Effective values; secrets are blank and have a flag; `pinned` names what the environment holds. */
+  /** Effective values; secrets are blank and have a flag; `pinned` maps what the environment holds to the variables. */
   all(): Record<string, unknown> {
     const values: Record<string, unknown> = {};
-    const pinned: string[] = [];
+    const pinned: Record<string, string> = {};
     for (const name of this.#store.names()) {
       const known = this.#store.known(name);
       if (!known) continue;
       values[name] = known.secret ? '' : known.value;
       if (known.secret) values[flagOf(name)] = known.value !== '';
-      if (known.variable) pinned.push(name);
+      if (known.variable) pinned[name] = known.variable;
     }
     return { ...values, pinned };
   }
 
   /** Changes what is sent and leaves the rest; everything is checked before anything is written. */
-  async update(sent: Readonly<Record<string, unknown>>): Promise<void> {
+  async update(sent: Readonly<Record<string, unknown>>, caller: SettingsCaller): Promise<void> {
     const issues: Issue[] = [];
-    const changes: Record<string, unknown> = {};
+    const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
       const known = this.#store.known(name);
       const cleared = known?.secret === true && sent[clearOf(name)] === true;
@@ -50,17 +50,31 @@ export class SettingsService {
         issues.push(...result.issues.map(({ path, message }) => ({ path: path || name, message })));
       } else if (JSON.stringify(result.value) !== JSON.stringify(known.value)) {
         if (known.variable) throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, { path: name });
-        changes[name] = result.value;
+        direct[name] = result.value;
       }
     }
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map((i) => i.message).join('; '), { issues });
+    if (Object.keys(direct).length === 0) return;
+    const changes = this.#hooks.refine(settingChanges, direct, undefined);
     if (Object.keys(changes).length === 0) return;
     const values = Object.fromEntries(this.#store.names().map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]));
-    await this.#hooks.check(beforeSettingsSave, { changes, values });
-    await this.#db.write(async (tx) => {
-      await this.#store.write(tx, changes);
-      tx.after(afterValuesWritten, changes);
-      tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)) });
-    });
+    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, caller });
+    await this.#db.write((tx) => this.#store.save(tx, changes));
+  }
+
+  /** What a fresh panel has, each value as text; secrets have none. */
+  factoryDefaults(): Record<string, string> {
+    const shown = this.#store.names().filter((name) => this.#store.known(name)?.secret === false);
+    return Object.fromEntries(shown.map((name) => {
+      const value = this.#store.initial(name);
+      return [name, typeof value === 'string' ? value : JSON.stringify(value)];
+    }));
+  }
+
+  /** What those ask for who show anything: effective values, and what other plugins know. */
+  async defaultSettings(host: string): Promise<Record<string, unknown>> {
+    const entries = await this.#hooks.compose(composeDefaultSettings, { host });
+    const known = SHOWN.filter((name) => this.#store.known(name)).map((name) => [name, this.#store.known(name)?.value]);
+    return Object.assign({}, ...entries.map(({ entry }) => entry), Object.fromEntries(known)) as Record<string, unknown>;
   }
 }

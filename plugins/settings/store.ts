@@ -1,15 +1,27 @@
 // The values in force: environment, then database, then config file, then what a fresh panel has. Kept in memory, fed after every commit.
-import { type Database, inspect, type Log, messageOf, type PluginContext, type TableModel, type Tx } from '../../kernel/index.js';
-import { type SettingGroup, type SettingGroupEntry, SettingGroups, type SettingsApi, type SettingValues } from './contract.js';
+import { after, type Database, inspect, type Log, messageOf, type PluginContext, type TableModel, type Tx } from '../../kernel/index.js';
+import { afterSettingsSave, type SettingGroup, type SettingGroupEntry, SettingGroups, type SettingsApi, type SettingValues } from './contract.js';
+import { errors } from './errors.js';
 import type { tables } from './tables.js';
+
+/** Internal to this plugin: memory follows the commit before anybody else hears of it. */
+export const afterValuesWritten = after<Readonly<Record<string, unknown>>>('settings/afterValuesWritten');
 
 interface Known {
   readonly schema: SettingGroup[string]['schema'];
   readonly secret: boolean;
   readonly group: SettingGroup;
+  readonly initial: SettingGroup[string]['initial'];
   readonly variable: string | undefined;
   value: unknown;
 }
+
+interface StoredRow {
+  readonly name: string;
+  readonly value: string;
+  readonly generated: boolean | number;
+}
+const initialOf = (initial: unknown): unknown => (typeof initial === 'function' ? (initial as () => unknown)() : initial);
 
 export class SettingsStore implements SettingsApi {
   readonly #db: Database;
@@ -27,25 +39,27 @@ export class SettingsStore implements SettingsApi {
   }
 
   async load(): Promise<void> {
-    const stored = new Map((await this.#rows.findAll({ raw: true })).map((row) => [(row as unknown as { name: string }).name, (row as unknown as { value: string }).value]));
+    const rows = (await this.#rows.findAll({ raw: true })) as unknown as readonly StoredRow[];
+    const stored = new Map(rows.map((row) => [row.name, row]));
     const fresh: Record<string, unknown> = {};
     for (const { plugin, value: entry } of this.#extensions(SettingGroups)) this.#declare(plugin, entry, stored, fresh);
-    if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.write(tx, fresh));
+    if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.#write(tx, fresh, true));
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare(plugin: string, { group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, string>, fresh: Record<string, unknown>): void {
+  #declare(plugin: string, { group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, StoredRow>, fresh: Record<string, unknown>): void {
     this.#groups.set(group, {});
     for (const [name, { schema, initial, secret }] of Object.entries(group)) {
       if (this.#known.has(name)) throw new Error(`the setting ${name} of plugin ${plugin} is declared twice`);
       const pin = pinned[name];
-      const kept = stored.get(name);
-      let value: unknown = pin?.value ?? (kept === undefined ? undefined : this.#parse(name, schema, kept)) ?? defaults[name];
+      const row = stored.get(name);
+      const kept = row && this.#parse(name, schema, row.value);
+      let value: unknown = pin?.value ?? (row?.generated ? undefined : kept) ?? defaults[name] ?? kept;
       if (value === undefined) {
-        value = typeof initial === 'function' ? (initial as () => unknown)() : initial;
+        value = initialOf(initial);
         if (typeof initial === 'function') fresh[name] = value;
       }
-      this.#known.set(name, { schema, secret, group, variable: pin?.variable, value });
+      this.#known.set(name, { schema, secret, group, initial, variable: pin?.variable, value });
     }
   }
 
@@ -73,6 +87,19 @@ export class SettingsStore implements SettingsApi {
     return values as SettingValues<G>;
   }
 
+  async change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void> {
+    const changes = Object.entries(values).filter(([name, value]) => {
+      const known = this.#known.get(name);
+      if (known?.group !== group) throw new Error(`${name} is no setting of this group`);
+      const result = inspect(known.schema.label(name), value);
+      if ('issues' in result) throw new Error(result.issues.map(({ message }) => message).join('; '));
+      if (known.value === value) return false;
+      if (known.variable) throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, { path: name });
+      return true;
+    });
+    if (changes.length > 0) await this.save(tx, Object.fromEntries(changes));
+  }
+
   known(name: string): Omit<Known, 'group'> | undefined {
     return this.#known.get(name);
   }
@@ -80,8 +107,20 @@ export class SettingsStore implements SettingsApi {
     return [...this.#known.keys()];
   }
 
-  async write(tx: Tx, changes: Readonly<Record<string, unknown>>): Promise<void> {
-    for (const [name, value] of Object.entries(changes)) await this.#rows.upsert({ name, value: JSON.stringify(value) }, { transaction: tx.t });
+  /** What a fresh panel has; one that is made up is made up anew. */
+  initial(name: string): unknown {
+    return initialOf(this.#known.get(name)?.initial);
+  }
+
+  /** Writes what has been checked; memory and all others follow the commit. */
+  async save(tx: Tx, changes: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#write(tx, changes, false);
+    tx.after(afterValuesWritten, changes);
+    tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)) });
+  }
+
+  async #write(tx: Tx, changes: Readonly<Record<string, unknown>>, generated: boolean): Promise<void> {
+    for (const [name, value] of Object.entries(changes)) await this.#rows.upsert({ name, value: JSON.stringify(value), generated }, { transaction: tx.t });
   }
 
   /** Takes over what has been committed. */

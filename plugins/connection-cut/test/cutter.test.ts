@@ -39,7 +39,7 @@ class World {
       log: createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) }),
       access: hasAccess ? access : undefined,
       inbounds: { get: (id) => this.inbounds.get(id) as Inbound | undefined },
-      settings: { read: () => ({ engineCutConnections: this.wanted }) as never },
+      settings: { read: () => ({ engineCutConnections: this.wanted }) as never, change: async () => undefined },
       listeners: { trusts: (address) => this.proxies.has(address) },
       sockets: {
         read: async (): Promise<SocketTable> => {
