@@ -27,11 +27,11 @@ export interface Session {
 
 /** What plugins do with sessions; provided by the kernel. */
 export interface SessionsApi {
-  /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. */
-  open(userName: string): Promise<{ id: string; session: Session }>;
+  /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. One that takes the place of another may keep its CSRF token. */
+  open(userName: string, csrf?: string): Promise<{ id: string; session: Session }>;
   close(digest: string): Promise<void>;
-  /** Ends every session, e.g. after a change of credentials. */
-  closeAll(): Promise<void>;
+  /** Ends every session, or all but one (its digest), e.g. after a change of credentials; within a write where there is one. */
+  closeAll(options?: { readonly except?: string | undefined; readonly tx?: Tx }): Promise<void>;
   /** The CSRF token that belongs to a session cookie. */
   csrfOf(id: string | undefined): string | undefined;
   /** Sliding lifetime in ms; takes effect at once, for open sessions too. */
@@ -71,10 +71,10 @@ export class SessionStore implements SessionsApi {
     this.lifetime = ms;
   }
 
-  async open(userName: string): Promise<{ id: string; session: Session }> {
+  async open(userName: string, csrf = random()): Promise<{ id: string; session: Session }> {
     const id = random();
     const now = this.#clock.now();
-    const session: Session = { digest: digestOf(id), userName, csrf: random(), createdAt: now, seenAt: now };
+    const session: Session = { digest: digestOf(id), userName, csrf, createdAt: now, seenAt: now };
     // Known before it is written: a closeAll that comes meanwhile ends this session too, in memory as in the database.
     this.#sessions.set(session.digest, session);
     try {
@@ -110,9 +110,10 @@ export class SessionStore implements SessionsApi {
     await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
   }
 
-  async closeAll(): Promise<void> {
-    this.#sessions.clear();
-    await this.#db.write((tx: Tx) => tx.run('DELETE FROM kernel_sessions'));
+  async closeAll({ except = '', tx }: { readonly except?: string | undefined; readonly tx?: Tx } = {}): Promise<void> {
+    for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
+    const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
+    await (tx ? forget(tx) : this.#db.write(forget));
   }
 
   /** Writes down who was seen and forgets who was not for too long. A job calls it; losing a minute of it costs a login at most. */

@@ -1,9 +1,12 @@
 import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('access', {
-  WRONG_LOGIN: [401, 'user name or password is wrong'],
-  TOO_MANY_LOGINS: [429, 'too many failed logins from here; wait and try again'],
-  WRONG_TOKEN: [401, 'this API token is unknown or switched off'],
+  WRONG_LOGIN: [401, 'user name, password or two-factor code is wrong'],
+  TOO_MANY_LOGINS: [429, 'too many failed attempts from here; wait and try again'],
+  WRONG_CREDENTIALS: [403, 'the user name or password that you have now is wrong'],
+  WRONG_CODE: [403, 'the two-factor code is missing, wrong or was used already; send the next one'],
+  NO_SECRET: [422, 'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode'],
+  WRONG_TOKEN: [401, 'this API token is unknown, switched off or expired'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],
 });

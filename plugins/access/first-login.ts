@@ -6,7 +6,9 @@ import type { Log } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
-const randomName = (): string => `admin-${Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+export const randomName = (): string => `admin-${Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+
+export const firstLoginFile = (dataDirectory: string): string => join(dataDirectory, 'first-login.txt');
 
 export interface FirstLogin {
   readonly username: string | undefined;
@@ -24,7 +26,7 @@ export async function createFirstAdmin(admins: Admins, given: FirstLogin, place:
     process.stdout.write(`\nThis is shown once:\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
     return;
   }
-  const file = join(place.dataDirectory, 'first-login.txt');
+  const file = firstLoginFile(place.dataDirectory);
   // An old file would keep its old mode; and an admin whose password nobody was told would lock the panel for good.
   await rm(file, { force: true });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });

@@ -1,6 +1,8 @@
-import { authenticate, definePlugin, optional, Sessions, singleton, tap, variable, word } from '../../kernel/index.js';
-import { panelSettings, Settings } from '../settings/contract.js';
+import { authenticate, definePlugin, extend, optional, Sessions, singleton, tap, variable, word } from '../../kernel/index.js';
+import { beforeSettingsSave, panelSettings, settingChanges, SettingGroups, Settings } from '../settings/contract.js';
 import { Admins } from './admins.js';
+import { Attempts } from './attempts.js';
+import { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import { createFirstAdmin } from './first-login.js';
 import { LoginLimits } from './login-limits.js';
@@ -8,13 +10,15 @@ import { Login } from './login.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 import { afterTokensSave, Tokens } from './tokens.js';
+import { TwoFactor, twoFactorSettings } from './two-factor.js';
+import { TwoFactorRules } from './two-factor-rules.js';
 
 export default definePlugin({
   name: 'access',
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Admins, their logins with limits against guessing, and API tokens for programs.',
+  about: 'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, settings: Settings },
   config: {
     username: variable('WEIR_ADMIN_USERNAME', optional(word().max(255)), 'name of the first admin; used when there is none yet'),
@@ -22,8 +26,14 @@ export default definePlugin({
   },
   tables,
   migrations,
-  services: { admins: singleton(Admins), tokens: singleton(Tokens), limits: singleton(LoginLimits), login: singleton(Login) },
-  hooks: ({ tokens }) => [
+  services: {
+    admins: singleton(Admins), tokens: singleton(Tokens), limits: singleton(LoginLimits), attempts: singleton(Attempts),
+    twoFactor: singleton(TwoFactor), rules: singleton(TwoFactorRules), login: singleton(Login), credentials: singleton(Credentials),
+  },
+  extends: () => [extend(SettingGroups, { group: twoFactorSettings })],
+  hooks: ({ tokens, rules }) => [
+    tap(settingChanges, (changes) => rules.follow(changes)),
+    tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
     tap(afterTokensSave, () => tokens.load()),
     tap(authenticate, ({ authorization }) => {
       if (authorization === undefined) return undefined;

@@ -58,6 +58,11 @@ export class LoginLimits {
     this.#records.get(`a ${network}`)?.failures.pop();
   }
 
+  /** Lifts every block. */
+  forget(): void {
+    this.#records.clear();
+  }
+
   #count(key: string, now: number): Record {
     const record = this.#records.get(key) ?? { failures: [], blockedUntil: 0 };
     record.failures = record.failures.filter((at) => at > now - WINDOW_MS);

@@ -1,10 +1,10 @@
 // Logging in and out.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Hooks, CSRF_COOKIE, isSameOrigin, type RequestInfo, requireCsrf, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
-import type { Admins } from './admins.js';
+import { type Hooks, CSRF_COOKIE, isSameOrigin, PanelError, type RequestInfo, requireCsrf, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
+import type { Admin, Admins } from './admins.js';
+import type { Attempts } from './attempts.js';
 import { beforeLogin, loginAttempted } from './contract.js';
 import { errors } from './errors.js';
-import type { LoginLimits } from './login-limits.js';
+import type { TwoFactor } from './two-factor.js';
 
 export interface LoginBody {
   readonly username: string;
@@ -15,40 +15,45 @@ export interface LoginBody {
 
 export class Login {
   readonly #admins: Admins;
-  readonly #limits: LoginLimits;
+  readonly #attempts: Attempts;
+  readonly #twoFactor: TwoFactor;
   readonly #sessions: SessionsApi;
   readonly #hooks: Hooks;
 
-  constructor({ admins, limits, sessions, hooks }: { admins: Admins; limits: LoginLimits; sessions: SessionsApi; hooks: Hooks }) {
+  constructor({ admins, attempts, twoFactor, sessions, hooks }: { admins: Admins; attempts: Attempts; twoFactor: TwoFactor; sessions: SessionsApi; hooks: Hooks }) {
     this.#admins = admins;
-    this.#limits = limits;
+    this.#attempts = attempts;
+    this.#twoFactor = twoFactor;
     this.#sessions = sessions;
     this.#hooks = hooks;
   }
 
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
-  async in({ username, password, _csrf }: LoginBody, { ip, headers, cookies, reply, signal }: RequestInfo): Promise<string> {
+  async in({ username, password, twoFactorCode, _csrf }: LoginBody, { ip, headers, cookies, reply, signal }: RequestInfo): Promise<string> {
     // Media types have no case, and a page elsewhere may write them as it likes.
     if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers)) requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
-    const verdict = this.#limits.attempt(ip, username);
-    if ('blockedFor' in verdict) {
-      this.#report(username, ip, false, 'too many failed attempts');
-      throw errors.TOO_MANY_LOGINS(undefined, { headers: { 'Retry-After': String(Math.ceil(verdict.blockedFor / 1000)) } });
-    }
-    if (verdict.delay > 0) {
-      await sleep(verdict.delay, undefined, { signal }).catch((cause: unknown) => {
-        // The caller is gone; nobody is to blame.
-        throw errors.WRONG_LOGIN(undefined, { cause });
-      });
-    }
-    if (!(await this.#admins.isPasswordOf(username, password))) {
-      this.#report(username, ip, false, 'invalid credentials');
+    let reason = '';
+    const check = async (): Promise<Admin> => {
+      const admin = await this.#admins.withPassword(username, password);
+      if (!admin) reason = 'invalid credentials';
+      else if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) reason = 'invalid two-factor code';
+      else return admin;
+      // The same words for both: who guesses passwords shall not learn when one is right.
+      throw errors.WRONG_LOGIN();
+    };
+    const admin = await this.#attempts.run({ ip, username, signal }, check).catch((error: unknown) => {
+      if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = 'too many failed attempts';
+      if (reason !== '') this.#report(username, ip, false, reason);
+      throw error;
+    });
+    const { id, session } = await this.#sessions.open(username);
+    if (!(await this.#admins.isUnchanged(admin))) {
+      // Changed while this login was on its way; the change ended all sessions that were open by then.
+      await this.#sessions.close(session.digest);
       throw errors.WRONG_LOGIN();
     }
-    this.#limits.succeeded(ip, username);
     this.#report(username, ip, true, '');
-    const { id } = await this.#sessions.open(username);
     reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.lifetime });
     reply.clearCookie(CSRF_COOKIE);
     return 'logged in';

@@ -1,15 +1,20 @@
 import { bool, CSRF_COOKIE, int, list, message, newCsrfToken, optional, payload, route, type Route, SESSION_COOKIE, type SessionsApi, shape, text, word } from '../../kernel/index.js';
+import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import type { Login } from './login.js';
 import type { Tokens } from './tokens.js';
+import type { TwoFactor } from './two-factor.js';
 
-const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds') };
+const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds'), expiresAt: int().description('Unix ms; 0: never') };
 const TokenId = shape({ id: int().min(1) });
 /** What no person types and no database stores as it came: control characters, halves of surrogate pairs. */
 const PLAIN = /^[^\p{Cc}\p{Cs}]*$/u;
 const plainWord = () => word().pattern(PLAIN, 'text without control characters');
 
-export const routes = ({ login, tokens, sessions }: { login: Login; tokens: Tokens; sessions: SessionsApi }): Route[] => [
+/** Of the same kind as the first admin's, which the environment may give. */
+const newPassword = () => word().min(8).max(1024);
+
+export const routes = ({ login, tokens, sessions, credentials, twoFactor }: { login: Login; tokens: Tokens; sessions: SessionsApi; credentials: Credentials; twoFactor: TwoFactor }): Route[] => [
   route({
     method: 'POST', path: '/login', auth: 'anyone', form: true, doc: 'Logs in and sets the session cookie.',
     body: shape({ username: plainWord().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
@@ -28,12 +33,21 @@ export const routes = ({ login, tokens, sessions }: { login: Login; tokens: Toke
       return fresh;
     },
   }),
-  route({ method: 'POST', path: '/getTwoFactorEnable', auth: 'anyone', doc: 'Whether a login needs a second factor.', reply: payload(bool()), handle: () => false }),
+  route({ method: 'POST', path: '/getTwoFactorEnable', auth: 'anyone', doc: 'Whether a login needs a second factor.', reply: payload(bool()), handle: () => twoFactor.isOn }),
+  route({
+    method: 'POST', path: '/panel/api/setting/updateUser', doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
+    body: shape({ oldUsername: plainWord().max(255), oldPassword: word().max(1024), newUsername: plainWord().trim().max(255), newPassword: newPassword(), twoFactorCode: optional(text().max(16)) }),
+    reply: message(), errors: [errors.WRONG_CREDENTIALS, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
+    handle: async (input) => {
+      await credentials.change(input.body, input);
+      return 'name and password changed; all other sessions are closed';
+    },
+  }),
   route({ method: 'GET', path: '/panel/api/setting/apiTokens', doc: 'All API tokens; never the tokens themselves.', reply: payload(list(shape(token))), handle: () => tokens.list() }),
   route({
     method: 'POST', path: '/panel/api/setting/apiTokens/create', doc: 'Creates an API token; its text is in this reply and nowhere else.',
-    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
-    handle: ({ body }) => tokens.create(body.name),
+    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }), expiresAt: optional(int().min(0).description('Unix ms; 0: never')) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
+    handle: ({ body }) => tokens.create(body.name, body.expiresAt),
   }),
   route({
     method: 'POST', path: '/panel/api/setting/apiTokens/delete/{id}', doc: 'Removes an API token for good.',

@@ -1,19 +1,19 @@
 // API tokens: full-admin credentials for programs, known only by their digest.
 import { createHash, randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
-import { after, type Clock, type Database, type Row, type Tx } from '../../kernel/index.js';
+import { after, type Clock, type Database, kernelErrors, type Row, type Tx } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { AccessTables, tables } from './tables.js';
 
 type TokenRow = Row<typeof tables.tokens>;
 /** What the API shows of a token. */
-export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt'>;
+export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt' | 'expiresAt'>;
 
 /** Internal to this plugin: memory follows the commit. */
 export const afterTokensSave = after<undefined>('access/afterTokensSave');
 
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
-const view = ({ id, name, enabled, createdAt }: TokenRow): TokenView => ({ id, name, enabled: Boolean(enabled), createdAt });
+const view = ({ id, name, enabled, createdAt, expiresAt }: TokenRow): TokenView => ({ id, name, enabled: Boolean(enabled), createdAt, expiresAt });
 
 export class Tokens {
   readonly #db: Database;
@@ -38,17 +38,18 @@ export class Tokens {
     return [...this.#known.values()].map(view);
   }
 
-  /** The enabled token that was presented. Looking up a digest tells an attacker nothing about the token. */
+  /** The token that was presented, where it is enabled and not expired. Looking up a digest tells an attacker nothing about the token. */
   find(token: string): TokenView | undefined {
     const row = this.#known.get(digestOf(token));
-    return row?.enabled ? view(row) : undefined;
+    return row?.enabled && (row.expiresAt === 0 || row.expiresAt > this.#clock.now()) ? view(row) : undefined;
   }
 
   /** The only time the token itself is seen. */
-  async create(name: string): Promise<TokenView & { token: string }> {
+  async create(name: string, expiresAt = 0): Promise<TokenView & { token: string }> {
+    if (expiresAt !== 0 && expiresAt <= this.#clock.now()) throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', { path: 'expiresAt' });
     const token = randomBytes(36).toString('base64url');
     try {
-      await this.#save((tx) => this.#rows.create({ name, digest: digestOf(token), enabled: true, createdAt: Math.floor(this.#clock.now() / 1000) }, { transaction: tx.t }));
+      await this.#save((tx) => this.#rows.create({ name, digest: digestOf(token), enabled: true, createdAt: Math.floor(this.#clock.now() / 1000), expiresAt }, { transaction: tx.t }));
     } catch (error) {
       if (error instanceof UniqueConstraintError) throw errors.TOKEN_NAME_TAKEN(`another API token is called "${name}"`, { path: 'name' });
       throw error;
