@@ -101,7 +101,7 @@ class World {
     const inbounds = new Map<number, Inbound>();
     const log = createLog({ level: 'warn', readable: true, write: (line) => t.log(line) });
     const access = new Accesses({ log, supervisor: { admits: (ref) => !gone.has(userName(ref)), accepted: (hear) => driver.accepted(hear) } });
-    const cutter = new Cutter({ log, access, inbounds: { get: (id) => inbounds.get(id) }, settings: { read: () => ({ engineCutConnections: true }) as never }, listeners: { trusts: () => false }, sockets });
+    const cutter = new Cutter({ log, access, inbounds: { get: (id) => inbounds.get(id) }, settings: { read: () => ({ engineCutConnections: true }) as never, change: async () => undefined }, listeners: { trusts: () => false }, sockets });
     await cutter.start();
     t.teardown(() => cutter.stop());
     return new World({ driver, server, cutter, gone, inbounds });
