@@ -151,6 +151,8 @@ export type GetClientsGetByEmailReply = {
   externalLinks?: Record<string, unknown>[];
 };
 
+export type ClientsLastOnlineReply = Record<string, number>;
+
 export type GetClientsLinksByEmailInput = {
   email: string;
 };
@@ -645,6 +647,11 @@ export class Weir extends Transport {
     return this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input);
   }
 
+  /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */
+  clientsLastOnline(): Promise<ClientsLastOnlineReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/lastOnline', gives: 'obj' });
+  }
+
   /** Share links of one client, under the names that a panel shows. — GET /panel/api/clients/links/{email} */
   getClientsLinksByEmail(input: GetClientsLinksByEmailInput): Promise<string[]> {
     return this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input);
@@ -653,6 +660,11 @@ export class Weir extends Transport {
   /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
   getClientsListPaged(input?: GetClientsListPagedInput): Promise<GetClientsListPagedReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input);
+  }
+
+  /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
+  clientsOnlines(): Promise<string[]> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' });
   }
 
   /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */

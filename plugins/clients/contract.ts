@@ -1,5 +1,5 @@
 // Clients: the accounts that use the core.
-import { after, event, guard, token, type Tx } from '../../kernel/index.js';
+import { after, event, extensionPoint, guard, token, type Tx } from '../../kernel/index.js';
 import type { ClientRow } from './row.js';
 
 export { type ClientRow, depletionOf, type Depletion } from './row.js';
@@ -18,6 +18,8 @@ export interface ClientsApi {
   byId(id: number): ClientRow | undefined;
   byEmail(email: string): ClientRow | undefined;
   bySubId(subId: string): ClientRow | undefined;
+  /** All, by id. For what is about all of them; a change of few has no business here. */
+  all(): Iterable<Readonly<ClientRow>>;
   /** Ids of enabled clients whose time is over at this moment (Unix ms). */
   expired(now: number): Promise<number[]>;
   /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
@@ -35,6 +37,12 @@ export interface ClientChange {
   readonly after: Readonly<ClientRow> | undefined;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** Who is online, as those know who can tell; one that says so is enough. Asked for every client of a list. */
+export interface PresenceSource {
+  isOnline(clientId: number): boolean;
+}
+export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources');
 
 /** Before clients are written; a refusal refuses the whole call. */
 export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>('clients/beforeClientSave');

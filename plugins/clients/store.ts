@@ -32,6 +32,9 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   bySubId(subId: string): ClientRow | undefined {
     return this.roster.bySubId(subId);
   }
+  all(): Iterable<Readonly<ClientRow>> {
+    return this.roster.ordered('id');
+  }
 
   user({ inboundId, clientId }: UserRef): CoreUser | undefined {
     const row = this.roster.byId(clientId);

@@ -1,9 +1,12 @@
-import { definePlugin, job, singleton, tap } from '../../kernel/index.js';
-import { afterClientSave, Clients } from '../clients/contract.js';
-import { beforeCoreStop, Engine } from '../engine/contract.js';
+import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
+import { afterClientSave, Clients, PresenceSources } from '../clients/contract.js';
+import { beforeCoreStop, coreStateChanged, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { afterBaselines, Baselines } from './baselines.js';
+import { Presence } from './contract.js';
+import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
+import { routes } from './routes.js';
 import { migrations } from './tables.js';
 
 export default definePlugin({
@@ -14,14 +17,20 @@ export default definePlugin({
   about: 'Counts what clients move, once, and switches them off at their limits.',
   uses: { engine: Engine, clients: Clients, inbounds: Inbounds },
   migrations,
-  services: { baselines: singleton(Baselines), poll: singleton(Poll) },
-  hooks: ({ poll, baselines }) => [
+  services: { baselines: singleton(Baselines), online: singleton(OnlineClients), poll: singleton(Poll) },
+  provides: ({ online }) => [provide(Presence, online)],
+  extends: ({ online }) => [extend(PresenceSources, online)],
+  hooks: ({ poll, baselines, online }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(afterBaselines, (readings) => baselines.apply(readings)),
+    tap(coreStateChanged, ({ to }) => {
+      if (to !== 'running') online.clear();
+    }),
     tap(afterClientSave, ({ changes }) => {
       for (const { kind, before } of changes) if (kind === 'deleted' && before) baselines.forget(before.id, before.inboundIds);
     }),
   ],
-  jobs: ({ poll }) => [job('poll', '5s', () => poll.run())],
+  routes,
+  jobs: ({ poll }) => [job('poll', `${POLL_MS}ms`, () => poll.run())],
   start: ({ baselines }) => baselines.load(),
 });

@@ -5,6 +5,7 @@ import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+import type { OnlineClients } from './online.js';
 
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
@@ -20,11 +21,12 @@ export class Poll {
   readonly #clients: ClientsApi;
   readonly #inbounds: InboundsApi;
   readonly #baselines: Baselines;
+  readonly #online: OnlineClients;
   #last: Promise<void> = Promise.resolve();
   /** A former panel may have died between the bytes of a poll and their consequence. */
   #first = true;
 
-  constructor(needs: { db: Database; hooks: Hooks; log: Log; clock: Clock; engine: EngineApi; clients: ClientsApi; inbounds: InboundsApi; baselines: Baselines }) {
+  constructor(needs: { db: Database; hooks: Hooks; log: Log; clock: Clock; engine: EngineApi; clients: ClientsApi; inbounds: InboundsApi; baselines: Baselines; online: OnlineClients }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#log = needs.log;
@@ -33,6 +35,7 @@ export class Poll {
     this.#clients = needs.clients;
     this.#inbounds = needs.inbounds;
     this.#baselines = needs.baselines;
+    this.#online = needs.online;
   }
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
@@ -44,20 +47,26 @@ export class Poll {
 
   async #run(): Promise<void> {
     const at = this.#clock.now();
-    const usage = await this.#count(at);
+    const counted = await this.#count(at);
+    const usage = counted ?? [];
     // Bytes are safe by now; a failure from here on costs a poll's delay, not a byte.
     await this.#enforce(usage, at);
     this.#first = false;
-    if (usage.length > 0) this.#hooks.emit(trafficCounted, { at, usage });
+    if (counted) this.#hooks.emit(trafficCounted, { at, usage });
   }
 
-  async #count(at: number): Promise<readonly ClientUsage[]> {
+  /** What was counted; undefined when no core answered. */
+  async #count(at: number): Promise<readonly ClientUsage[] | undefined> {
     const counters = await this.#engine.counters().catch((error: unknown) => {
       this.#log.warn('the core did not answer the poll; its counters go on and nothing is lost', { reason: messageOf(error) });
       return undefined;
     });
-    if (!counters) return [];
+    if (!counters) {
+      if (this.#engine.status().state !== 'running') this.#online.clear();
+      return undefined;
+    }
     const { readings, usage } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined);
+    this.#online.moved(usage, at);
     if (readings.length === 0) return [];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at });
     const counted = refined === usage ? usage : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));

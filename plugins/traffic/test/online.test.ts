@@ -1,0 +1,85 @@
+import test from 'ava';
+import { rm } from 'node:fs/promises';
+import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
+
+const onlines = (panel: TestPanel): Promise<string[]> => panel.get('/panel/api/clients/onlines', { method: 'POST' });
+const lastOnline = (panel: TestPanel): Promise<Record<string, number>> => panel.get('/panel/api/clients/lastOnline', { method: 'POST' });
+const onlineInList = async (panel: TestPanel): Promise<string[]> => (await panel.get<{ summary: { online: string[] } }>('/panel/api/clients/list/paged')).summary.online;
+
+/** A panel with the clients `ada` and `bob`, and a poll that ends before the function returns. */
+async function boot() {
+  const engine = new FakeEngine();
+  const clock = new FakeClock();
+  const panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
+  const inboundId = await panel.addInbound();
+  const ada = await panel.addClient('ada', [inboundId]);
+  const bob = await panel.addClient('bob', [inboundId]);
+  const poll = async (): Promise<void> => {
+    // Its own bytes tell that the poll has ended.
+    engine.move(inboundId, bob.id, 0, 1);
+    const before = await used(panel, 'bob');
+    clock.tick(5000);
+    await until(async () => (await used(panel, 'bob')) > before, 'a poll');
+    await panel.kernel.settled();
+  };
+  return { engine, clock, panel, inboundId, ada, bob, poll };
+}
+const used = async (panel: TestPanel, email: string): Promise<number> => (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
+
+test('online is who moved bytes within 20 seconds, in both lists', async (t) => {
+  const { engine, panel, inboundId, ada, poll } = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  t.deepEqual(await onlines(panel), []);
+  engine.move(inboundId, ada.id, 10, 20);
+  await poll();
+  t.deepEqual((await onlines(panel)).sort(), ['ada', 'bob']);
+  t.deepEqual((await onlineInList(panel)).sort(), ['ada', 'bob']);
+  for (let i = 0; i < 3; i++) await poll();
+  t.deepEqual((await onlines(panel)).sort(), ['ada', 'bob'], '15 seconds later');
+  await poll();
+  t.deepEqual(await onlines(panel), ['bob'], '20 seconds later');
+  t.deepEqual(await onlineInList(panel), ['bob']);
+});
+
+test('who is switched off or deleted is not online', async (t) => {
+  const { engine, panel, inboundId, ada, poll } = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  engine.move(inboundId, ada.id, 10, 20);
+  await poll();
+  await panel.get('/panel/api/clients/update/ada', { body: { enable: false } });
+  t.deepEqual(await onlines(panel), ['bob']);
+  await panel.get('/panel/api/clients/del/bob', { method: 'POST' });
+  t.deepEqual(await onlines(panel), []);
+});
+
+test('nobody is online without a core, and a new core begins with nobody', async (t) => {
+  const { engine, clock, panel, poll } = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await poll();
+  engine.running = false;
+  t.deepEqual(await onlines(panel), []);
+  t.deepEqual(await onlineInList(panel), []);
+  clock.tick(5000);
+  // The poll finds no core within a few microtasks, an answer over HTTP takes longer.
+  t.deepEqual(await onlines(panel), []);
+  engine.running = true;
+  t.deepEqual(await onlines(panel), []);
+});
+
+test('lastOnline is in seconds, 0 for never, and outlives a restart', async (t) => {
+  const { engine, clock, panel, inboundId, ada, poll } = await boot();
+  t.teardown(() => rm(panel.dataDirectory, { recursive: true, force: true }));
+  await panel.addClient('__proto__', [inboundId]);
+  engine.move(inboundId, ada.id, 10, 20);
+  await poll();
+  const then = clock.now();
+  const expected = Object.fromEntries([['ada', then / 1000], ['bob', then / 1000], ['__proto__', 0]]);
+  t.deepEqual(Object.entries(await lastOnline(panel)), Object.entries(expected));
+  await panel.stop();
+
+  const second = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock(then + 3_600_000), dataDirectory: panel.dataDirectory });
+  t.teardown(() => second.stop());
+  t.deepEqual(Object.entries(await lastOnline(second)), Object.entries(expected));
+  t.deepEqual(await onlines(second), []);
+  t.is((await second.get<{ lastOnline: number }>('/panel/api/clients/traffic/ada')).lastOnline, then);
+});
