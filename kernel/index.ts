@@ -14,6 +14,7 @@ export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
 export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
 export { bare, message, payload, raw, type RequestInfo, type Route, route, said, unwrapped } from './http/route.js';
+export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { job } from './jobs/schedule.js';
 export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';

@@ -14,6 +14,7 @@ import { HookRegistry, Hooks } from './hooks/registry.js';
 import { isLoopback, Proxies } from './http/address.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
+import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
@@ -135,6 +136,7 @@ export class Kernel {
       return found?.value;
     };
     const extensions: { point: ExtensionPoint<unknown>; plugin: string; value: unknown }[] = [];
+    const extensionsOf = <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
     const { sequelize } = this.#connections;
     const owners = new Map<string, string>();
     for (const instance of this.#instances) {
@@ -155,7 +157,7 @@ export class Kernel {
         clock: this.#clock,
         signal: this.#stopping.signal,
         dataDirectory: this.dataDirectory,
-        extensions: <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[],
+        extensions: extensionsOf,
       };
       try {
         instance.build(context, resolveFor(name));
@@ -172,6 +174,7 @@ export class Kernel {
         throw new Error(`plugin ${name} could not be built: ${messageOf(cause)}`, { cause });
       }
     }
+    this.listeners.upgrades.mount(extensionsOf(Upgrades), this.#instances);
   }
 
   async #start(sessions: SessionStore): Promise<void> {

@@ -55,6 +55,7 @@ export class SessionStore implements SessionsApi {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   #touched = new Set<Session>();
+  #ended: () => void = () => undefined;
   lifetime = 360 * 60_000;
 
   constructor(db: Database, clock: Clock) {
@@ -101,17 +102,30 @@ export class SessionStore implements SessionsApi {
     return session;
   }
 
+  /** Whether the session still lasts; to be asked for does not keep it alive. */
+  isLive(digest: string): boolean {
+    const session = this.#sessions.get(digest);
+    return session !== undefined && session.seenAt + this.lifetime > this.#clock.now();
+  }
+
+  /** Calls back whenever sessions have ended. */
+  onEnd(ended: () => void): void {
+    this.#ended = ended;
+  }
+
   csrfOf(id: string | undefined): string | undefined {
     return this.find(id)?.csrf;
   }
 
   async close(digest: string): Promise<void> {
     this.#sessions.delete(digest);
+    this.#ended();
     await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
   }
 
   async closeAll({ except = '', tx }: { readonly except?: string | undefined; readonly tx?: Tx } = {}): Promise<void> {
     for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
+    this.#ended();
     const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
     await (tx ? forget(tx) : this.#db.write(forget));
   }
@@ -124,6 +138,7 @@ export class SessionStore implements SessionsApi {
     if (gone.length === 0 && seen.length === 0) return;
     this.#touched = new Set();
     for (const { digest } of gone) this.#sessions.delete(digest);
+    if (gone.length > 0) this.#ended();
     await this.#db.write(async (tx) => {
       for (const { digest, seenAt } of seen) await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt WHERE digest = :digest', { seenAt, digest });
       await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :oldest', { oldest });

@@ -11,6 +11,7 @@ import { type Owner, Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { type Intercept, Listener } from './server.js';
 import { sortRoutes } from './table.js';
+import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
   readonly basePath: string;
@@ -63,12 +64,15 @@ interface Place {
 export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
+  readonly upgrades: UpgradeDoor;
   #routes: readonly Owned[] = [];
   #certificateProblem = '';
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
     this.#add(PANEL, panel, 'envelope', { contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } }, strictTransportSecurity: false, referrerPolicy: { policy: 'no-referrer' } });
+    this.upgrades = new UpgradeDoor(parts.sessions, () => this.panel.basePath);
+    this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
 
   #add(name: string, where: Place, errors: 'envelope' | 'status', helmet: ConstructorParameters<typeof Listener>[0]['helmet']): Listener {
@@ -148,6 +152,7 @@ export class ListenerSet implements ListenersApi {
   }
 
   async close(): Promise<void> {
+    this.upgrades.close();
     await Promise.all([...this.#open.values()].map(({ listener }) => listener.close()));
   }
 }

@@ -3,12 +3,14 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { kernelErrors } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
 import type { Owner, Pipeline } from './pipeline.js';
 import type { Mounted } from './table.js';
+import { withoutUpgrade } from './upgrade.js';
 
 /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -118,6 +120,15 @@ export class Listener {
   }
   get basePath(): string {
     return this.#basePath;
+  }
+
+  /** From now on requests for a WebSocket go here, with their connection. */
+  onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') return take(request, socket, head);
+      socket.unshift(withoutUpgrade(request, head));
+      this.#server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+    });
   }
 
   /** Resolves with the port that was bound; rejects with a sentence that names address and way out. */

@@ -1,0 +1,131 @@
+// Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
+// here, for all: only a person's session, and no page of another site.
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isSameOrigin } from '../auth/csrf.js';
+import type { Principal } from '../auth/principal.js';
+import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
+import { type Extended, extensionPoint } from '../container/token.js';
+import { kernelErrors, PanelError } from '../errors/errors.js';
+import { PluginError } from '../plugin/order.js';
+import { failure } from './envelope.js';
+import type { Owner } from './pipeline.js';
+
+export interface Upgraded {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** what came behind the request already */
+  readonly head: Buffer;
+  readonly who: Principal;
+  /** Aborted when the session ends or the panel stops, with a sentence as reason; a moment later the connection is cut. */
+  readonly signal: AbortSignal;
+}
+export interface Upgrade {
+  /** below the base path, without a slash at its end */
+  readonly path: string;
+  /** Takes the connection over. A PanelError refuses it with a reply, as long as nothing was written. */
+  readonly open: (connection: Upgraded) => void;
+}
+/** What is served beside routes on the panel's listener. */
+export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades');
+
+interface Open {
+  readonly session: string;
+  readonly socket: Duplex;
+  readonly controller: AbortController;
+}
+/** What a plugin has to say good-bye. */
+const GRACE_MS = 500;
+
+const cookieOf = (header: string | undefined): string | undefined => header?.split(';').map((pair) => pair.trim().split('=')).find(([name]) => name === SESSION_COOKIE)?.[1];
+
+export class UpgradeDoor {
+  readonly #sessions: SessionStore;
+  readonly #basePath: () => string;
+  readonly #open = new Set<Open>();
+  #closed = false;
+  readonly #handlers = new Map<string, { readonly owner: Owner; readonly open: Upgrade['open'] }>();
+
+  constructor(sessions: SessionStore, basePath: () => string) {
+    this.#sessions = sessions;
+    this.#basePath = basePath;
+    sessions.onEnd(() => {
+      for (const connection of this.#open) if (!sessions.isLive(connection.session)) this.#end(connection, 'the session has ended');
+    });
+  }
+
+  mount(upgrades: readonly Extended<Upgrade>[], owners: readonly Owner[]): void {
+    for (const { plugin, value } of upgrades) {
+      const taken = this.#handlers.get(value.path);
+      if (taken) throw new PluginError(`the plugins ${taken.owner.name} and ${plugin} both serve connections at ${value.path}`);
+      this.#handlers.set(value.path, { owner: owners.find(({ name }) => name === plugin) as Owner, open: value.open });
+    }
+  }
+
+  /** Never throws: nobody above would answer. */
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Without a listener the error of one connection ends the process.
+    socket.on('error', () => socket.destroy());
+    try {
+      this.#admit(request, socket, head);
+    } catch (error) {
+      if (error instanceof PanelError) refuse(socket, error);
+      else socket.destroy();
+    }
+  }
+
+  #admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const path = (request.url ?? '').replace(/\?.*$/s, '').replace(/\/$/, '');
+    const base = this.#basePath();
+    const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
+    if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
+    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection rests on the session cookie');
+    // Browsers always say where a page comes from; what says nothing is no browser, and sends no cookie of others.
+    const { origin, 'sec-fetch-site': site } = request.headers;
+    if ((origin !== undefined || site !== undefined) && !isSameOrigin(request.headers)) throw kernelErrors.ORIGIN();
+    const { owner, open } = handler;
+    if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel stops');
+    if (owner.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+
+    const connection: Open = { session: session.digest, socket, controller: new AbortController() };
+    this.#open.add(connection);
+    socket.once('close', () => this.#open.delete(connection));
+    (socket as Duplex & { setTimeout?: (ms: number) => void }).setTimeout?.(0);
+    try {
+      open({ request, socket, head, who: { name: session.userName, via: 'session', session: session.digest }, signal: connection.controller.signal });
+    } catch (error) {
+      if (!(error instanceof PanelError)) owner.fault(`connection at ${path}`, error);
+      throw error;
+    }
+  }
+
+  #end({ controller, socket }: Open, reason: string): void {
+    if (controller.signal.aborted) return;
+    controller.abort(reason);
+    const cut = setTimeout(() => socket.destroy(), GRACE_MS);
+    socket.once('close', () => clearTimeout(cut));
+  }
+
+  /** Ends all connections; they are gone within the grace. */
+  close(): void {
+    this.#closed = true;
+    for (const connection of this.#open) this.#end(connection, 'the panel stops');
+  }
+}
+
+function refuse(socket: Duplex, error: PanelError): void {
+  const { status, headers, body } = failure(error, randomUUID());
+  const text = JSON.stringify(body);
+  const lines = Object.entries({ ...headers, Connection: 'close', 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(text) }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+}
+
+/** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
+export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
+  const { method, url, rawHeaders } = request;
+  const kept = rawHeaders.flatMap((name, i) => (i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name) ? [`${name}: ${rawHeaders[i + 1]}\r\n`] : []));
+  return Buffer.concat([Buffer.from(`${method} ${url} HTTP/1.1\r\n${kept.join('')}Connection: close\r\n\r\n`, 'latin1'), head]);
+}

@@ -1,0 +1,154 @@
+import test, { type ExecutionContext } from 'ava';
+import { connect, type Socket } from 'node:net';
+import { extend, kernelErrors, type Upgraded, Upgrades } from '../index.js';
+import { FakeClock } from '../../test/harness/fake-clock.js';
+import { bare, people, until, World } from './world.js';
+
+/** Sends a request for a WebSocket as it is written, and keeps what comes back. */
+class Caller {
+  readonly socket: Socket;
+  text = '';
+  closed = false;
+
+  constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}) {
+    const lines = Object.entries({ host: 'panel.test', connection: 'upgrade', upgrade: 'websocket', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket = connect(port, '127.0.0.1', () => this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`));
+    this.socket.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => (this.closed = true));
+  }
+  get status(): number {
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.text)?.[1] ?? 0);
+  }
+}
+
+/** A plugin that answers 101 and then echoes. */
+async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = () => undefined) {
+  const connections: Upgraded[] = [];
+  const echo = bare('echo', {
+    extends: () => [
+      extend(Upgrades, {
+        path: '/echo',
+        open: (connection: Upgraded) => {
+          open(connection);
+          connections.push(connection);
+          connection.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+          connection.socket.on('data', (chunk: Buffer) => connection.socket.write(`>${chunk.toString()}`));
+        },
+      }),
+    ],
+  });
+  const clock = new FakeClock();
+  const world = await World.boot([people, echo], { clock });
+  t.teardown(() => world[Symbol.asyncDispose]());
+  const { cookie, 'x-csrf-token': token } = await world.login();
+  const call = (path: string, headers: Record<string, string> = {}): Caller => {
+    const caller = new Caller(world.port, path, headers);
+    t.teardown(() => caller.socket.destroy());
+    return caller;
+  };
+  return { world, clock, cookie, token, connections, call };
+}
+const isClosed = (caller: Caller): Promise<void> => until(() => caller.closed, 'the connection is closed');
+
+test('a plugin takes the connection over', async (t) => {
+  const { cookie, connections, call } = await boot(t);
+  const caller = call('/echo?x=1', { cookie });
+  await until(() => caller.status === 101, 'the reply');
+  caller.socket.write('hello');
+  await until(() => caller.text.endsWith('>hello'), 'the echo');
+  t.like(connections[0]?.who, { name: 'ada', via: 'session' });
+});
+
+test('refused with a reply: unknown path, no session, foreign page', async (t) => {
+  const { cookie, connections, call } = await boot(t);
+  const refused = async (path: string, headers: Record<string, string>, status: number, code: string) => {
+    const caller = call(path, headers);
+    await isClosed(caller);
+    t.is(caller.status, status, caller.text);
+    t.is((JSON.parse(caller.text.split('\r\n\r\n')[1] ?? '') as { code: string }).code, code);
+  };
+  await refused('/nothing', { cookie }, 404, 'KERNEL_NOT_FOUND');
+  await refused('/echo/more', { cookie }, 404, 'KERNEL_NOT_FOUND');
+  await refused('/echo', {}, 401, 'KERNEL_UNAUTHORIZED');
+  await refused('/echo', { authorization: 'Bearer x' }, 401, 'KERNEL_UNAUTHORIZED');
+  await refused('/echo', { cookie: 'weir_session=made-up' }, 401, 'KERNEL_UNAUTHORIZED');
+  await refused('/echo', { cookie, origin: 'https://elsewhere.test' }, 403, 'KERNEL_ORIGIN');
+  await refused('/echo', { cookie, 'sec-fetch-site': 'cross-site' }, 403, 'KERNEL_ORIGIN');
+  await refused('/echo', { cookie, origin: 'no origin' }, 403, 'KERNEL_ORIGIN');
+  t.is(connections.length, 0);
+  const own = call('/echo', { cookie, origin: 'http://panel.test' });
+  await until(() => own.status === 101, 'the own page is let in');
+});
+
+test('the base path counts', async (t) => {
+  const { world, cookie, call } = await boot(t);
+  world.kernel.listeners.panel.mountAt('/base/');
+  const outside = call('/echo', { cookie });
+  await isClosed(outside);
+  t.is(outside.status, 404);
+  const inside = call('/base/echo/', { cookie });
+  await until(() => inside.status === 101, 'the reply');
+  t.pass();
+});
+
+test('the end of the session ends the connection, at log-out and when it expires', async (t) => {
+  const { world, clock, cookie, token, connections, call } = await boot(t);
+  const first = call('/echo', { cookie });
+  const other = call('/echo', { cookie: (await world.login()).cookie });
+  await until(() => connections.length === 2, 'both');
+  await world.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': token } });
+  await isClosed(first);
+  t.false(other.closed, 'that of another session goes on');
+  const [ended, lives] = connections.map(({ signal }) => signal);
+  t.is(ended?.reason, 'the session has ended');
+  t.false(lives?.aborted);
+  clock.tick(7 * 3_600_000);
+  await isClosed(other);
+  t.true(lives?.aborted);
+});
+
+test('errors of a plugin and of the network harm nobody else', async (t) => {
+  let fail: () => void = () => {
+    throw new Error('a bug');
+  };
+  const { world, cookie, connections, call } = await boot(t, () => fail());
+  await isClosed(call('/echo', { cookie }));
+  t.deepEqual(world.faults(), ['connection at /echo: a bug']);
+  fail = () => {
+    throw kernelErrors.TOO_LARGE('too many');
+  };
+  const refused = call('/echo', { cookie });
+  await isClosed(refused);
+  t.is(refused.status, 413);
+  fail = () => undefined;
+  const broken = call('/echo', { cookie });
+  await until(() => connections.length === 1, 'the connection');
+  broken.socket.resetAndDestroy();
+  await until(() => connections[0]?.socket.destroyed === true, 'the end at our side');
+  t.is((await world.call('/me', { headers: { cookie } })).status, 200);
+});
+
+test('a stop ends what is open', async (t) => {
+  const { world, cookie, connections, call } = await boot(t);
+  const caller = call('/echo', { cookie });
+  await until(() => caller.status === 101, 'the reply');
+  await world.kernel.stop('a test');
+  await isClosed(caller);
+  t.is(connections[0]?.signal.reason, 'the panel stops');
+});
+
+test('an offer of another protocol is passed over, and the request answered with its body', async (t) => {
+  const { world, cookie, token } = await boot(t);
+  const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' };
+  const me = await world.call('/me', { headers: { cookie, ...offer } });
+  t.is(me.status, 200);
+  t.is(me.body.msg, 'ada');
+  t.is((await world.call('/login', { body: { name: 'x'.repeat(100_000) }, headers: offer })).status, 200);
+  t.is((await world.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': token, ...offer } })).status, 200);
+});
+
+test('two plugins cannot serve one path', async (t) => {
+  const one = (name: string) => bare(name, { extends: () => [extend(Upgrades, { path: '/echo', open: () => undefined })] });
+  await t.throwsAsync(World.boot([people, one('first'), one('second')]), { message: /first and second both serve connections at \/echo/ });
+});
