@@ -559,7 +559,38 @@ export type GetServerStatusReply = {
   };
 };
 
-export type SettingAllReply = Record<string, unknown>;
+export type SettingAllReply = {
+  /** path below which the panel is served */
+  webBasePath: string;
+  /** minutes that a login lasts after the last request */
+  sessionMaxAge: number;
+  /** IANA time zone of days, weeks and months; Local is the machine's */
+  timeLocation: string;
+  /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+  engineCutConnections: boolean;
+  /** hours after which a client program fetches again */
+  subUpdates: number;
+  /** name of the subscription in client programs */
+  subTitle: string;
+  /** where a client program sends its user for help */
+  subSupportUrl: string;
+  /** page about the subscription */
+  subProfileUrl: string;
+  /** message that client programs show */
+  subAnnounce: string;
+  /** host of the links when neither inbound nor request names one */
+  subDomain: string;
+  /** name of each link */
+  remarkTemplate: string;
+  /** the name of the client stands on every link, not only on the first */
+  subShowIdentityOnAllLinks: boolean;
+  /** path prefix of share links */
+  subPath: string;
+  /** the list is sent as one base64 text, as most client programs expect */
+  subEncrypt: boolean;
+  /** settings that the environment holds */
+  pinned: string[];
+};
 
 export type GetSettingApiTokensReply = {
   id: number;
@@ -597,7 +628,36 @@ export type SettingApiTokensSetEnabledByIdInput = {
 };
 
 export type SettingUpdateInput = {
-  body?: Record<string, unknown>;
+  body?: {
+    /** path below which the panel is served */
+    webBasePath?: string;
+    /** minutes that a login lasts after the last request */
+    sessionMaxAge?: number;
+    /** IANA time zone of days, weeks and months; Local is the machine's */
+    timeLocation?: string;
+    /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+    engineCutConnections?: boolean;
+    /** hours after which a client program fetches again */
+    subUpdates?: number;
+    /** name of the subscription in client programs */
+    subTitle?: string;
+    /** where a client program sends its user for help */
+    subSupportUrl?: string;
+    /** page about the subscription */
+    subProfileUrl?: string;
+    /** message that client programs show */
+    subAnnounce?: string;
+    /** host of the links when neither inbound nor request names one */
+    subDomain?: string;
+    /** name of each link */
+    remarkTemplate?: string;
+    /** the name of the client stands on every link, not only on the first */
+    subShowIdentityOnAllLinks?: boolean;
+    /** path prefix of share links */
+    subPath?: string;
+    /** the list is sent as one base64 text, as most client programs expect */
+    subEncrypt?: boolean;
+  };
 };
 
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */

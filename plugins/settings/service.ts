@@ -2,13 +2,11 @@
 import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
 import { beforeSettingsSave, composeDefaultSettings, settingChanges, type SettingsCaller } from './contract.js';
 import { errors } from './errors.js';
+import { clearOf, flagOf } from './secrets.js';
 import type { SettingsStore } from './store.js';
 
 /** Settings that everybody who shows something asks for, whichever plugin has them. */
 const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'webDomain', 'subDomain', 'subTitle'];
-
-const flagOf = (name: string): string => `has${name[0]?.toUpperCase()}${name.slice(1)}`;
-const clearOf = (name: string): string => `clear${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 export class SettingsService {
   readonly #db: Database;

@@ -9,6 +9,7 @@ export const afterValuesWritten = after<Readonly<Record<string, unknown>>>('sett
 
 interface Known {
   readonly schema: SettingGroup[string]['schema'];
+  readonly about: string;
   readonly secret: boolean;
   readonly group: SettingGroup;
   readonly initial: SettingGroup[string]['initial'];
@@ -49,7 +50,7 @@ export class SettingsStore implements SettingsApi {
 
   #declare(plugin: string, { group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, StoredRow>, fresh: Record<string, unknown>): void {
     this.#groups.set(group, {});
-    for (const [name, { schema, initial, secret }] of Object.entries(group)) {
+    for (const [name, { schema, initial, about, secret }] of Object.entries(group)) {
       if (this.#known.has(name)) throw new Error(`the setting ${name} of plugin ${plugin} is declared twice`);
       const pin = pinned[name];
       const row = stored.get(name);
@@ -59,7 +60,7 @@ export class SettingsStore implements SettingsApi {
         value = initialOf(initial);
         if (typeof initial === 'function') fresh[name] = value;
       }
-      this.#known.set(name, { schema, secret, group, initial, variable: pin?.variable, value });
+      this.#known.set(name, { schema, about, secret, group, initial, variable: pin?.variable, value });
     }
   }
 
