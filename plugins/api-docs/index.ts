@@ -1,5 +1,5 @@
 import { definePlugin, Listeners, openObject, optional, oneOf, payload, route, shape, unwrapped } from '../../kernel/index.js';
-import { openApi } from './openapi.js';
+import { OpenApiWriter } from './openapi.js';
 
 const VERSION = '0.1.0';
 const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
@@ -18,12 +18,13 @@ export default definePlugin({
       told.add(problem);
       log.warn('a part of the API cannot be described', { problem });
     };
+    const writer = new OpenApiWriter(complain);
     return [
       route({
         method: 'GET', path: '/panel/api/openapi.json', doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
         query: shape({ raw: optional(oneOf('0', '1')) }), reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
-        handle: ({ query, headers }) => {
-          const document: Record<string, unknown> = { ...openApi(listeners.routes(), { basePath: listeners.panel.basePath, version: VERSION, complain }) };
+        handle: async ({ query, headers }) => {
+          const document: Record<string, unknown> = { ...(await writer.write(listeners.routes(), { basePath: listeners.panel.basePath, version: VERSION })) };
           return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;
         },
       }),

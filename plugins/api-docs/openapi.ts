@@ -1,4 +1,5 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Route, Schema, ServedRoute } from '../../kernel/index.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 
@@ -31,8 +32,6 @@ export interface Options {
   /** begins and ends with a slash */
   readonly basePath: string;
   readonly version: string;
-  /** hears of everything that cannot be described */
-  readonly complain: (problem: string) => void;
 }
 
 const isSafe = ({ method }: Route): boolean => method === 'GET';
@@ -83,16 +82,44 @@ const SCHEMES: JsonSchema = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
 };
 
-class Writer {
+export class OpenApiWriter {
   readonly #describer: Describer;
   readonly #complain: (problem: string) => void;
+  /** joi takes milliseconds for each route; a route never changes, but its path may. */
+  readonly #written = new WeakMap<Route, { readonly path: string; readonly operation: Operation }>();
 
+  /** `complain` hears of everything that cannot be described. */
   constructor(complain: (problem: string) => void) {
     this.#complain = complain;
     this.#describer = new Describer(complain);
   }
 
-  operation({ plugin, path, route }: ServedRoute): Operation {
+  async write(routes: readonly ServedRoute[], { basePath, version }: Options): Promise<OpenApi> {
+    const onPanel = routes.filter(({ route }) => route.listener === 'panel');
+    const paths: Record<string, Record<string, Operation>> = {};
+    for (const served of onPanel) (paths[served.path] ??= {})[served.route.method.toLowerCase()] = await this.#once(served);
+    const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
+    return {
+      openapi: '3.1.0',
+      info: { title: 'Weir', version, description: 'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.' },
+      servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
+      tags: [...tags].sort(([a], [b]) => a.localeCompare(b)).map(([name, description]) => ({ name, description })),
+      paths,
+      components: { schemas: { Failure: FAILURE }, responses: RESPONSES, securitySchemes: SCHEMES },
+    };
+  }
+
+  async #once(served: ServedRoute): Promise<Operation> {
+    const known = this.#written.get(served.route);
+    if (known?.path === served.path) return known.operation;
+    // Others shall not wait for all routes in one go.
+    await nextTurn();
+    const operation = this.#operation(served);
+    this.#written.set(served.route, { path: served.path, operation });
+    return operation;
+  }
+
+  #operation({ plugin, path, route }: ServedRoute): Operation {
     const at = `${route.method} ${path}`;
     const parameters = [...this.#parameters(route.params, 'path', at), ...this.#parameters(route.query, 'query', at)];
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
@@ -151,20 +178,4 @@ class Writer {
       ...Object.fromEntries(own),
     };
   }
-}
-
-export function openApi(routes: readonly ServedRoute[], { basePath, version, complain }: Options): OpenApi {
-  const writer = new Writer(complain);
-  const onPanel = routes.filter(({ route }) => route.listener === 'panel');
-  const paths: Record<string, Record<string, Operation>> = {};
-  for (const served of onPanel) (paths[served.path] ??= {})[served.route.method.toLowerCase()] = writer.operation(served);
-  const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Weir', version, description: 'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.' },
-    servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
-    tags: [...tags].sort(([a], [b]) => a.localeCompare(b)).map(([name, description]) => ({ name, description })),
-    paths,
-    components: { schemas: { Failure: FAILURE }, responses: RESPONSES, securitySchemes: SCHEMES },
-  };
 }

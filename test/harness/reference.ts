@@ -1,6 +1,6 @@
 // What is written from the declarations of all plugins: the reference of the API and the client.
 import { clientOf } from '../../plugins/api-docs/client.js';
-import { type OpenApi, openApi } from '../../plugins/api-docs/openapi.js';
+import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
 import { readPreset } from '../../kernel/main.js';
 import { findPlugins } from '../../kernel/plugin/find.js';
@@ -21,6 +21,6 @@ export async function makeReference(): Promise<Reference> {
   const complaints: string[] = [];
   const routes = panel.kernel.listeners.routes();
   const version = panel.kernel.plugins().find(({ name }) => name === 'api-docs')?.version ?? '';
-  const document = openApi(routes, { basePath: '/', version, complain: (problem) => void complaints.push(problem) });
+  const document = await new OpenApiWriter((problem) => void complaints.push(problem)).write(routes, { basePath: '/', version });
   return { document, complaints, files: { 'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`, 'sdk/index.ts': clientOf(document) } };
 }

@@ -1,7 +1,7 @@
 // JSON Schema as TypeScript types.
 import test from 'ava';
 import { clientOf, typeOf } from '../client.js';
-import { openApi } from '../openapi.js';
+import { OpenApiWriter } from '../openapi.js';
 import { int, raw, route, shape } from '../../../kernel/index.js';
 
 test('types say what schemas take', (t) => {
@@ -20,9 +20,9 @@ test('types say what schemas take', (t) => {
   ] as const) t.is(typeOf(schema as Record<string, unknown>), type);
 });
 
-test('a file to download is given as the response, and a parameter that hides a body is refused', (t) => {
+test('a file to download is given as the response, and a parameter that hides a body is refused', async (t) => {
   const served = (path: string, params: ReturnType<typeof shape>) => [{ plugin: 'x', about: 'x', path, route: route({ method: 'GET', path, doc: 'x', params, reply: raw('text/plain'), handle: () => '' }) }];
-  const make = (path: string, params: ReturnType<typeof shape>) => clientOf(openApi(served(path, params), { basePath: '/', version: '1', complain: (problem) => t.fail(problem) }));
-  t.regex(make('/panel/api/file/{id}', shape({ id: int() })), /getFileById\(input: GetFileByIdInput\): Promise<Response>/);
-  t.throws(() => make('/panel/api/file/{body}', shape({ body: int() })), { message: /called body/ });
+  const make = (path: string, params: ReturnType<typeof shape>) => new OpenApiWriter((problem) => t.fail(problem)).write(served(path, params), { basePath: '/', version: '1' }).then(clientOf);
+  t.regex(await make('/panel/api/file/{id}', shape({ id: int() })), /getFileById\(input: GetFileByIdInput\): Promise<Response>/);
+  await t.throwsAsync(make('/panel/api/file/{body}', shape({ body: int() })), { message: /called body/ });
 });
