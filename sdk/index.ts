@@ -566,6 +566,16 @@ export type SettingAllReply = {
   sessionMaxAge: number;
   /** IANA time zone of days, weeks and months; Local is the machine's */
   timeLocation: string;
+  /** rows of a table; 0 shows all at once */
+  pageSize: number;
+  /** calendar that pages show */
+  datepicker: 'gregorian' | 'jalalian';
+  /** a login needs a code of an authenticator as well */
+  twoFactorEnable: boolean;
+  /** secret that the authenticator shares, in base32; never shown */
+  twoFactorToken: '';
+  /** whether twoFactorToken is set */
+  hasTwoFactorToken: boolean;
   /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
   engineCutConnections: boolean;
   /** hours after which a client program fetches again */
@@ -588,8 +598,8 @@ export type SettingAllReply = {
   subPath: string;
   /** the list is sent as one base64 text, as most client programs expect */
   subEncrypt: boolean;
-  /** settings that the environment holds */
-  pinned: string[];
+  /** settings that the environment holds, each with its variable */
+  pinned: Record<string, string>;
 };
 
 export type GetSettingApiTokensReply = {
@@ -598,12 +608,16 @@ export type GetSettingApiTokensReply = {
   enabled: boolean;
   /** Unix seconds */
   createdAt: number;
+  /** Unix ms; 0: never */
+  expiresAt: number;
 }[];
 
 export type SettingApiTokensCreateInput = {
   body: {
     /** text without control characters */
     name: string;
+    /** Unix ms; 0: never */
+    expiresAt?: number;
   };
 };
 
@@ -613,6 +627,8 @@ export type SettingApiTokensCreateReply = {
   enabled: boolean;
   /** Unix seconds */
   createdAt: number;
+  /** Unix ms; 0: never */
+  expiresAt: number;
   token: string;
 };
 
@@ -627,6 +643,10 @@ export type SettingApiTokensSetEnabledByIdInput = {
   };
 };
 
+export type SettingDefaultSettingsReply = Record<string, unknown>;
+
+export type SettingFactoryDefaultsReply = Record<string, string>;
+
 export type SettingUpdateInput = {
   body?: {
     /** path below which the panel is served */
@@ -635,6 +655,16 @@ export type SettingUpdateInput = {
     sessionMaxAge?: number;
     /** IANA time zone of days, weeks and months; Local is the machine's */
     timeLocation?: string;
+    /** rows of a table; 0 shows all at once */
+    pageSize?: number;
+    /** calendar that pages show */
+    datepicker?: 'gregorian' | 'jalalian';
+    /** a login needs a code of an authenticator as well */
+    twoFactorEnable?: boolean;
+    /** secret that the authenticator shares, in base32 */
+    twoFactorToken?: string;
+    /** true takes twoFactorToken away */
+    clearTwoFactorToken?: boolean;
     /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
     engineCutConnections?: boolean;
     /** hours after which a client program fetches again */
@@ -657,6 +687,18 @@ export type SettingUpdateInput = {
     subPath?: string;
     /** the list is sent as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
+  };
+};
+
+export type SettingUpdateUserInput = {
+  body: {
+    /** text without control characters */
+    oldUsername: string;
+    oldPassword: string;
+    /** text without control characters */
+    newUsername: string;
+    newPassword: string;
+    twoFactorCode?: string;
   };
 };
 
@@ -829,8 +871,23 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', gives: 'msg' }, input);
   }
 
+  /** What a page needs to know before it shows anything. — POST /panel/api/setting/defaultSettings */
+  settingDefaultSettings(): Promise<SettingDefaultSettingsReply> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/defaultSettings', gives: 'obj' });
+  }
+
+  /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
+  settingFactoryDefaults(): Promise<SettingFactoryDefaultsReply> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' });
+  }
+
   /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
   settingUpdate(input?: SettingUpdateInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'msg' }, input);
+  }
+
+  /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
+  settingUpdateUser(input: SettingUpdateUserInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'msg' }, input);
   }
 }
