@@ -18,7 +18,7 @@ export interface Upgraded {
   /** what came behind the request already */
   readonly head: Buffer;
   readonly who: Principal;
-  /** Aborted when the session ends or the panel stops, with a sentence as reason; a moment later the connection is cut. */
+  /** Aborted when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
   readonly signal: AbortSignal;
 }
 export interface Upgrade {
@@ -51,7 +51,7 @@ export class UpgradeDoor {
     this.#sessions = sessions;
     this.#basePath = basePath;
     sessions.onEnd(() => {
-      for (const connection of this.#open) if (!sessions.isLive(connection.session)) this.#end(connection, 'the session has ended');
+      for (const connection of this.#open) if (!sessions.isLive(connection.session)) this.#end(connection, kernelErrors.UNAUTHORIZED('the session has ended'));
     });
   }
 
@@ -101,7 +101,7 @@ export class UpgradeDoor {
     }
   }
 
-  #end({ controller, socket }: Open, reason: string): void {
+  #end({ controller, socket }: Open, reason: PanelError): void {
     if (controller.signal.aborted) return;
     controller.abort(reason);
     const cut = setTimeout(() => socket.destroy(), GRACE_MS);
@@ -111,7 +111,7 @@ export class UpgradeDoor {
   /** Ends all connections; they are gone within the grace. */
   close(): void {
     this.#closed = true;
-    for (const connection of this.#open) this.#end(connection, 'the panel stops');
+    for (const connection of this.#open) this.#end(connection, kernelErrors.PLUGIN_OFF('the panel stops'));
   }
 }
 

@@ -101,7 +101,7 @@ test('the end of the session ends the connection, at log-out and when it expires
   await isClosed(first);
   t.false(other.closed, 'that of another session goes on');
   const [ended, lives] = connections.map(({ signal }) => signal);
-  t.is(ended?.reason, 'the session has ended');
+  t.like(ended?.reason, { status: 401, message: 'the session has ended' });
   t.false(lives?.aborted);
   clock.tick(7 * 3_600_000);
   await isClosed(other);
@@ -135,7 +135,7 @@ test('a stop ends what is open', async (t) => {
   await until(() => caller.status === 101, 'the reply');
   await world.kernel.stop('a test');
   await isClosed(caller);
-  t.is(connections[0]?.signal.reason, 'the panel stops');
+  t.like(connections[0]?.signal.reason, { status: 503, message: 'the panel stops' });
 });
 
 test('an offer of another protocol is passed over, and the request answered with its body', async (t) => {

@@ -1,5 +1,5 @@
 // An engine without a core: remembers what it was told and counts what a test says.
-import { composeCoreConfig, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type JsonObject, type UserRef } from '../../plugins/engine/contract.js';
+import { composeCoreConfig, coreStateChanged, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type JsonObject, type UserRef } from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
@@ -15,6 +15,7 @@ export class FakeEngine {
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
+  #enter: (to: 'running' | 'stop') => void = () => undefined;
 
   /** Moves bytes through an attachment, as a core would count them. */
   move(inboundId: number, clientId: number, up: number, down: number): void {
@@ -28,6 +29,11 @@ export class FakeEngine {
     this.counters.clear();
   }
 
+  /** The core stops or starts, and all are told. */
+  enter(to: 'running' | 'stop'): void {
+    this.#enter(to);
+  }
+
   get plugin(): Plugin {
     return definePlugin({
       name: 'engine',
@@ -35,6 +41,11 @@ export class FakeEngine {
       api: 1,
       about: 'An engine without a core, for tests.',
       provides: ({ hooks, extensions }) => {
+        this.#enter = (to) => {
+          const from = this.running ? 'running' : 'stop';
+          this.running = to === 'running';
+          hooks.emit(coreStateChanged, { from, to, reason: '' });
+        };
         const done = { pending: false, reason: '' };
         const api: EngineApi = {
           status: () => ({ state: this.running ? 'running' : 'stop', errorMsg: '', version: '0.0.0', startedAt: 0 }),

@@ -1,0 +1,20 @@
+// Live messages: how other plugins add theirs to the stream.
+import { extensionPoint } from '../../kernel/index.js';
+
+export interface LiveOutput {
+  /** Sends a message of the type to all who listen. A function is called for the payload only if somebody does. */
+  send(payload: unknown): void;
+  /** Tells all that what they know of a resource (`hosts`, `nodes`, …) is old; told once however often it is said within a moment. */
+  invalidate(resource: string): void;
+}
+
+/** A type of message, whole: its name, what it tells newcomers, and who sends it. */
+export interface LiveType {
+  /** the `type` of its messages */
+  readonly type: string;
+  /** what somebody who has just connected is told, as `payload.<type>` of the message `snapshot` */
+  readonly snapshot?: () => unknown;
+  /** called once, at the start */
+  readonly start?: (out: LiveOutput) => void;
+}
+export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes');

@@ -1,0 +1,48 @@
+import { definePlugin, extend, job, maybe, message, route, singleton, tap, Upgrades } from '../../kernel/index.js';
+import { afterClientSave, Clients } from '../clients/contract.js';
+import { coreStateChanged, Engine } from '../engine/contract.js';
+import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
+import { ServerStatus } from '../server-status/contract.js';
+import { afterSettingsSave } from '../settings/contract.js';
+import { clientDepleted, Presence, trafficCounted } from '../traffic/contract.js';
+import { LiveTypes } from './contract.js';
+import { errors } from './errors.js';
+import { Invalidations } from './invalidations.js';
+import { addLiveTypes } from './live-types.js';
+import { PlainDoor } from './plain-door.js';
+import { SocketIoDoor } from './socket-io-door.js';
+import { Stream } from './stream.js';
+import { trafficMessage } from './traffic-message.js';
+
+export default definePlugin({
+  name: 'realtime',
+  version: '0.1.0',
+  api: 1,
+  about: 'Tells browsers what happens while it happens, over a WebSocket or socket.io.',
+  uses: { engine: Engine, clients: Clients, inbounds: Inbounds, presence: Presence, status: maybe(ServerStatus) },
+  services: { stream: singleton(Stream), invalidations: singleton(Invalidations), plain: singleton(PlainDoor), socketIo: singleton(SocketIoDoor) },
+  extends: ({ plain, socketIo }) => [extend(Upgrades, plain.upgrade), extend(Upgrades, socketIo.upgrade)],
+  hooks: ({ stream, invalidations, engine, ...needs }) => [
+    tap(trafficCounted, ({ at, usage }) => stream.send('traffic', () => trafficMessage(needs, at, usage))),
+    tap(coreStateChanged, ({ to }) => stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' })),
+    tap(clientDepleted, () => invalidations.add('clients')),
+    tap(afterClientSave, () => invalidations.add('clients')),
+    tap(afterInboundSave, () => invalidations.add('inbounds')),
+    tap(afterSettingsSave, () => invalidations.add('settings')),
+  ],
+  routes: () => [
+    route({
+      method: 'GET', path: '/ws', auth: 'session', doc: 'The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only.',
+      reply: message(), errors: [errors.UPGRADE_REQUIRED],
+      handle: () => {
+        throw errors.UPGRADE_REQUIRED(undefined, { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } });
+      },
+    }),
+  ],
+  jobs: ({ stream, invalidations, plain }) => [
+    job('status', '2s', () => stream.sendSnapshot('status')),
+    job('invalidations', '250ms', () => invalidations.flush()),
+    job('ping', '30s', () => plain.ping()),
+  ],
+  start: (scope) => addLiveTypes(scope, scope.extensions(LiveTypes)),
+});

@@ -1,0 +1,21 @@
+// "What you know of this is old": collected for a moment, so that a thousand changes are one message.
+import type { Stream } from './stream.js';
+
+export class Invalidations {
+  readonly #stream: Stream;
+  readonly #resources = new Set<string>();
+
+  constructor({ stream }: { stream: Stream }) {
+    this.#stream = stream;
+  }
+
+  add(resource: string): void {
+    if (this.#stream.size > 0) this.#resources.add(resource);
+  }
+
+  /** A job calls it a few times a second. */
+  flush(): void {
+    for (const type of this.#resources) this.#stream.send('invalidate', { type });
+    this.#resources.clear();
+  }
+}

@@ -1,0 +1,40 @@
+// Our own types of message and those of other plugins: what newcomers are told, and who may send what.
+import type { Extended } from '../../kernel/index.js';
+import type { ClientsApi } from '../clients/contract.js';
+import type { EngineApi } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { ServerStatusApi } from '../server-status/contract.js';
+import type { PresenceApi } from '../traffic/contract.js';
+import type { LiveType } from './contract.js';
+import type { Invalidations } from './invalidations.js';
+import type { Stream } from './stream.js';
+import { onlineNow } from './traffic-message.js';
+
+interface Scope {
+  readonly stream: Stream;
+  readonly invalidations: Invalidations;
+  readonly engine: EngineApi;
+  readonly clients: ClientsApi;
+  readonly inbounds: InboundsApi;
+  readonly presence: PresenceApi;
+  readonly status: ServerStatusApi | undefined;
+}
+/** Ours, and those that socket.io keeps for itself. */
+const TAKEN = ['snapshot', 'status', 'traffic', 'engine_state', 'invalidate', 'error', 'connect', 'connect_error', 'disconnect', 'disconnecting', 'newListener', 'removeListener'];
+
+export function addLiveTypes({ stream, invalidations, engine, status, ...needs }: Scope, added: readonly Extended<LiveType>[]): void {
+  if (status) stream.addSnapshot('status', () => status.status());
+  stream.addSnapshot('engine_state', () => {
+    const { state, errorMsg } = engine.status();
+    return { state, errorMsg };
+  });
+  stream.addSnapshot('traffic', () => onlineNow(needs));
+  const owners = new Map(TAKEN.map((type) => [type, 'realtime']));
+  for (const { plugin, value: { type, snapshot, start } } of added) {
+    const owner = owners.get(type);
+    if (owner) throw new Error(`plugin ${plugin} adds live messages of the type "${type}", which ${owner} has already; choose another name`);
+    owners.set(type, plugin);
+    if (snapshot) stream.addSnapshot(type, snapshot);
+    start?.({ send: (payload) => stream.send(type, payload), invalidate: (resource) => invalidations.add(resource) });
+  }
+}

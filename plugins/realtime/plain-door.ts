@@ -1,0 +1,62 @@
+// The door for plain WebSockets, `/ws`.
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type PanelError, type Upgrade, type Upgraded } from '../../kernel/index.js';
+import type { Reader, Stream } from './stream.js';
+
+/** Nobody has anything to say here. */
+export const LONGEST_INCOMING = 4096;
+const GOING_AWAY = 1001;
+/** Codes of applications begin at 4000; after it comes the HTTP status. */
+const SESSION_ENDED = 4401;
+
+export class PlainDoor {
+  readonly #stream: Stream;
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_INCOMING, perMessageDeflate: false, clientTracking: false });
+  /** Whether each has been heard since the last ping. */
+  readonly #heard = new Map<WebSocket, boolean>();
+  readonly upgrade: Upgrade = { path: '/ws', open: (connection) => this.#open(connection) };
+
+  constructor({ stream }: { stream: Stream }) {
+    this.#stream = stream;
+  }
+
+  #open({ request, socket, head, signal }: Upgraded): void {
+    this.#stream.admit();
+    this.#server.handleUpgrade(request, socket, head, (connection) => this.#welcome(connection, socket, signal));
+  }
+
+  #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal): void {
+    const reader: Reader = {
+      backlog: () => connection.bufferedAmount,
+      send: ({ bytes }) => connection.send(bytes, { binary: false }),
+      cut: () => void socket.destroy(),
+    };
+    this.#heard.set(connection, true);
+    // What breaks the protocol is closed by the library, with the code that says why.
+    connection.on('error', () => undefined);
+    connection.on('close', () => {
+      this.#heard.delete(connection);
+      this.#stream.leave(reader);
+    });
+    connection.on('pong', () => this.#heard.set(connection, true));
+    connection.once('message', () => reader.send(this.#stream.complaint()));
+    signal.addEventListener('abort', () => {
+      const { status, message } = signal.reason as PanelError;
+      this.#stream.leave(reader);
+      connection.close(status === 401 ? SESSION_ENDED : GOING_AWAY, message);
+    });
+    void this.#stream.join(reader);
+  }
+
+  /** Ends those who did not answer the last ping, and pings the others. A job calls it. */
+  ping(): void {
+    for (const [connection, heard] of this.#heard) {
+      if (!heard) connection.terminate();
+      else {
+        this.#heard.set(connection, false);
+        connection.ping();
+      }
+    }
+  }
+}

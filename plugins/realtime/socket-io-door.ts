@@ -1,0 +1,67 @@
+// The door for socket.io, `/socket.io`: the same messages, each as an event called after its type. WebSocket only: its
+// long polling would be a second HTTP server beside ours, with bodies that no route describes.
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Server, type Socket } from 'socket.io';
+import { type PanelError, type Upgrade, type Upgraded } from '../../kernel/index.js';
+import { LONGEST_INCOMING } from './plain-door.js';
+import type { Reader, Stream } from './stream.js';
+
+/** What the library does with a connection that is handed to it; its types leave it out. */
+interface Engine {
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+type Known = Pick<Upgraded, 'socket' | 'signal'>;
+
+export class SocketIoDoor {
+  readonly #stream: Stream;
+  readonly #server: Server;
+  readonly #known = new WeakMap<IncomingMessage, Known>();
+  readonly upgrade: Upgrade = { path: '/socket.io', open: (connection) => this.#open(connection) };
+
+  constructor({ stream }: { stream: Stream }) {
+    this.#stream = stream;
+    // The library wants an HTTP server to hang itself upon; this one never listens, connections come by the kernel's.
+    this.#server = new Server(createServer(), {
+      transports: ['websocket'], allowUpgrades: false, serveClient: false, perMessageDeflate: false, maxHttpBufferSize: LONGEST_INCOMING, destroyUpgrade: false,
+      connectTimeout: 10_000, pingInterval: 25_000, pingTimeout: 20_000,
+    });
+    this.#server.on('connection', (socket) => this.#welcome(socket));
+  }
+
+  #open({ request, socket, head, signal }: Upgraded): void {
+    this.#stream.admit();
+    this.#known.set(request, { socket, signal });
+    (this.#server.engine as unknown as Engine).handleUpgrade(request, socket, head);
+  }
+
+  #welcome(socket: Socket): void {
+    const { conn } = socket;
+    const known = this.#known.get(socket.request);
+    if (!known) return void socket.disconnect(true);
+    // The library queues without end while the connection is busy, and tells only when it has passed the queue on.
+    let queued = 0;
+    conn.on('drain', () => (queued = 0));
+    const reader: Reader = {
+      backlog: () => queued + known.socket.writableLength,
+      send: ({ packet }) => {
+        queued += packet.length;
+        conn.write(packet);
+      },
+      cut: () => void known.socket.destroy(),
+    };
+    socket.on('disconnect', () => this.#stream.leave(reader));
+    let complained = false;
+    socket.onAny(() => {
+      if (!complained) reader.send(this.#stream.complaint());
+      complained = true;
+    });
+    known.signal.addEventListener('abort', () => {
+      this.#stream.leave(reader);
+      // Told so by the server, its client does not come back by itself; a panel that starts anew it looks for.
+      if ((known.signal.reason as PanelError).status === 401) socket.disconnect(true);
+      else conn.close();
+    });
+    void this.#stream.join(reader);
+  }
+}
