@@ -14,6 +14,8 @@ export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
 export interface PanelOptions {
   /** take the place of the built-in plugins of the same name, or come in addition */
   readonly plugins?: readonly Plugin[];
+  /** built-in plugins that are left out */
+  readonly without?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /** a folder that outlives the panel, for tests of restarts */
@@ -35,7 +37,7 @@ export class TestPanel extends PanelApi {
   static async boot(options: PanelOptions = {}): Promise<TestPanel> {
     const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const replaced = new Map((options.plugins ?? []).map((plugin) => [plugin.name, plugin]));
-    const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name)));
+    const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name) && !options.without?.includes(name)));
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...options.env };
     const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });

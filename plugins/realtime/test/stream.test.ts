@@ -147,3 +147,32 @@ test('a type that is taken is refused at the start, with both names', async (t) 
   const added = definePlugin({ name: 'added', version: '0.0.0', api: 1, about: 'Adds a type of message.', extends: () => [extend(LiveTypes, { type: 'status' })] });
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), { message: /plugin added adds live messages of the type "status", which realtime has already/ });
 });
+
+test('what is told while a newcomer waits for its snapshot comes after it, and nothing is missing', async (t) => {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let asked = false;
+  let out: LiveOutput | undefined;
+  const slow = definePlugin({
+    name: 'slow', version: '0.0.0', api: 1, about: 'Takes its time.',
+    extends: () => [
+      extend(LiveTypes, {
+        type: 'slow',
+        start: (given) => (out = given),
+        snapshot: async () => {
+          asked = true;
+          await opened;
+          return 'at last';
+        },
+      }),
+    ],
+  });
+  const { panel } = await boot(t, [slow]);
+  const listener = Listener.plain(panel);
+  await until(() => asked, 'the newcomer is seen');
+  for (const number of [1, 2, 3]) out?.send(number);
+  t.deepEqual(listener.messages, []);
+  open();
+  await until(() => listener.of('slow').length === 3, 'all three');
+  t.deepEqual(listener.messages.map(({ type, payload, seq }) => (type === 'snapshot' ? `${type} ${seq}` : `${type} ${String(payload)} ${seq}`)), ['snapshot 0', 'slow 1 1', 'slow 2 2', 'slow 3 3']);
+});
