@@ -1,7 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { extend, kernelErrors, type Upgraded, Upgrades } from '../index.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectSecurely } from 'node:tls';
+import { extend, kernelErrors, SESSION_COOKIE, Sessions, type SessionsApi, type Upgraded, Upgrades } from '../index.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
+import { selfSigned, writePair } from '../../test/harness/self-signed.js';
 import { bare, people, until, World } from './world.js';
 
 /** Sends a request for a WebSocket as it is written, and keeps what comes back. */
@@ -10,9 +15,11 @@ class Caller {
   text = '';
   closed = false;
 
-  constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}) {
+  /** `ca`: over TLS */
+  constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}, ca?: string) {
     const lines = Object.entries({ host: 'panel.test', connection: 'upgrade', upgrade: 'websocket', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-    this.socket = connect(port, '127.0.0.1', () => this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`));
+    const write = () => this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    this.socket = ca === undefined ? connect(port, '127.0.0.1', write) : connectSecurely({ port, host: '127.0.0.1', ca }, write);
     this.socket.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
     this.socket.on('error', () => undefined);
     this.socket.on('close', () => (this.closed = true));
@@ -151,4 +158,23 @@ test('an offer of another protocol is passed over, and the request answered with
 test('two plugins cannot serve one path', async (t) => {
   const one = (name: string) => bare(name, { extends: () => [extend(Upgrades, { path: '/echo', open: () => undefined })] });
   await t.throwsAsync(World.boot([people, one('first'), one('second')]), { message: /first and second both serve connections at \/echo/ });
+});
+
+test('over TLS it is the same', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-tls-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const pair = selfSigned();
+  const { certFile, keyFile } = await writePair(folder, pair);
+  let cookie = '';
+  const opener = bare('opener', {
+    uses: { sessions: Sessions },
+    start: async ({ sessions }: { sessions: SessionsApi }) => void (cookie = `${SESSION_COOKIE}=${(await sessions.open('ada')).id}`),
+    extends: () => [extend(Upgrades, { path: '/hello', open: ({ socket }: Upgraded) => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') })],
+  } as never);
+  await using world = await World.boot([people, opener], { env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile } });
+  for (const [path, headers, status] of [['/hello', { cookie }, 101], ['/hello', {}, 401], ['/me', { cookie, upgrade: 'h2c' }, 200]] as const) {
+    const caller = new Caller(world.port, path, headers as Record<string, string>, pair.cert);
+    await isClosed(caller);
+    t.is(caller.status, status, caller.text);
+  }
 });

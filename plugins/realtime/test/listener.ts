@@ -1,13 +1,19 @@
 // Somebody who listens to a panel, by either door, and keeps what was said.
 import { io, type Socket as IoSocket } from 'socket.io-client';
 import { WebSocket } from 'ws';
-import { type TestPanel, until } from '../../../test/harness/index.js';
+import { until } from '../../../test/harness/index.js';
 
 export interface Message<P = Record<string, unknown>> {
   readonly type: string;
   readonly seq: number;
   readonly time: number;
   readonly payload: P;
+}
+
+/** What is needed of a panel. */
+interface Place {
+  readonly url: string;
+  readonly cookie: string;
 }
 
 export class Listener {
@@ -20,7 +26,7 @@ export class Listener {
   close: () => void = () => undefined;
 
   /** By a plain WebSocket, as the admin unless told otherwise. */
-  static plain(panel: TestPanel, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/ws'): Listener {
+  static plain(panel: Place, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/ws'): Listener {
     const listener = new Listener();
     const socket = new WebSocket(panel.url.replace('http', 'ws') + path, { headers });
     socket.on('message', (data: Buffer) => listener.messages.push(JSON.parse(data.toString()) as Message));
@@ -32,7 +38,7 @@ export class Listener {
   }
 
   /** By socket.io. */
-  static io(panel: TestPanel, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/socket.io'): Listener {
+  static io(panel: Place, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/socket.io'): Listener {
     const listener = new Listener();
     const socket: IoSocket = io(panel.url, { path, transports: ['websocket'], extraHeaders: headers, reconnection: false, forceNew: true });
     socket.onAny((name: string, message: Message) => {
