@@ -160,10 +160,40 @@ export type GetClientsLinksByEmailInput = {
 export type GetClientsListPagedInput = {
   query?: {
     page?: number;
+    /** at most 200 */
     pageSize?: number;
+    /** part of the email, subId, comment, UUID, password or tgId, in any case */
     search?: string;
+    /** any of online, active, deactive, depleted, expiring; with commas */
+    status?: string;
+    /** the same as status */
+    filter?: string;
+    /** attached to an inbound of any of these protocols; with commas */
+    protocol?: string;
+    /** attached to any of these inbounds; with commas; what is no id is ignored */
+    inboundIds?: string;
+    /** the same as inboundIds */
+    inbound?: string;
+    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
     sort?: string;
+    /** descend, or ascending */
     order?: string;
+    /** Unix ms of the expiry, inclusive; 0 or less for none */
+    expiryFrom?: number;
+    /** Unix ms of the expiry, inclusive; 0 or less for none */
+    expiryTo?: number;
+    /** bytes used, inclusive; 0 or less for none */
+    usageFrom?: number;
+    /** bytes used, inclusive; 0 or less for none */
+    usageTo?: number;
+    /** renews by days or on a day of the month, or does not */
+    autoRenew?: '' | 'on' | 'off';
+    /** has a tgId, or none */
+    hasTgId?: '' | 'yes' | 'no';
+    /** has a comment, or none */
+    hasComment?: '' | 'yes' | 'no';
+    /** in any of these groups, in any case; with commas */
+    group?: string;
   };
 };
 

@@ -1,10 +1,13 @@
 import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
+import { SettingGroups, Settings } from '../settings/contract.js';
 import { afterClientSave, Clients } from './contract.js';
 import { describe } from './inbound-view.js';
 import { routes } from './routes.js';
+import { ClientLists } from './lists.js';
 import { ClientService } from './service.js';
+import { clientSettings } from './settings.js';
 import { afterClientPatch, afterClientUsage, ClientStore } from './store.js';
 import { migrations } from './tables.js';
 
@@ -14,11 +17,11 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
-  uses: { engine: Engine, inbounds: Inbounds },
+  uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
   migrations,
-  services: { store: singleton(ClientStore), service: singleton(ClientService) },
+  services: { store: singleton(ClientStore), service: singleton(ClientService), lists: singleton(ClientLists) },
   provides: ({ store }) => [provide(Clients, store)],
-  extends: ({ store }) => [extend(CoreUsers, store)],
+  extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
   hooks: ({ store }) => [
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
     tap(afterClientPatch, (patches) => {

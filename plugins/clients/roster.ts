@@ -38,6 +38,9 @@ export class Roster {
   readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
   readonly #attachments = new Map<string, readonly number[]>();
   readonly #texts = new Map<ClientRow, string>();
+  /** Grow with every change of what a person or a limit writes, and with every poll that moved bytes; what is worked out of all rows holds as long as they stand still. */
+  edits = 0;
+  counts = 0;
 
   async load(db: Database): Promise<void> {
     for (let from = 0; ; ) {
@@ -113,6 +116,7 @@ export class Roster {
   }
 
   add(row: ClientRow): void {
+    this.edits++;
     this.#index(row);
     const { id, email } = this.#ordered;
     id.splice(lowerBound(id, (other) => other.id < row.id), 0, row);
@@ -127,6 +131,7 @@ export class Roster {
   patch(id: number, fields: Partial<ClientFields>): void {
     const row = this.#byId.get(id);
     if (!row) return;
+    this.edits++;
     const renamed = fields.email !== undefined && fields.email !== row.email;
     if (renamed) this.#ordered.email.splice(this.#place(row), 1);
     this.#unindex(row);
@@ -138,6 +143,7 @@ export class Roster {
   remove(id: number): void {
     const row = this.#byId.get(id);
     if (!row) return;
+    this.edits++;
     const { id: byId } = this.#ordered;
     byId.splice(lowerBound(byId, (other) => other.id < id), 1);
     this.#ordered.email.splice(this.#place(row), 1);
@@ -147,10 +153,12 @@ export class Roster {
 
   /** An inbound is gone: nobody is attached to it any more. */
   dropInbound(inboundId: number): void {
+    this.edits++;
     for (const row of this.#byId.values()) if (row.inboundIds.includes(inboundId)) row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
   }
 
   count(usage: readonly ClientUsage[], at: number): void {
+    this.counts++;
     for (const { clientId, up, down } of usage) {
       const row = this.#byId.get(clientId);
       if (!row) continue;

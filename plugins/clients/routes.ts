@@ -1,21 +1,20 @@
-import { anything, type Clock, describedAs, int, list, message, payload, type PluginContext, route, type Route, said, shape } from '../../kernel/index.js';
+import { anything, describedAs, int, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { addEach } from './bulk.js';
-import { PresenceSources } from './contract.js';
 import { errors } from './errors.js';
 import { AddClient, ClientPatch, ClientReply, Email, Page, PageQuery, Skipped, TrafficRecord } from './schema.js';
+import type { ClientLists } from './lists.js';
 import type { ClientService } from './service.js';
-import type { ClientStore } from './store.js';
-import { clientView, pageOf, trafficOf } from './view.js';
+import { clientView, trafficOf } from './view.js';
 
 const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
 const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
 
-export const routes = ({ service, store, clock, extensions }: { service: ClientService; store: ClientStore; clock: Clock; extensions: PluginContext['extensions'] }): Route[] => [
+export const routes = ({ service, lists }: { service: ClientService; lists: ClientLists }): Route[] => [
   route({
     method: 'GET', path: '/panel/api/clients/list/paged', doc: 'A page of clients, with counts over all of them.',
     query: PageQuery, reply: payload(Page),
-    handle: ({ query }) => pageOf(store.roster, query, clock.now(), extensions(PresenceSources).map(({ value }) => value)),
+    handle: ({ query }) => lists.page(query),
   }),
   route({
     method: 'GET', path: '/panel/api/clients/get/{email}', doc: 'One client, with its inbounds and traffic.',

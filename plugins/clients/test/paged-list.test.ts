@@ -31,7 +31,8 @@ test.before(async () => {
     { email: 'past', expiryTime: 5 },
     { email: 'offAndPast', expiryTime: 5, enable: false },
   ];
-  const numbered = Array.from({ length: 243 }, (_, i) => ({ email: `n${String(i).padStart(3, '0')}`, enable: i % 2 === 0 }));
+  // Random credentials may contain what a search looks for.
+  const numbered = Array.from({ length: 243 }, (_, i) => ({ email: `n${String(i).padStart(3, '0')}`, enable: i % 2 === 0, subId: `s-${i}`, password: `p-${i}` }));
   const { created } = await panel.get<{ created: number }>('/panel/api/clients/bulkCreate', { body: [...named, ...numbered].map((client) => ({ client, inboundIds: [inboundId] })) });
   if (created !== 250) throw new Error(`${created} clients were created`);
   engine.move(inboundId, 2, 1, 2);

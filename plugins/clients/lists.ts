@@ -1,0 +1,82 @@
+// The paged list, out of memory. What is counted over all clients is counted once per change, not once per page.
+import type { Clock, PluginContext } from '../../kernel/index.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { SettingsApi } from '../settings/contract.js';
+import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
+import { PresenceSources } from './contract.js';
+import { choose } from './filter.js';
+import { type Ordered, Orders } from './order.js';
+import type { ClientRow } from './row.js';
+import type { PageQuery } from './schema.js';
+import { clientSettings } from './settings.js';
+import type { ClientStore } from './store.js';
+import { clientView } from './view.js';
+
+const MOST_PER_PAGE = 200;
+const DAY_MS = 86_400_000;
+const GIB = 2 ** 30;
+
+interface Counted {
+  readonly version: string;
+  readonly ends: number;
+  readonly summary: Summary;
+}
+
+export class ClientLists {
+  readonly #store: ClientStore;
+  readonly #inbounds: InboundsApi;
+  readonly #settings: SettingsApi;
+  readonly #clock: Clock;
+  readonly #extensions: PluginContext['extensions'];
+  readonly #orders: Orders;
+  #counted: Counted | undefined;
+  #groups: { readonly edits: number; readonly names: readonly string[] } | undefined;
+
+  constructor({ store, inbounds, settings, clock, extensions }: { store: ClientStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
+    this.#store = store;
+    this.#inbounds = inbounds;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#extensions = extensions;
+    this.#orders = new Orders(store.roster);
+  }
+
+  page(query: PageQuery) {
+    const { roster } = this.#store;
+    const moment = this.#moment();
+    const pageSize = Math.min(query.pageSize, MOST_PER_PAGE);
+    const found = this.#orders.rows(query.sort, query.order, choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol));
+    const items = slice(found, (query.page - 1) * pageSize, pageSize).map(clientView);
+    return { filtered: found.rows.length, total: roster.size, page: query.page, pageSize, items, groups: [...this.groups()], summary: this.#summary(moment) };
+  }
+
+  /** Names of groups that clients are in. */
+  groups(): readonly string[] {
+    const { roster } = this.#store;
+    if (this.#groups?.edits !== roster.edits) {
+      const names = new Set(roster.ordered('id').map(({ group }) => group).filter(Boolean));
+      this.#groups = { edits: roster.edits, names: [...names].sort((a, b) => a.localeCompare(b)) };
+    }
+    return this.#groups.names;
+  }
+
+  #moment(): Moment {
+    const { expireDiff, trafficDiff } = this.#settings.read(clientSettings);
+    return { now: this.#clock.now(), soonMs: expireDiff * DAY_MS, soonBytes: trafficDiff * GIB, presence: this.#extensions(PresenceSources).map(({ value }) => value) };
+  }
+
+  #summary(moment: Moment): Summary {
+    const { roster } = this.#store;
+    const version = `${roster.edits} ${roster.counts} ${moment.soonMs} ${moment.soonBytes}`;
+    if (this.#counted?.version !== version || moment.now >= this.#counted.ends) {
+      const rows = roster.ordered('id');
+      this.#counted = { version, ends: summaryEnds(rows, moment), summary: summaryOf(rows, moment) };
+    }
+    return this.#counted.summary;
+  }
+}
+
+function slice({ rows, backwards }: Ordered, from: number, count: number): ClientRow[] {
+  if (!backwards) return rows.slice(from, from + count);
+  return rows.slice(Math.max(0, rows.length - from - count), Math.max(0, rows.length - from)).reverse();
+}
