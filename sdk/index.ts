@@ -606,6 +606,10 @@ export type SettingAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
+  /** days before its expiry from which a client counts as expiring */
+  expireDiff: number;
+  /** GiB left of its quota below which a client counts as expiring */
+  trafficDiff: number;
   /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
   engineCutConnections: boolean;
   /** hours after which a client program fetches again */
@@ -695,6 +699,10 @@ export type SettingUpdateInput = {
     twoFactorToken?: string;
     /** true takes twoFactorToken away */
     clearTwoFactorToken?: boolean;
+    /** days before its expiry from which a client counts as expiring */
+    expireDiff?: number;
+    /** GiB left of its quota below which a client counts as expiring */
+    trafficDiff?: number;
     /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
     engineCutConnections?: boolean;
     /** hours after which a client program fetches again */
@@ -919,5 +927,10 @@ export class Weir extends Transport {
   /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
   settingUpdateUser(input: SettingUpdateUserInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'msg' }, input);
+  }
+
+  /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */
+  getWs(): Promise<string> {
+    return this.call({ method: 'GET', path: '/ws', gives: 'msg' });
   }
 }
