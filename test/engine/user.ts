@@ -1,7 +1,7 @@
 // A user's side in tests with a whole panel: their link, read as a client program reads it, and a core that connects with it.
 import type { ExecutionContext } from 'ava';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ByteServer, download, startByteServer, startClientCore } from '../../plugins/engine/xray/test/traffic.js';
+import { type ByteServer, type ByteServerOptions, download, startByteServer, startClientCore } from '../../plugins/engine/xray/test/traffic.js';
 import { outboundOf } from '../demo/link-to-outbound.js';
 import { PanelProcess, type PanelProcessOptions } from '../harness/panel-process.js';
 
@@ -21,8 +21,8 @@ export async function openPanel(t: ExecutionContext, options: PanelProcessOption
   return panel;
 }
 
-export async function openServer(t: ExecutionContext): Promise<ByteServer> {
-  const server = await startByteServer();
+export async function openServer(t: ExecutionContext, options?: ByteServerOptions): Promise<ByteServer> {
+  const server = await startByteServer(options);
   t.teardown(() => server.stop());
   return server;
 }

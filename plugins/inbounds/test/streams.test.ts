@@ -2,8 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { FakeClock, FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';
-import { first, second } from './pem.js';
+import { FakeClock, FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
+
+const pair = () => {
+  const { cert, key } = selfSigned();
+  return { certificate: cert.trim().split('\n'), key: key.trim().split('\n') };
+};
+const first = pair();
+const second = pair();
 
 let panel: TestPanel;
 test.before(async () => {
@@ -52,8 +58,8 @@ test.serial('a good pair is taken from the body and from files, and comes back a
   const keyFile = join(panel.dataDirectory, 'site.key');
   await writeFile(certificateFile, first.certificate.join('\n'));
   await writeFile(keyFile, first.key.join('\n'));
-  for (const pair of [first, { certificateFile, keyFile }]) {
-    const streamSettings = tls({ certificates: [pair], settings: { fingerprint: 'firefox' }, somethingNew: 1 });
+  for (const given of [first, { certificateFile, keyFile }]) {
+    const streamSettings = tls({ certificates: [given], settings: { fingerprint: 'firefox' }, somethingNew: 1 });
     const id = await panel.addInbound({ streamSettings });
     t.deepEqual((await panel.get<{ streamSettings: unknown }>(`/panel/api/inbounds/get/${id}`)).streamSettings, streamSettings);
   }
