@@ -2,6 +2,8 @@
 export { authenticate, type Principal } from './auth/principal.js';
 export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csrf.js';
 export { sameSecret, SESSION_COOKIE, Sessions, type SessionsApi } from './auth/session.js';
+export { command, type Command, type CommandInput } from './command/command.js';
+export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
 export { variable, type Configured } from './config/load.js';
 export { port, urlPath } from './config/panel.js';
 export { extend, type Extended, extensionPoint, type ExtensionPoint, maybe, provide, token } from './container/token.js';

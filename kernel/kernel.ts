@@ -1,6 +1,7 @@
 // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { checkCommands, Commands, type OwnedCommand } from './command/list.js';
 import { configure, type PluginConfig } from './config/configure.js';
 import { type ConfigFile, noFile } from './config/file.js';
 import { unknownVariables } from './config/load.js';
@@ -33,6 +34,8 @@ export interface KernelOptions {
   readonly clock?: Clock;
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
+  /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
+  readonly forCommand?: boolean;
   /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
   readonly strict?: boolean;
 }
@@ -69,6 +72,9 @@ export class Kernel {
   readonly #stopping: AbortController;
   /** Whose the kernel's own routes and jobs are. */
   readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
+  /** of all plugins, for the command line */
+  commands: readonly OwnedCommand[] = [];
+  #isOpen = false;
   #stopped: Promise<void> | undefined;
 
   private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController }) {
@@ -117,8 +123,8 @@ export class Kernel {
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
       const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
-      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners)]);
-      await kernel.#start(sessions);
+      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands })]);
+      await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {
       await writer.close();
@@ -177,7 +183,7 @@ export class Kernel {
     this.listeners.upgrades.mount(extensionsOf(Upgrades), this.#instances);
   }
 
-  async #start(sessions: SessionStore): Promise<void> {
+  async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
     const started: PluginInstance[] = [];
     const startedAt = this.#clock.now();
     try {
@@ -188,6 +194,8 @@ export class Kernel {
         });
         instance.state = 'running';
       }
+      this.commands = checkCommands(this.#instances.flatMap((owner) => owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))));
+      if (forCommand) return;
       const own = { owner: this.#self, route: health };
       this.listeners.mount([own, ...this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route })))]);
       await this.listeners.listen();
@@ -205,6 +213,7 @@ export class Kernel {
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
     this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
     this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.listeners.renewCertificate() });
+    this.#isOpen = true;
     await this.#hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#hooks.compose(composeReadyLine, undefined);
     this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
@@ -221,7 +230,7 @@ export class Kernel {
     this.log.info('stopping', { reason });
     await this.listeners.close();
     await this.#schedule.stop();
-    await this.#hooks.check(beforeKernelStop, { reason }, false);
+    if (this.#isOpen) await this.#hooks.check(beforeKernelStop, { reason }, false);
     this.#stopping.abort();
     await this.#stopPlugins(this.#instances);
     await this.#writer.close();

@@ -11,6 +11,8 @@ interface ConnectionManager {
   getConnection(options: { uuid: string }): Promise<Connection>;
 }
 
+export const DATABASE_FILE = 'weir.sqlite';
+
 export interface Connections {
   readonly sequelize: Sequelize;
   readonly file: string;
@@ -24,7 +26,7 @@ export const execute = (connection: Connection, sql: string): Promise<void> => n
 const PRAGMAS = 'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
 
 export async function connectSqlite(dataDirectory: string): Promise<Connections> {
-  const file = join(dataDirectory, 'weir.sqlite');
+  const file = join(dataDirectory, DATABASE_FILE);
   const sequelize = new Sequelize({ dialect: 'sqlite', storage: file, logging: false });
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const writer = await connections.getConnection({ uuid: 'writer' });

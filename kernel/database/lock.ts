@@ -9,6 +9,11 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** Another process holds the folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
 /** Rejects with a sentence that names the process which holds the folder. */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const holder = join(directory, 'panel.pid');
@@ -21,7 +26,7 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
   } catch (cause) {
     await release();
     const pid = await readFile(holder, 'utf8').catch(() => 'unknown');
-    throw new Error(`the data folder ${directory} is in use by the panel with process id ${pid.trim()}; stop it or give this one a folder of its own (WEIR_DATA_DIR)`, { cause });
+    throw new FolderInUse(`the data folder ${directory} is in use by the panel with process id ${pid.trim()}; stop it or give this one a folder of its own (WEIR_DATA_DIR)`, { cause });
   }
   await writeFile(holder, `${process.pid}\n`);
   return { release };

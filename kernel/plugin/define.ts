@@ -1,4 +1,5 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
+import type { Command } from '../command/command.js';
 import type { Configured, Sources, Variables } from '../config/load.js';
 import type { Extended, Extension, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
@@ -74,6 +75,7 @@ export interface Plugin {
   readonly hooks: (scope: never) => readonly Tap[];
   readonly routes: (scope: never) => readonly Route[];
   readonly jobs: (scope: never) => readonly Job[];
+  readonly commands: (scope: never) => readonly Command[];
   readonly start: (scope: never) => void | Promise<void>;
   readonly stop: (scope: never) => void | Promise<void>;
 }
@@ -100,6 +102,8 @@ interface Declared<C extends Variables, U extends Uses, T extends Tables, S exte
   readonly hooks?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Tap[];
   readonly routes?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Route[];
   readonly jobs?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Job[];
+  /** of the command line; called before anything is built as well, to list them, so it only declares */
+  readonly commands?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Command[];
   readonly start?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
   readonly stop?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
 }
@@ -107,7 +111,7 @@ interface Declared<C extends Variables, U extends Uses, T extends Tables, S exte
 const none = () => [];
 
 export function definePlugin<const C extends Variables = {}, const U extends Uses = {}, const T extends Tables = {}, const S extends Services = {}>(declared: Declared<C, U, T, S>): Plugin {
-  const { essential = false, uses = {}, config = {}, tables = {}, migrations = [], services = {}, provides = none, extends: extendsThe = none, hooks = none, routes = none, jobs = none, start = () => undefined, stop = () => undefined } = declared;
+  const { essential = false, uses = {}, config = {}, tables = {}, migrations = [], services = {}, provides = none, extends: extendsThe = none, hooks = none, routes = none, jobs = none, commands = none, start = () => undefined, stop = () => undefined } = declared;
   const { name, version, api, about } = declared;
-  return { name, version, api, about, essential, uses, config, tables, migrations, services: services as Services, provides, extends: extendsThe, hooks, routes, jobs, start, stop };
+  return { name, version, api, about, essential, uses, config, tables, migrations, services: services as Services, provides, extends: extendsThe, hooks, routes, jobs, commands, start, stop };
 }

@@ -2,6 +2,7 @@ import { authenticate, definePlugin, extend, optional, Sessions, singleton, tap,
 import { beforeSettingsSave, panelSettings, settingChanges, SettingGroups, Settings } from '../settings/contract.js';
 import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
+import { commands } from './commands.js';
 import { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import { createFirstAdmin } from './first-login.js';
@@ -44,6 +45,7 @@ export default definePlugin({
     }),
   ],
   routes,
+  commands,
   start: async ({ admins, tokens, config, settings, dataDirectory, log }) => {
     await tokens.load();
     await createFirstAdmin(admins, config, { basePath: () => settings.read(panelSettings).webBasePath, dataDirectory, log });

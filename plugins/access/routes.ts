@@ -2,14 +2,12 @@ import { bool, CSRF_COOKIE, int, list, message, newCsrfToken, optional, payload,
 import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import type { Login } from './login.js';
+import { plainWord } from './plain-word.js';
 import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
 
 const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds'), expiresAt: int().description('Unix ms; 0: never') };
 const TokenId = shape({ id: int().min(1) });
-/** What no person types and no database stores as it came: control characters, halves of surrogate pairs. */
-const PLAIN = /^[^\p{Cc}\p{Cs}]*$/u;
-const plainWord = () => word().pattern(PLAIN, 'text without control characters');
 
 /** Of the same kind as the first admin's, which the environment may give. */
 const newPassword = () => word().min(8).max(1024);

@@ -7,3 +7,4 @@ export { PanelProcess } from './panel-process.js';
 export { everything, refused, type Refused } from './refused.js';
 export { selfSigned, writePair } from './self-signed.js';
 export { until } from './until.js';
+export { type Ended, weirCommand } from './weir-command.js';

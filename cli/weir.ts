@@ -1,0 +1,65 @@
+// The command line: asks the panel that runs, or becomes one for as long as a command takes.
+import { access, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../kernel/config/file.js';
+import type { Environment } from '../kernel/config/load.js';
+import { DATABASE_FILE } from '../kernel/database/connect.js';
+import { FolderInUse } from '../kernel/database/lock.js';
+import { messageOf } from '../kernel/errors/errors.js';
+import { Kernel } from '../kernel/kernel.js';
+import { choosePlugins } from '../kernel/plugin/choose.js';
+import { declaredCommands } from '../kernel/command/list.js';
+import { askPanel } from '../plugins/command-line/channel.js';
+import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';
+import { understand } from '../plugins/command-line/understand.js';
+
+/** How long a panel that starts or stops is waited for. */
+const PATIENCE_MS = 15_000;
+
+/** Resolves with the exit code: 0, 1 when it failed, 2 when nobody understood what was typed. */
+export async function weir(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  try {
+    if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
+      const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+      terminal.say(version);
+      return 0;
+    }
+    const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+    for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
+      const exit = await askPanel(directory, argv, terminal);
+      if (exit !== undefined) return exit;
+      try {
+        return await withoutPanel(directory, argv, env, terminal);
+      } catch (error) {
+        if (!(error instanceof FolderInUse) || Date.now() > deadline) throw error;
+      }
+    }
+  } catch (error) {
+    terminal.complain(messageOf(error));
+    return 1;
+  }
+}
+
+async function withoutPanel(directory: string, argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const chosen = await choosePlugins(env, await readConfigFile(env));
+  const understood = understand(declaredCommands(chosen.plugins), argv);
+  if ('text' in understood) return answer(understood, terminal);
+  await refuseForeign(directory, understood.command.fresh);
+  // Its output is the command's; what the panel has to tell belongs to it only when something is wrong.
+  const kernel = await Kernel.boot({ ...chosen, env: { ...env, WEIR_LOG_LEVEL: env['WEIR_LOG_LEVEL'] || 'error' }, readable: true, write: (line) => terminal.complain(line.trimEnd()), forCommand: true });
+  try {
+    return await runCommand(kernel.commands, argv, terminal, new AbortController().signal);
+  } finally {
+    await kernel.stop('the command has ended');
+  }
+}
+
+/** A wrong folder would become another panel, and files of another user would keep the panel from its own. */
+async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
+  const owner = await stat(directory).then(({ uid }) => uid, () => undefined);
+  const self = process.getuid?.();
+  if (owner !== undefined && self !== undefined && owner !== self) throw new Error(`${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`);
+  const there = await access(join(directory, DATABASE_FILE)).then(() => true, () => false);
+  if (!there && !fresh) throw new Error(`there is no panel in ${directory}; set WEIR_DATA_DIR to its data folder, or start one first`);
+}

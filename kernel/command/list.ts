@@ -1,0 +1,40 @@
+// The commands of all plugins.
+import { token } from '../container/token.js';
+import { messageOf } from '../errors/errors.js';
+import type { Plugin } from '../plugin/define.js';
+import { PluginError } from '../plugin/order.js';
+import type { Command } from './command.js';
+
+export interface OwnedCommand extends Command {
+  readonly owner: { readonly name: string; readonly faulty: boolean; fault(where: string, error: unknown): void };
+}
+
+/** For who lets people run commands; provided by the kernel. */
+export interface CommandsApi {
+  list(): readonly OwnedCommand[];
+}
+export const Commands = token<CommandsApi>('kernel', 'commands');
+
+export function checkCommands(commands: readonly OwnedCommand[]): readonly OwnedCommand[] {
+  const owners = new Map<string, string>();
+  for (const { name, owner } of commands) {
+    const other = owners.get(name);
+    if (other !== undefined) throw new PluginError(`the command ${name} is declared by ${other} and by ${owner.name}`);
+    if (!/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*$/.test(name)) throw new PluginError(`plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`);
+    owners.set(name, owner.name);
+  }
+  return commands;
+}
+
+/** Stands for the scope of a plugin that is not built: whatever is taken out of it is the same again. */
+const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof key === 'symbol' ? undefined : nothing), apply: () => nothing });
+
+/** What plugins declare, before anything of them is built. */
+export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedCommand[] =>
+  checkCommands(plugins.flatMap(({ name, commands }) => {
+    try {
+      return commands(nothing as never).map((command) => ({ ...command, owner: { name, faulty: false, fault: () => undefined } }));
+    } catch (cause) {
+      throw new PluginError(`plugin ${name} cannot list its commands before it is built (${messageOf(cause)}); what it declares must not depend on its scope`);
+    }
+  }));

@@ -1,0 +1,33 @@
+// Runs what somebody typed.
+import { messageOf, type OwnedCommand, PanelError } from '../../kernel/index.js';
+import { type Answered, understand } from './understand.js';
+
+/** Where the words of a command go. */
+export interface Terminal {
+  readonly say: (line: string) => void;
+  readonly complain: (line: string) => void;
+}
+
+export function answer({ text, exit }: Answered, { say, complain }: Terminal): number {
+  (exit === 0 ? say : complain)(text);
+  return exit;
+}
+
+/** Resolves with the exit code: 0, 1 when the command failed, 2 when nobody understood what was typed. */
+export async function runCommand(commands: readonly OwnedCommand[], argv: readonly string[], { say, complain }: Terminal, signal: AbortSignal): Promise<number> {
+  const understood = understand(commands, argv);
+  if ('text' in understood) return answer(understood, { say, complain });
+  const { command: { name, run, owner }, options } = understood;
+  if (owner.faulty) {
+    complain(`the plugin ${owner.name} is switched off after repeated faults; restart the panel`);
+    return 1;
+  }
+  try {
+    await run({ options: options as never, say, signal });
+    return 0;
+  } catch (error) {
+    complain(messageOf(error));
+    if (!(error instanceof PanelError) || error.status >= 500) owner.fault(`command ${name}`, error);
+    return 1;
+  }
+}

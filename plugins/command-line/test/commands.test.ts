@@ -1,0 +1,215 @@
+// Commands of plugins: how they are found, what is said to what somebody typed, and the way into a panel that runs.
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { weir } from '../../../cli/weir.js';
+import { bool, command, defineErrors, definePlugin, int, list, optional, type Plugin, withDefault, word } from '../../../kernel/index.js';
+import { declaredCommands } from '../../../kernel/command/list.js';
+import { lockFolder } from '../../../kernel/database/lock.js';
+import { Kernel } from '../../../kernel/kernel.js';
+import { findPlugins } from '../../../kernel/plugin/find.js';
+import { until } from '../../../test/harness/until.js';
+import { askPanel } from '../channel.js';
+import commandLine from '../index.js';
+import { understand } from '../understand.js';
+
+const errors = defineErrors('shop', { SOLD_OUT: [409, 'nothing is left; come again'] });
+
+interface Seen {
+  readonly plugin: Plugin;
+  readonly ran: unknown[];
+  aborted: boolean;
+}
+/** A plugin of somebody else, with commands of every kind. */
+function shop(): Seen {
+  const seen: Seen = {
+    ran: [],
+    aborted: false,
+    plugin: definePlugin({
+      name: 'shop', version: '1.0.0', api: 1, about: 'For a test.',
+      commands: ({ clock, dataDirectory, log }) => [
+        command({
+          name: 'shop sell', about: 'Sells.',
+          options: { amount: int().min(1).max(9).description('how many'), toWhom: optional(word().description('who buys')), giftWrap: withDefault(bool(), false), tag: optional(list(word())) },
+          run: ({ options, say }) => {
+            seen.ran.push({ ...options, at: clock.now() > 0 });
+            say(`sold ${options.amount} in ${dataDirectory}`);
+          },
+        }),
+        command({ name: 'shop', about: 'Tells how it goes.', run: ({ say }) => say('well') }),
+        command({ name: 'shop close', about: 'Fails in so many words.', run: () => Promise.reject(errors.SOLD_OUT()) }),
+        command({ name: 'shop burn', about: 'Breaks.', run: () => { throw new TypeError('no water'); } }),
+        command({ name: 'shop open', about: 'Works on a fresh folder.', fresh: true, run: ({ say }) => say('open') }),
+        command({
+          name: 'shop wait', about: 'Waits for its end.',
+          run: async ({ signal, say }) => {
+            say('waiting');
+            await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+            log.info('given up', {});
+            seen.aborted = true;
+          },
+        }),
+      ],
+    }),
+  };
+  return seen;
+}
+const commands = declaredCommands([shop().plugin]);
+
+function terminal() {
+  const said: string[] = [];
+  const complained: string[] = [];
+  return { said, complained, say: (line: string) => void said.push(line), complain: (line: string) => void complained.push(line) };
+}
+const folder = async (t: ExecutionContext, name = ''): Promise<string> => {
+  const made = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(made, { recursive: true, force: true }));
+  const path = join(made, name);
+  await mkdir(path, { recursive: true });
+  return path;
+};
+async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirectory?: string) {
+  const log: string[] = [];
+  const directory = dataDirectory ?? (await folder(t));
+  const kernel = await Kernel.boot({ plugins, env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' }, write: (line) => void log.push(line), strict: true });
+  t.teardown(() => kernel.stop('end of test'));
+  return { kernel, directory, log };
+}
+
+test('the longest name wins, options are read by their schemas', (t) => {
+  const options = (...argv: string[]) => {
+    const understood = understand(commands, argv);
+    return 'command' in understood ? [understood.command.name, understood.options] : understood;
+  };
+  t.deepEqual(options('shop'), ['shop', {}]);
+  t.deepEqual(options('shop', 'sell', '--amount', '3'), ['shop sell', { amount: 3, giftWrap: false }]);
+  t.deepEqual(options('shop', 'sell', '--amount=3', '--to-whom', 'Ada', '--gift-wrap', '--tag', 'a', '--tag', 'b'), ['shop sell', { amount: 3, toWhom: 'Ada', giftWrap: true, tag: ['a', 'b'] }]);
+});
+
+test('what nobody understands is answered with a sentence that names it, and code 2', (t) => {
+  for (const [argv, sentence] of [
+    [['frobnicate', 'it'], 'there is no command "frobnicate it"; weir --help lists those that there are'],
+    [['--frobnicate'], 'there is no command "--frobnicate"; weir --help lists those that there are'],
+    [['shop', 'sell'], '--amount is required; weir shop sell --help tells the options'],
+    [['shop', 'sell', '--amount', 'ten'], '--amount must be a number; weir shop sell --help tells the options'],
+    [['shop', 'sell', '--amount', '10'], '--amount must be less than or equal to 9; weir shop sell --help tells the options'],
+    [['shop', 'sell', '--amount', '1', '--to-whom', ''], '--to-whom is not allowed to be empty; weir shop sell --help tells the options'],
+    [['shop', 'sell', '--amount', '1', '--towhom', 'x'], "Unknown option '--towhom'; weir shop sell --help tells the options"],
+    [['shop', 'sell', '--amount', '1', 'x'], "Unexpected argument 'x'; weir shop sell --help tells the options"],
+    [['shop', 'sel'], "Unexpected argument 'sel'; weir shop --help tells the options"],
+    [['shop', '__proto__'], "Unexpected argument '__proto__'; weir shop --help tells the options"],
+  ] as const) t.deepEqual(understand(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
+  const others = commands.filter(({ name }) => name === 'shop sell' || name === 'shop close');
+  t.deepEqual(understand(others, ['shop']), { text: 'there is no command "shop"; there is weir shop sell, weir shop close', exit: 2 });
+});
+
+test('help tells of every command, or of one and its options', (t) => {
+  const text = (...argv: string[]) => {
+    const understood = understand(commands, argv);
+    if (!('text' in understood) || understood.exit !== 0) return t.fail(argv.join(' '));
+    return understood.text;
+  };
+  for (const { name, about } of commands) t.regex(String(text('--help')), new RegExp(`^ {2}${name} +${about}$`, 'm'));
+  t.is(text(), text('-h'));
+  t.is(text('shop', 'sell', '--help'), 'weir shop sell [options]\nSells.\n\n  --amount <…>   how many\n  --to-whom <…>  who buys\n  --gift-wrap    \n  --tag <…>      ');
+  t.is(text('shop', '--help'), 'weir shop\nTells how it goes.');
+});
+
+test('plugins that cannot be listed, share a name or call a command strangely are named', (t) => {
+  const declares = (name: string, listed: NonNullable<Parameters<typeof definePlugin>[0]['commands']>) => definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', commands: listed });
+  const called = (name: string) => () => [command({ name, about: 'Does.', run: () => undefined })];
+  t.throws(() => declaredCommands([declares('a', called('x')), declares('b', called('x'))]), { message: 'the command x is declared by a and by b' });
+  t.throws(() => declaredCommands([declares('a', called('--x'))]), { message: /plugin a declares a command "--x"/ });
+  t.throws(() => declaredCommands([declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never))]), { message: /^plugin a cannot list its commands before it is built/ });
+});
+
+test('in a running panel: words come as they are said, the exit code last', async (t) => {
+  const seen = shop();
+  const { directory, log } = await panel(t, [commandLine, seen.plugin]);
+  const out = terminal();
+  t.is(await askPanel(directory, ['shop', 'sell', '--amount', '2'], out), 0);
+  t.deepEqual([out.said, out.complained], [[`sold 2 in ${directory}`], []]);
+  t.deepEqual(seen.ran, [{ amount: 2, giftWrap: false, at: true }]);
+  t.is(await askPanel(directory, ['shop', 'sell'], out), 2);
+  t.is(await askPanel(directory, ['shop', 'close'], out), 1);
+  t.is(await askPanel(directory, ['shop', 'burn'], out), 1);
+  t.deepEqual(out.complained.slice(1), ['nothing is left; come again', 'no water']);
+  t.deepEqual(log.filter((line) => line.includes('plugin fault')).map((line) => line.includes('no water')), [true], 'a refusal is no fault, a bug is one');
+});
+
+test('commands run beside each other', async (t) => {
+  const { directory } = await panel(t, [commandLine, shop().plugin]);
+  const codes = await Promise.all(Array.from({ length: 20 }, () => askPanel(directory, ['shop'], terminal())));
+  t.deepEqual([...new Set(codes)], [0]);
+});
+
+test('who gives up is told to the command, and a stop does not wait for who never ends', async (t) => {
+  const seen = shop();
+  const { kernel, directory } = await panel(t, [commandLine, seen.plugin]);
+  const caller = connect(join(directory, 'panel.sock'));
+  caller.write('{"argv":["shop","wait"]}\n');
+  await new Promise((resolve) => caller.once('data', resolve));
+  caller.destroy();
+  await until(() => seen.aborted, 'the command heard that nobody waits');
+  const out = terminal();
+  const waiting = askPanel(directory, ['shop', 'wait'], out);
+  await until(() => out.said.length > 0, 'the command runs');
+  await kernel.stop('end of test');
+  await t.throwsAsync(waiting, { message: 'the panel ended before the command did; its log says why' });
+});
+
+test('what is no request is cut off, and the panel goes on', async (t) => {
+  const { directory } = await panel(t, [commandLine, shop().plugin]);
+  for (const sent of ['\n', 'GET / HTTP/1.1\r\n\r\n', '{"argv":"shop"}\n', '{"argv":[1]}\n', 'null\n', 'x'.repeat(100_000)]) {
+    const caller = connect(join(directory, 'panel.sock'));
+    let heard = '';
+    caller.on('data', (chunk) => (heard += String(chunk))).on('error', () => undefined);
+    caller.write(sent);
+    await new Promise((resolve) => caller.once('close', resolve));
+    t.is(heard, '', sent.slice(0, 20));
+  }
+  t.is(await askPanel(directory, ['shop'], terminal()), 0);
+});
+
+test('a folder with a long name is no hindrance', async (t) => {
+  const directory = await folder(t, join('d'.repeat(60), 'd'.repeat(60)));
+  const first = await panel(t, [commandLine, shop().plugin], directory);
+  t.is((await stat(join(directory, 'panel.sock'))).mode & 0o777, 0o600);
+  t.is(await askPanel(directory, ['shop'], terminal()), 0);
+  await first.kernel.stop('restart');
+  t.false((await readdir(directory)).includes('panel.sock'));
+  t.is(await askPanel(directory, ['shop'], terminal()), undefined);
+});
+
+test('a panel whose socket cannot be made runs without a command line, and says so', async (t) => {
+  const directory = await folder(t);
+  await mkdir(join(directory, 'panel.sock'));
+  const { log } = await panel(t, [commandLine, shop().plugin], directory);
+  t.true(log.some((line) => line.includes('the command line cannot reach this panel')));
+});
+
+test('a panel that starts or stops is waited for', async (t) => {
+  const directory = await folder(t);
+  const first = await panel(t, await findPlugins(['settings', 'access']), directory);
+  await first.kernel.stop('restart');
+  // It holds the folder and has no way in.
+  const { release } = await lockFolder(directory);
+  const out = terminal();
+  let looks = 0;
+  const env = {
+    WEIR_DATA_DIR: directory,
+    WEIR_PRESET: 'minimal',
+    get WEIR_CONFIG() {
+      looks++;
+      return undefined;
+    },
+  };
+  const ended = weir(['admin', 'reset'], env, out);
+  // Two for each try: more tell that the first has failed.
+  await until(() => looks > 2, 'a second try');
+  await release();
+  t.is(await ended, 0, out.complained.join());
+  t.regex(out.said.join('\n'), /password {3}\S{20}/);
+});
