@@ -3,6 +3,5 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-const { weir } = await import('../dist/cli/weir.js');
-const line = (stream) => (text) => void stream.write(`${text}\n`);
-process.exit(await weir(process.argv.slice(2), process.env, { say: line(process.stdout), complain: line(process.stderr) }));
+const { main } = await import('../dist/cli/weir.js');
+await main();

@@ -17,6 +17,12 @@ import { understand } from '../plugins/command-line/understand.js';
 /** How long a panel that starts or stops is waited for. */
 const PATIENCE_MS = 15_000;
 
+/** The process of `weir`. */
+export async function main(): Promise<void> {
+  const line = (stream: NodeJS.WritableStream) => (text: string) => void stream.write(`${text}\n`);
+  process.exit(await weir(process.argv.slice(2), process.env, { say: line(process.stdout), complain: line(process.stderr) }));
+}
+
 /** Resolves with the exit code: 0, 1 when it failed, 2 when nobody understood what was typed. */
 export async function weir(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
   try {
