@@ -1,6 +1,8 @@
 // Clients: the accounts that use the core.
 import { after, event, extensionPoint, guard, token, type Tx } from '../../kernel/index.js';
+import type { Applied } from '../engine/contract.js';
 import type { ClientRow } from './row.js';
+import type { AddClient } from './schema.js';
 
 export { type ClientRow, depletionOf, type Depletion } from './row.js';
 export { errors as clientErrors } from './errors.js';
@@ -37,6 +39,12 @@ export interface ClientChange {
   readonly after: Readonly<ClientRow> | undefined;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** The same edits as over the API, with the same checks. Not inside a write. */
+export interface ClientEditsApi {
+  add(client: AddClient): Promise<Applied>;
+}
+export const ClientEdits = token<ClientEditsApi>('clients', 'ClientEdits');
 
 /** Who is online, as those know who can tell; one that says so is enough. Asked for every client of a list. */
 export interface PresenceSource {

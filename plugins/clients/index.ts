@@ -1,11 +1,12 @@
-import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, extend, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
-import { afterClientSave, Clients } from './contract.js';
+import { afterClientSave, ClientEdits, Clients } from './contract.js';
 import { describe } from './inbound-view.js';
 import { routes } from './routes.js';
 import { ClientLists } from './lists.js';
+import { AddClient } from './schema.js';
 import { ClientService } from './service.js';
 import { clientSettings } from './settings.js';
 import { afterClientPatch, afterClientUsage, ClientStore } from './store.js';
@@ -20,7 +21,7 @@ export default definePlugin({
   uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
   migrations,
   services: { store: singleton(ClientStore), service: singleton(ClientService), lists: singleton(ClientLists) },
-  provides: ({ store }) => [provide(Clients, store)],
+  provides: ({ store, service }) => [provide(Clients, store), provide(ClientEdits, { add: async (client) => service.add(validate(AddClient, client)) })],
   extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
   hooks: ({ store }) => [
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),

@@ -1,7 +1,7 @@
 // Inbounds: the listening endpoints of the core, and the protocols they speak.
 import { after, extensionPoint, filter, guard, type Schema, token, type Tx } from '../../kernel/index.js';
-import type { CoreAccount, JsonObject } from '../engine/contract.js';
-import type { Inbound } from './schema.js';
+import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
+import type { AddInbound, Inbound } from './schema.js';
 
 export type { Inbound } from './schema.js';
 export { type StreamView, viewStream } from './stream/stream.js';
@@ -61,6 +61,14 @@ export interface InboundsApi {
   usage(id: number): { readonly up: number; readonly down: number };
 }
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
+
+/** The same edits as over the API, with the same checks. Not inside a write. */
+export interface InboundEditsApi {
+  add(inbound: AddInbound): Promise<{ readonly id: number; readonly applied: Applied }>;
+  /** Its clients stay, without it. */
+  delete(id: number): Promise<Applied>;
+}
+export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
 export interface InboundChange {
   readonly kind: 'added' | 'updated' | 'deleted';

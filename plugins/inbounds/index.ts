@@ -1,11 +1,12 @@
-import { definePlugin, extend, provide, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, extend, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
-import { afterInboundSave, Inbounds, Protocols } from './contract.js';
+import { afterInboundSave, InboundEdits, Inbounds, Protocols } from './contract.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
 import { vless } from './protocols/vless.js';
 import { vmess } from './protocols/vmess.js';
 import { routes } from './routes.js';
+import { AddInbound } from './schema.js';
 import { accountsOf, coreInbound, InboundService } from './service.js';
 import { afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
@@ -20,7 +21,7 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(InboundStore), service: singleton(InboundService) },
-  provides: ({ store }) => [provide(Inbounds, store)],
+  provides: ({ store, service }) => [provide(Inbounds, store), provide(InboundEdits, { add: async (inbound) => service.add(validate(AddInbound, inbound)), delete: (id) => service.delete(id) })],
   extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
   hooks: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),

@@ -1,13 +1,7 @@
 // Keys and ids that an admin's page asks for while it fills in a form.
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { definePlugin, payload, route, shape, word } from '../../kernel/index.js';
-
-/** An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). */
-function newX25519(): { privateKey: string; publicKey: string } {
-  const { privateKey } = generateKeyPairSync('x25519');
-  const { d, x } = privateKey.export({ format: 'jwk' }) as { d: string; x: string };
-  return { privateKey: d, publicKey: x };
-}
+import { newX25519 } from './contract.js';
 
 export default definePlugin({
   name: 'keygen',

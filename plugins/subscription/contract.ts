@@ -43,6 +43,8 @@ export const Formats = extensionPoint<Format>('subscription', 'Formats');
 export interface SubscriptionApi {
   /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */
   entries(format: string, client: ClientRow, requestHost: string): string[];
+  /** Where a program fetches this client's subscription; undefined while the format is off. */
+  url(format: string, client: ClientRow, requestHost: string): string | undefined;
 }
 export const Subscription = token<SubscriptionApi>('subscription', 'Subscription');
 

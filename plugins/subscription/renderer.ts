@@ -1,5 +1,5 @@
 // One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
-import type { Clock } from '../../kernel/index.js';
+import type { Clock, ListenersApi } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
 import type { SettingsApi, SettingValues } from '../settings/contract.js';
 import { hostFor } from './address.js';
@@ -34,16 +34,18 @@ export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
   readonly #settings: SettingsApi;
   readonly #clock: Clock;
-  readonly #publicHost: string | undefined;
+  readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
+  readonly #listeners: ListenersApi;
   #settled: SettledHeaders | undefined;
   /** Nearly all fetches ask for the same host. */
   #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
 
-  constructor({ compiled, settings, clock, config }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined } }) {
+  constructor({ compiled, settings, clock, config, listeners }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined; port: number }; listeners: ListenersApi }) {
     this.#compiled = compiled;
     this.#settings = settings;
     this.#clock = clock;
-    this.#publicHost = config.publicHost;
+    this.#config = config;
+    this.#listeners = listeners;
   }
 
   /** A disabled, expired or depleted client gets its headers and no working link. */
@@ -61,10 +63,17 @@ export class Renderer implements SubscriptionApi {
     return this.#entries(format, client, this.#host(requestHost, subDomain), this.#clock.now(), true);
   }
 
+  url(format: string, { subId }: ClientRow, requestHost: string): string | undefined {
+    const prefix = this.#compiled.formats.find(({ name }) => name === format)?.prefix();
+    if (prefix === undefined) return undefined;
+    const { subDomain } = this.#settings.read(subscriptionSettings);
+    return `http://${this.#host(requestHost, subDomain)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
+  }
+
   #host(asked: string, subDomain: string): string {
     const last = this.#lastHost;
     if (last?.asked === asked && last.subDomain === subDomain) return last.host;
-    const host = hostFor(asked, { publicHost: this.#publicHost, subDomain });
+    const host = hostFor(asked, { publicHost: this.#config.publicHost, subDomain });
     this.#lastHost = { asked, subDomain, host };
     return host;
   }

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { renderUnicodeCompact } from 'uqr';
+import type { ClientEditsApi, ClientsApi } from '../clients/contract.js';
+import type { InboundEditsApi } from '../inbounds/contract.js';
+import { newX25519 } from '../keygen/contract.js';
+import type { SubscriptionApi } from '../subscription/contract.js';
+
+const FORMAT = 'links';
+/** Where a stranger expects TLS; else any that is free. */
+const WISHED_PORTS = [443, 8443, 0];
+
+export interface Wishes {
+  readonly email: string;
+  readonly host?: string;
+  readonly target: string;
+}
+
+/** The first of these that can be bound on all addresses; 0 stands for any. */
+async function freePort(wished: readonly number[]): Promise<number> {
+  for (const port of wished) {
+    const bound = await new Promise<number | undefined>((resolve) => {
+      const server = createServer().once('error', () => resolve(undefined)).listen({ port, host: '0.0.0.0', exclusive: true }, () => {
+        const { port: free } = server.address() as { port: number };
+        server.close(() => resolve(free));
+      });
+    });
+    if (bound !== undefined) return bound;
+  }
+  throw new Error('no TCP port of this machine can be bound');
+}
+
+export class Quickstart {
+  readonly #inbounds: InboundEditsApi;
+  readonly #edits: ClientEditsApi;
+  readonly #clients: ClientsApi;
+  readonly #subscription: SubscriptionApi;
+
+  constructor({ inbounds, edits, clients, subscription }: { inbounds: InboundEditsApi; edits: ClientEditsApi; clients: ClientsApi; subscription: SubscriptionApi }) {
+    this.#inbounds = inbounds;
+    this.#edits = edits;
+    this.#clients = clients;
+    this.#subscription = subscription;
+  }
+
+  async run(wishes: Wishes, say: (line: string) => void): Promise<void> {
+    if (!this.#clients.byEmail(wishes.email)) await this.#make(wishes, say);
+    this.#show(wishes, say);
+  }
+
+  async #make({ email, target }: Wishes, say: (line: string) => void): Promise<void> {
+    const port = await freePort(WISHED_PORTS);
+    const { privateKey, publicKey } = newX25519();
+    const realitySettings = { target: `${target}:443`, serverNames: [target], privateKey, shortIds: [randomBytes(8).toString('hex')], settings: { publicKey, fingerprint: 'chrome', spiderX: '/' } };
+    const { id, applied } = await this.#inbounds.add({ remark: 'quickstart', port, protocol: 'vless', settings: { decryption: 'none' }, streamSettings: { network: 'tcp', security: 'reality', realitySettings }, sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] } });
+    await this.#edits.add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] }).catch(async (error: unknown) => {
+      await this.#inbounds.delete(id);
+      throw error;
+    });
+    say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} are made.`);
+    if (applied.pending) say(`The core does not have them yet: ${applied.reason}`);
+    say('');
+  }
+
+  #show({ email, host = '' }: Wishes, say: (line: string) => void): void {
+    const client = this.#clients.byEmail(email);
+    if (!client) return;
+    const links = this.#subscription.entries(FORMAT, client, host);
+    const url = this.#subscription.url(FORMAT, client, host);
+    for (const link of links) say(`link          ${link}`);
+    if (url !== undefined) say(`subscription  ${url}`);
+    const [first] = links;
+    if (first === undefined) return say(`the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`);
+    say('');
+    say(renderUnicodeCompact(first));
+    if (/@(?:localhost|127\.|\[::1\])/.test(first)) say('The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.');
+  }
+}

@@ -1,0 +1,56 @@
+// `weir quickstart` as a person types it, with real processes and a real core.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { engineOf, openPanel } from '../../../test/engine/user.js';
+import { type Ended, weirCommand } from '../../../test/harness/weir-command.js';
+
+async function folder(t: ExecutionContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+const linkIn = ({ said }: Ended): string => /^link +(\S+)$/m.exec(said)?.[1] ?? '';
+
+test('on a machine without a panel it makes one; the panel that starts then serves what was printed', async (t) => {
+  const dataDirectory = await folder(t);
+  const first = await weirCommand(dataDirectory, ['quickstart', '--host', 'vpn.example.com']);
+  t.deepEqual([first.code, first.complained], [0, '']);
+  const link = new URL(linkIn(first));
+  t.is(link.hostname, 'vpn.example.com');
+  t.is(link.searchParams.get('security'), 'reality');
+  t.is(link.searchParams.get('sni'), 'www.microsoft.com');
+  t.is(link.searchParams.get('flow'), 'xtls-rprx-vision');
+  t.regex(first.said, /[█▀▄]{5}/, 'a code to scan');
+  t.false(first.said.includes('WEIR_PUBLIC_HOST'));
+
+  const panel = await openPanel(t, { dataDirectory });
+  t.is((await engineOf(panel)).state, 'running');
+  const [inbound] = await panel.get<{ port: number; clientStats: { email: string }[] }[]>('/panel/api/inbounds/list');
+  t.is(String(inbound?.port), link.port);
+  t.deepEqual(inbound?.clientStats.map(({ email }) => email), ['first']);
+  const again = await weirCommand(dataDirectory, ['quickstart', '--host', 'vpn.example.com']);
+  t.is(linkIn(again), linkIn(first), 'run again, it shows the same');
+  t.is((await panel.get<unknown[]>('/panel/api/inbounds/list')).length, 1);
+});
+
+test('while the panel runs the core has it at once, and a link to this machine itself comes with a word of warning', async (t) => {
+  const panel = await openPanel(t);
+  const ended = await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'ann']);
+  t.deepEqual([ended.code, ended.complained], [0, '']);
+  t.false(ended.said.includes('does not have them yet'));
+  t.regex(ended.said, /WEIR_PUBLIC_HOST/);
+  const url = /^subscription +(\S+)$/m.exec(ended.said)?.[1] ?? '';
+  const config = await panel.get<{ inbounds: { settings: { clients?: unknown[] } }[] }>('/panel/api/server/getConfigJson');
+  t.is(config.inbounds.filter(({ settings }) => settings.clients?.length === 1).length, 1);
+  t.is((await fetch(url)).status, 200);
+});
+
+test('what it does not understand it says, and makes nothing', async (t) => {
+  const panel = await openPanel(t);
+  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--host', 'not a host'])).code, 2);
+  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'a b'])).code, 1);
+  t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
+  t.deepEqual(await panel.get('/panel/api/clients/list/paged').then((page) => (page as { total: number }).total), 0);
+});
