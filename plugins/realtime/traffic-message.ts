@@ -4,7 +4,7 @@ import type { InboundsApi } from '../inbounds/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
 
 /** Longer lists are left out (null): who wants them asks the API for the page it shows. */
-const MOST_ROWS = 5000;
+const MOST_ROWS = 2000;
 
 interface Needs {
   readonly clients: ClientsApi;
