@@ -10,7 +10,7 @@ import { kernelErrors } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
 import type { Owner, Pipeline } from './pipeline.js';
 import type { Mounted } from './table.js';
-import { withoutUpgrade } from './upgrade.js';
+import { asksForWebSocket, withoutUpgrade } from './upgrade.js';
 
 /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -42,6 +42,7 @@ export class Listener {
   readonly #server: Server;
   #router: Router = Router();
   #basePath = '/';
+  #upgrades = false;
   intercept: Intercept | undefined;
 
   constructor(options: ListenerOptions) {
@@ -59,7 +60,11 @@ export class Listener {
     Object.setPrototypeOf(PanelResponse.prototype, app.response);
     app.request = PanelRequest.prototype as unknown as Request;
     app.response = PanelResponse.prototype as unknown as Response;
-    const classes = { IncomingMessage: PanelRequest, ServerResponse: PanelResponse as unknown as typeof ServerResponse };
+    const classes = {
+      IncomingMessage: PanelRequest, ServerResponse: PanelResponse as unknown as typeof ServerResponse,
+      // Node 24.9 and later ask; earlier ones take every offer for accepted, and onUpgrade has to put that right.
+      shouldUpgradeCallback: (request: IncomingMessage) => this.#upgrades && asksForWebSocket(request),
+    };
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       try {
         if (this.intercept?.(request, response)) return;
@@ -124,8 +129,9 @@ export class Listener {
 
   /** From now on requests for a WebSocket go here, with their connection. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.#upgrades = true;
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (request.headers.upgrade?.toLowerCase() === 'websocket') return take(request, socket, head);
+      if (asksForWebSocket(request)) return take(request, socket, head);
       socket.unshift(withoutUpgrade(request, head));
       this.#server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
     });

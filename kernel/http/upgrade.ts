@@ -123,6 +123,8 @@ function refuse(socket: Duplex, error: PanelError): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
 }
 
+export const asksForWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+
 /** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
 export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
   const { method, url, rawHeaders } = request;
