@@ -48,6 +48,39 @@ export type ClientsAddInput = {
   };
 };
 
+export type ClientsBulkAdjustInput = {
+  body: {
+    emails: string[];
+    addDays?: number;
+    addBytes?: number;
+    /** none to clear it */
+    flow?: '' | 'none' | 'xtls-rprx-vision';
+    limitHwid?: number;
+  };
+};
+
+export type ClientsBulkAdjustReply = {
+  adjusted: number;
+  skipped: {
+    email: string;
+    reason: string;
+    code: string;
+  }[];
+};
+
+export type ClientsBulkAttachInput = {
+  body: {
+    emails: string[];
+    inboundIds: number[];
+  };
+};
+
+export type ClientsBulkAttachReply = {
+  attached: string[];
+  skipped: string[];
+  errors: string[];
+};
+
 export type ClientsBulkCreateInput = {
   body: {
     client: {
@@ -92,8 +125,145 @@ export type ClientsBulkCreateReply = {
   }[];
 };
 
+export type ClientsBulkDelInput = {
+  body: {
+    emails: string[];
+    keepTraffic?: boolean;
+  };
+};
+
+export type ClientsBulkDelReply = {
+  deleted: number;
+  skipped: {
+    email: string;
+    reason: string;
+    code: string;
+  }[];
+};
+
+export type ClientsBulkDetachInput = {
+  body: {
+    emails: string[];
+    inboundIds: number[];
+  };
+};
+
+export type ClientsBulkDetachReply = {
+  detached: string[];
+  skipped: string[];
+  errors: string[];
+};
+
+export type ClientsBulkDisableInput = {
+  body: {
+    emails: string[];
+  };
+};
+
+export type ClientsBulkDisableReply = {
+  changed: number;
+  skipped: {
+    email: string;
+    reason: string;
+    code: string;
+  }[];
+};
+
+export type ClientsBulkEnableInput = {
+  body: {
+    emails: string[];
+  };
+};
+
+export type ClientsBulkEnableReply = {
+  changed: number;
+  skipped: {
+    email: string;
+    reason: string;
+    code: string;
+  }[];
+};
+
+export type ClientsBulkResetTrafficInput = {
+  body: {
+    emails: string[];
+  };
+};
+
+export type ClientsBulkResetTrafficReply = {
+  affected: number;
+};
+
 export type ClientsDelByEmailInput = {
   email: string;
+  query?: {
+    /** 1 to keep what it used, for a client of the same email that is created later */
+    keepTraffic?: '' | '0' | '1' | 'true' | 'false';
+  };
+};
+
+export type ClientsDelDepletedReply = {
+  deleted: number;
+};
+
+export type ClientsDelOrphansReply = {
+  deleted: number;
+};
+
+export type GetClientsGetTgIdByTgIdInput = {
+  tgId: number;
+};
+
+export type GetClientsGetTgIdByTgIdReply = {
+  id: number;
+  email: string;
+  /** text without spaces, slashes and control characters */
+  subId: string;
+  /** UUID */
+  uuid: string;
+  /** text of one line without control characters */
+  password: string;
+  flow: '' | 'xtls-rprx-vision';
+  /** bytes, despite the name; 0 for no limit */
+  totalGB: number;
+  /** Unix ms; 0 for never; negative: that many ms from the first use on */
+  expiryTime: number;
+  enable: boolean;
+  limitIp: number;
+  limitHwid: number;
+  tgId: number;
+  /** text of one line without control characters */
+  group: string;
+  /** text without control characters */
+  comment: string;
+  /** days */
+  reset: number;
+  resetDay: number;
+  resetMax: number;
+  reverse: Record<string, unknown> | null;
+  inboundIds: number[];
+  traffic: {
+    id: number;
+    inboundId: number;
+    email: string;
+    subId: string;
+    uuid: string;
+    enable: boolean;
+    expiryTime: number;
+    total: number;
+    up: number;
+    down: number;
+    lastOnline: number;
+    lastSubFetch: number;
+    reset: number;
+    resetCount: number;
+    resetDay: number;
+    resetMax: number;
+  } | null;
+  createdAt: number;
+  updatedAt: number;
+  externalLinks?: Record<string, unknown>[];
+  sameTgId: string[];
 };
 
 export type GetClientsGetByEmailInput = {
@@ -156,6 +326,57 @@ export type ClientsLastOnlineReply = Record<string, number>;
 export type GetClientsLinksByEmailInput = {
   email: string;
 };
+
+export type GetClientsListReply = {
+  id: number;
+  email: string;
+  /** text without spaces, slashes and control characters */
+  subId: string;
+  /** UUID */
+  uuid: string;
+  /** text of one line without control characters */
+  password: string;
+  flow: '' | 'xtls-rprx-vision';
+  /** bytes, despite the name; 0 for no limit */
+  totalGB: number;
+  /** Unix ms; 0 for never; negative: that many ms from the first use on */
+  expiryTime: number;
+  enable: boolean;
+  limitIp: number;
+  limitHwid: number;
+  tgId: number;
+  /** text of one line without control characters */
+  group: string;
+  /** text without control characters */
+  comment: string;
+  /** days */
+  reset: number;
+  resetDay: number;
+  resetMax: number;
+  reverse: Record<string, unknown> | null;
+  inboundIds: number[];
+  traffic: {
+    id: number;
+    inboundId: number;
+    email: string;
+    subId: string;
+    uuid: string;
+    enable: boolean;
+    expiryTime: number;
+    total: number;
+    up: number;
+    down: number;
+    lastOnline: number;
+    lastSubFetch: number;
+    reset: number;
+    resetCount: number;
+    resetDay: number;
+    resetMax: number;
+  } | null;
+  createdAt: number;
+  updatedAt: number;
+  externalLinks?: Record<string, unknown>[];
+}[];
 
 export type GetClientsListPagedInput = {
   query?: {
@@ -267,6 +488,10 @@ export type GetClientsListPagedReply = {
   };
 };
 
+export type ClientsResetTrafficByEmailInput = {
+  email: string;
+};
+
 export type GetClientsTrafficByEmailInput = {
   email: string;
 };
@@ -320,6 +545,28 @@ export type ClientsUpdateByEmailInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+  };
+};
+
+export type ClientsUpdateTrafficByEmailInput = {
+  email: string;
+  body: {
+    upload: number;
+    download: number;
+  };
+};
+
+export type ClientsByEmailAttachInput = {
+  email: string;
+  body: {
+    inboundIds: number[];
+  };
+};
+
+export type ClientsByEmailDetachInput = {
+  email: string;
+  body: {
+    inboundIds: number[];
   };
 };
 
@@ -529,6 +776,14 @@ export type InboundsUpdateByIdReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+};
+
+export type InboundsByIdDelAllClientsInput = {
+  id: number;
+};
+
+export type InboundsByIdDelAllClientsReply = {
+  deleted: number;
 };
 
 export type GetOpenapiJsonInput = {
@@ -772,14 +1027,64 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input);
   }
 
+  /** Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done. — POST /panel/api/clients/bulkAdjust */
+  clientsBulkAdjust(input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input);
+  }
+
+  /** Attaches clients to inbounds; in attached and skipped an email stands once per inbound. — POST /panel/api/clients/bulkAttach */
+  clientsBulkAttach(input: ClientsBulkAttachInput): Promise<ClientsBulkAttachReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkAttach', gives: 'obj' }, input);
+  }
+
   /** Creates many clients in one transaction; what cannot be created is listed with its reason. — POST /panel/api/clients/bulkCreate */
   clientsBulkCreate(input: ClientsBulkCreateInput): Promise<ClientsBulkCreateReply> {
     return this.call({ method: 'POST', path: '/panel/api/clients/bulkCreate', gives: 'obj' }, input);
   }
 
-  /** Removes a client with everything it has. — POST /panel/api/clients/del/{email} */
+  /** Removes clients with everything they have; what they used stays for their emails with keepTraffic. — POST /panel/api/clients/bulkDel */
+  clientsBulkDel(input: ClientsBulkDelInput): Promise<ClientsBulkDelReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDel', gives: 'obj' }, input);
+  }
+
+  /** Detaches clients from inbounds; skipped are those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
+  clientsBulkDetach(input: ClientsBulkDetachInput): Promise<ClientsBulkDetachReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDetach', gives: 'obj' }, input);
+  }
+
+  /** Switches clients off. — POST /panel/api/clients/bulkDisable */
+  clientsBulkDisable(input: ClientsBulkDisableInput): Promise<ClientsBulkDisableReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDisable', gives: 'obj' }, input);
+  }
+
+  /** Switches clients on; who is at a limit stays off until it is raised. — POST /panel/api/clients/bulkEnable */
+  clientsBulkEnable(input: ClientsBulkEnableInput): Promise<ClientsBulkEnableReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkEnable', gives: 'obj' }, input);
+  }
+
+  /** Sets what clients used to zero and switches them on again, unless their time is over. — POST /panel/api/clients/bulkResetTraffic */
+  clientsBulkResetTraffic(input: ClientsBulkResetTrafficInput): Promise<ClientsBulkResetTrafficReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/bulkResetTraffic', gives: 'obj' }, input);
+  }
+
+  /** Removes a client with everything it has; what it used stays for its email with keepTraffic. — POST /panel/api/clients/del/{email} */
   clientsDelByEmail(input: ClientsDelByEmailInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input);
+  }
+
+  /** Removes clients that are at a limit and do not renew themselves. — POST /panel/api/clients/delDepleted */
+  clientsDelDepleted(): Promise<ClientsDelDepletedReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' });
+  }
+
+  /** Removes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
+  clientsDelOrphans(): Promise<ClientsDelOrphansReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' });
+  }
+
+  /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */
+  getClientsGetTgIdByTgId(input: GetClientsGetTgIdByTgIdInput): Promise<GetClientsGetTgIdByTgIdReply> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', gives: 'obj' }, input);
   }
 
   /** One client, with its inbounds and traffic. — GET /panel/api/clients/get/{email} */
@@ -797,6 +1102,11 @@ export class Weir extends Transport {
     return this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input);
   }
 
+  /** All clients, by id. — GET /panel/api/clients/list */
+  getClientsList(): Promise<GetClientsListReply> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/list', gives: 'obj' });
+  }
+
   /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
   getClientsListPaged(input?: GetClientsListPagedInput): Promise<GetClientsListPagedReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input);
@@ -807,6 +1117,16 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' });
   }
 
+  /** Sets what all clients used to zero; those that were off because of their quota come back. — POST /panel/api/clients/resetAllTraffics */
+  clientsResetAllTraffics(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/resetAllTraffics', gives: 'msg' });
+  }
+
+  /** Sets what a client used to zero and switches it on again, unless its time is over. — POST /panel/api/clients/resetTraffic/{email} */
+  clientsResetTrafficByEmail(input: ClientsResetTrafficByEmailInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input);
+  }
+
   /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
   getClientsTrafficByEmail(input: GetClientsTrafficByEmailInput): Promise<GetClientsTrafficByEmailReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/traffic/{email}', gives: 'obj' }, input);
@@ -815,6 +1135,21 @@ export class Weir extends Transport {
   /** Changes what is sent and leaves the rest. — POST /panel/api/clients/update/{email} */
   clientsUpdateByEmail(input: ClientsUpdateByEmailInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/clients/update/{email}', gives: 'msg' }, input);
+  }
+
+  /** Sets what a client used. — POST /panel/api/clients/updateTraffic/{email} */
+  clientsUpdateTrafficByEmail(input: ClientsUpdateTrafficByEmailInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', gives: 'msg' }, input);
+  }
+
+  /** Attaches a client to inbounds; what it is attached to already stays. — POST /panel/api/clients/{email}/attach */
+  clientsByEmailAttach(input: ClientsByEmailAttachInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/{email}/attach', gives: 'msg' }, input);
+  }
+
+  /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
+  clientsByEmailDetach(input: ClientsByEmailDetachInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input);
   }
 
   /** Creates an inbound and has the core serve it. — POST /panel/api/inbounds/add */
@@ -845,6 +1180,11 @@ export class Weir extends Transport {
   /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
   inboundsUpdateById(input: InboundsUpdateByIdInput): Promise<InboundsUpdateByIdReply> {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input);
+  }
+
+  /** Removes all clients of an inbound, from other inbounds as well. — POST /panel/api/inbounds/{id}/delAllClients */
+  inboundsByIdDelAllClients(input: InboundsByIdDelAllClientsInput): Promise<InboundsByIdDelAllClientsReply> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input);
   }
 
   /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */

@@ -4,7 +4,10 @@ import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contra
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { afterClientSave, ClientEdits, Clients } from './contract.js';
 import { describe } from './inbound-view.js';
+import { ManyClients } from './many.js';
+import { manyRoutes } from './many-routes.js';
 import { routes } from './routes.js';
+import { Edits } from './edits.js';
 import { ClientLists } from './lists.js';
 import { AddClient } from './schema.js';
 import { ClientService } from './service.js';
@@ -20,13 +23,13 @@ export default definePlugin({
   about: 'The accounts that use the core, attached to its inbounds.',
   uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
   migrations,
-  services: { store: singleton(ClientStore), service: singleton(ClientService), lists: singleton(ClientLists) },
+  services: { store: singleton(ClientStore), edits: singleton(Edits), service: singleton(ClientService), lists: singleton(ClientLists), many: singleton(ManyClients) },
   provides: ({ store, service }) => [provide(Clients, store), provide(ClientEdits, { add: async (client) => service.add(validate(AddClient, client)) })],
   extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
   hooks: ({ store }) => [
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
     tap(afterClientPatch, (patches) => {
-      for (const { id, fields } of patches) store.roster.patch(id, fields);
+      for (const patched of patches) store.roster.patch(patched);
     }),
     tap(afterClientUsage, ({ usage, at }) => store.roster.count(usage, at)),
     tap(afterInboundSave, ({ changes }) => {
@@ -34,7 +37,7 @@ export default definePlugin({
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...manyRoutes(scope)],
   jobs: ({ store }) => [job('fetches', '1s', () => store.flushFetches())],
   start: ({ store, db }) => store.roster.load(db),
   stop: ({ store }) => store.flushFetches(),

@@ -2,7 +2,8 @@
 // answered from here, on any database with the same rules for case and order; nothing is ever saved from here.
 import type { Database } from '../../kernel/index.js';
 import type { ClientChange, ClientUsage } from './contract.js';
-import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js';
+import { type ClientRow, emailKey, vlessKey } from './row.js';
+import type { ClientPatched } from './store.js';
 
 type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
 
@@ -128,7 +129,7 @@ export class Roster {
     return lowerBound(this.#ordered.email, (other) => emailKey(other.email) < key);
   }
 
-  patch(id: number, fields: Partial<ClientFields>): void {
+  patch({ id, fields, attach = [], detach = [] }: ClientPatched): void {
     const row = this.#byId.get(id);
     if (!row) return;
     this.edits++;
@@ -136,6 +137,7 @@ export class Roster {
     if (renamed) this.#ordered.email.splice(this.#place(row), 1);
     this.#unindex(row);
     Object.assign(row, fields);
+    if (attach.length + detach.length > 0) row.inboundIds = this.attachments([...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)));
     this.#index(row);
     if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
   }

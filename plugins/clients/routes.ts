@@ -1,20 +1,46 @@
-import { anything, describedAs, int, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
+import { list, message, payload, route, type Route } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
-import { addEach } from './bulk.js';
+import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
+import type { Edits } from './edits.js';
 import { errors } from './errors.js';
-import { AddClient, ClientPatch, ClientReply, Email, Page, PageQuery, Skipped, TrafficRecord } from './schema.js';
 import type { ClientLists } from './lists.js';
+import type { ManyClients } from './many.js';
+import { AddClient, ClientPatch, ClientReply, Counters, Email, InboundIds, KeepTraffic, Page, PageQuery, SameTgId, TgId, TrafficRecord } from './schema.js';
 import type { ClientService } from './service.js';
+import type { ClientStore } from './store.js';
 import { clientView, trafficOf } from './view.js';
 
-const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
-const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
+export const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
+export const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
 
-export const routes = ({ service, lists }: { service: ClientService; lists: ClientLists }): Route[] => [
+interface Needs {
+  readonly service: ClientService;
+  readonly store: ClientStore;
+  readonly lists: ClientLists;
+  readonly edits: Edits;
+  readonly many: ManyClients;
+  readonly inbounds: InboundsApi;
+}
+
+export const routes = ({ service, store, lists, edits, many, inbounds }: Needs): Route[] => [
   route({
     method: 'GET', path: '/panel/api/clients/list/paged', doc: 'A page of clients, with counts over all of them.',
     query: PageQuery, reply: payload(Page),
     handle: ({ query }) => lists.page(query),
+  }),
+  route({
+    method: 'GET', path: '/panel/api/clients/list', doc: 'All clients, by id.',
+    reply: payload(list(ClientReply)),
+    handle: () => store.roster.ordered('id').map(clientView),
+  }),
+  route({
+    method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
+    params: TgId, reply: payload(SameTgId), errors: [errors.NOT_FOUND],
+    handle: ({ params: { tgId } }) => {
+      const [newest, ...others] = store.roster.ordered('id').filter((row) => row.tgId === tgId).toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
+      if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
+      return { ...clientView(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
+    },
   }),
   route({
     method: 'GET', path: '/panel/api/clients/get/{email}', doc: 'One client, with its inbounds and traffic.',
@@ -32,21 +58,44 @@ export const routes = ({ service, lists }: { service: ClientService; lists: Clie
     handle: async ({ body }) => told('client added', await service.add(body)),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkCreate', doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
-    body: list(describedAs(anything(), AddClient)).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })), errors: taken,
-    handle: async ({ body }) => {
-      const { applied, ...result } = await addEach(service, body);
-      return said(told(`${result.created} clients created`, applied), result);
-    },
-  }),
-  route({
     method: 'POST', path: '/panel/api/clients/update/{email}', doc: 'Changes what is sent and leaves the rest.',
     params: Email, body: ClientPatch, reply: message(), errors: [errors.NOT_FOUND, ...taken],
     handle: async ({ params, body }) => told('client saved', await service.update(params.email, body)),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/del/{email}', doc: 'Removes a client with everything it has.',
+    method: 'POST', path: '/panel/api/clients/del/{email}', doc: 'Removes a client with everything it has; what it used stays for its email with keepTraffic.',
+    params: Email, query: KeepTraffic, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params: { email }, query: { keepTraffic } }) => {
+      const { deleted, applied } = await edits.delete([service.find(email)], keepTraffic === '1' || keepTraffic === 'true');
+      if (deleted.size === 0) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+      return told('client deleted', applied);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/{email}/attach', doc: 'Attaches a client to inbounds; what it is attached to already stays.',
+    params: Email, body: InboundIds, reply: message(), errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
+    handle: async ({ params: { email }, body: { inboundIds } }) => {
+      const row = service.find(email);
+      inbounds.require(inboundIds, 'inboundIds');
+      return told('client attached', await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }]));
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/{email}/detach', doc: 'Detaches a client from inbounds; what it used through them stays counted.',
+    params: Email, body: InboundIds, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params: { email }, body: { inboundIds } }) => {
+      const row = service.find(email);
+      return told('client detached', await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }]));
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', doc: 'Sets what a client used to zero and switches it on again, unless its time is over.',
     params: Email, reply: message(), errors: [errors.NOT_FOUND],
-    handle: async ({ params }) => told('client deleted', await service.delete(params.email)),
+    handle: async ({ params: { email } }) => told('traffic reset', (await many.resetTraffic([service.find(email).email])).applied),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', doc: 'Sets what a client used.',
+    params: Email, body: Counters, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params: { email }, body: { upload: up, download: down } }) => told('traffic saved', await many.setTraffic(service.find(email), { up, down })),
   }),
 ];

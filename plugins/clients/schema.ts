@@ -61,8 +61,11 @@ export const TrafficRecord = shape({
 });
 export type TrafficRecord = Static<typeof TrafficRecord>;
 
-export const ClientReply = shape({ id: int(), email: word(), ...fields, inboundIds: list(int()), traffic: nullable(TrafficRecord), createdAt: amount(), updatedAt: amount(), externalLinks: optional(list(openObject())) });
+const replied = { id: int(), email: word(), ...fields, inboundIds: list(int()), traffic: nullable(TrafficRecord), createdAt: amount(), updatedAt: amount(), externalLinks: optional(list(openObject())) };
+export const ClientReply = shape(replied);
 export type ClientReply = Static<typeof ClientReply>;
+
+export const SameTgId = shape({ ...replied, sameTgId: list(word()) });
 
 const emails = () => list(word());
 export const Page = shape({
@@ -97,6 +100,19 @@ export const PageQuery = shape({
   group: csv('in any of these groups, in any case; with commas'),
 });
 export type PageQuery = Static<typeof PageQuery>;
+
+export const KeepTraffic = shape({ keepTraffic: withDefault(text().valid('', '0', '1', 'true', 'false'), '').description('1 to keep what it used, for a client of the same email that is created later') });
+export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) });
+const sentEmails = () => list(text().max(255)).max(10_000);
+export const Emails = shape({ emails: sentEmails() });
+export const EmailsAndInbounds = shape({ emails: sentEmails(), inboundIds: list(int().min(1)).max(1000) });
+export const DeleteMany = shape({ emails: sentEmails(), keepTraffic: withDefault(bool(), false) });
+export const AdjustMany = shape({
+  emails: sentEmails(), addDays: withDefault(int().min(-36_500).max(36_500), 0), addBytes: withDefault(int(), 0),
+  flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'), limitHwid: optional(amount()),
+});
+export const Counters = shape({ upload: amount(), download: amount() });
+export const TgId = shape({ tgId: int().min(1) });
 
 export const Email = shape({ email: word() });
 export const Skipped = list(shape({ email: text(), reason: text(), code: text() }));

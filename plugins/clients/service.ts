@@ -1,11 +1,13 @@
 // Adding, changing and removing clients. One way for one client and for thousands: checked, one transaction, then the core is told.
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
 import { type Clock, type Database, type Hooks, type PanelError, type Tx } from '../../kernel/index.js';
-import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
+import type { Applied, EngineApi } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
 import { errors } from './errors.js';
-import { changedFields, newClient } from './new-client.js';
+import { refsOf, SEEN_BY_CORE } from './edits.js';
+import { keptOf, restoreKept } from './kept.js';
+import { changedFields, newClient, settle } from './new-client.js';
 import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js';
 import type { AddClient, ClientPatch } from './schema.js';
 import { insertClients, updateClient } from './sql.js';
@@ -17,9 +19,6 @@ export interface SkippedClient {
   readonly code: string;
 }
 
-const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] => inboundIds.map((inboundId) => ({ inboundId, clientId }));
-/** What the core sees of a client. */
-const SEEN_BY_CORE: readonly (keyof ClientFields)[] = ['enable', 'uuid', 'password', 'flow'];
 
 /** By the column whose constraint was broken. */
 const TAKEN = {
@@ -78,11 +77,17 @@ export class ClientService {
       }
     }
     if (accepted.length === 0) return { refused, created: 0, applied: { pending: false, reason: '' } };
-    const rows: ClientRow[] = accepted.map(({ fields, inboundIds }) => ({ ...fields, id: 0, inboundIds, up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 }));
+    // An email whose traffic was kept goes on where it stood, and may be at its quota already.
+    const kept = await keptOf(this.#db, accepted.map(({ fields }) => emailKey(fields.email)));
+    const rows = accepted.map(({ fields, inboundIds }): ClientRow => {
+      const used = { up: 0, down: 0, lastOnline: 0, ...kept.get(emailKey(fields.email)) };
+      return { ...fields, ...settle({ ...fields, ...used }, now), id: 0, inboundIds, ...used, lastSubFetch: 0 };
+    });
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
     const saved = await this.#write('client.', async (tx) => {
-      const ids = await insertClients(tx, accepted);
+      const ids = await insertClients(tx, rows.map((row) => ({ fields: row, inboundIds: row.inboundIds })));
+      if (kept.size > 0) await restoreKept(tx, ids);
       const whole = rows.map((row, i) => ({ ...row, id: ids[i] as number }));
       this.#announce(tx, whole.map(added));
       return whole;
@@ -104,17 +109,6 @@ export class ClientService {
       this.#announce(tx, [change]);
     });
     return this.#engine.reconcileUsers(SEEN_BY_CORE.some((field) => field in fields) ? refsOf({ id, inboundIds }) : []);
-  }
-
-  async delete(email: string): Promise<Applied> {
-    const row = this.find(email);
-    const refs = refsOf(row);
-    await this.#db.write(async (tx) => {
-      const [gone] = await tx.query<{ id: number }>('DELETE FROM clients WHERE id = :id RETURNING id', { id: row.id });
-      if (!gone) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
-      this.#announce(tx, [{ kind: 'deleted', before: { ...row }, after: undefined }]);
-    });
-    return this.#engine.reconcileUsers(refs);
   }
 
   #announce(tx: Tx, changes: readonly ClientChange[]): void {

@@ -39,6 +39,38 @@ export async function updateClient(tx: Tx, id: number, fields: Partial<ClientFie
   return changed.length > 0;
 }
 
+/** The same values for many clients; those that are gone are passed over. */
+export async function updateClients(tx: Tx, ids: readonly number[], fields: Partial<ClientFields>): Promise<void> {
+  const names = (Object.keys(fields) as (keyof ClientFields)[]).flatMap((field) => FIELD_COLUMNS[field]);
+  const values = Object.fromEntries(names.map((name) => [name, COLUMNS[name]?.(fields as ClientFields)]));
+  await tx.run(`UPDATE clients SET ${names.map((name) => `${name} = :${name}`).join(', ')} WHERE id IN (:ids)`, { ...values, ids });
+}
+
+/** Those that are attached already, and those that are gone, are passed over. */
+export async function attachClients(tx: Tx, inboundId: number, ids: readonly number[]): Promise<void> {
+  await tx.run(
+    `INSERT INTO client_inbounds (client_id, inbound_id) SELECT c.id, :inboundId FROM clients c
+     WHERE c.id IN (:ids) AND NOT EXISTS (SELECT 1 FROM client_inbounds a WHERE a.client_id = c.id AND a.inbound_id = :inboundId)`,
+    { inboundId, ids },
+  );
+}
+export async function detachClients(tx: Tx, inboundId: number, ids: readonly number[]): Promise<void> {
+  await tx.run('DELETE FROM client_inbounds WHERE inbound_id = :inboundId AND client_id IN (:ids)', { inboundId, ids });
+}
+
+/** Totals begin anew at these bytes, the same for all of them; which inbound they came through is forgotten. */
+export async function setUsage(tx: Tx, ids: readonly number[], { up, down }: { readonly up: number; readonly down: number }): Promise<void> {
+  await tx.run('DELETE FROM client_usage WHERE client_id IN (:ids)', { ids });
+  if (up + down > 0) await tx.run('INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT id, 0, :up, :down FROM clients WHERE id IN (:ids)', { ids, up, down });
+}
+
+/** What belongs to the clients goes with them. Answers which of them were there. */
+export async function deleteClients(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
+  const found = await tx.query<{ id: number }>('SELECT id FROM clients WHERE id IN (:ids)', { ids });
+  await tx.run('DELETE FROM clients WHERE id IN (:ids)', { ids });
+  return new Set(found.map(({ id }) => id));
+}
+
 /** A row is made by the first bytes. What belongs to a client that is gone is passed over. */
 export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
   const rows = JSON.stringify(usage.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]));

@@ -9,7 +9,14 @@ import type { ClientFields, ClientRow } from './row.js';
 import { addUsage, saveFetches, updateClient } from './sql.js';
 
 /** Internal to this plugin. */
-export const afterClientPatch = after<readonly { readonly id: number; readonly fields: Partial<ClientFields> }[]>('clients/afterClientPatch');
+export interface ClientPatched {
+  readonly id: number;
+  readonly fields: Partial<ClientFields & Pick<ClientRow, 'up' | 'down'>>;
+  /** Differences, not results: two calls at the same time both count. */
+  readonly attach?: readonly number[];
+  readonly detach?: readonly number[];
+}
+export const afterClientPatch = after<readonly ClientPatched[]>('clients/afterClientPatch');
 export const afterClientUsage = after<{ readonly usage: readonly ClientUsage[]; readonly at: number }>('clients/afterClientUsage');
 
 export class ClientStore implements ClientsApi, CoreUserSource {

@@ -21,4 +21,12 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE client_seen (client_id ${integer} PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE, last_online ${integer} NOT NULL, last_sub_fetch ${integer} NOT NULL)`,
     ],
   },
+  {
+    name: '0002-kept-usage',
+    // What deleted clients have used, by email, where the caller wants it kept. Rows leave when a client of that email comes back.
+    up: ({ integer }) => [
+      `CREATE TABLE client_kept_usage (
+        email_key VARCHAR(255) NOT NULL, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, last_online ${integer} NOT NULL, PRIMARY KEY (email_key, inbound_id))`,
+    ],
+  },
 ];

@@ -55,6 +55,8 @@ export interface InboundsApi {
   /** All, by id. */
   list(): readonly Inbound[];
   protocol(name: string): Protocol | undefined;
+  /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
+  takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
   require(ids: readonly number[], path: string): void;
   addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;

@@ -1,5 +1,6 @@
 import { definePlugin, extend, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
+import { accountsOf } from './accounts.js';
 import { afterInboundSave, InboundEdits, Inbounds, Protocols } from './contract.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
@@ -7,7 +8,7 @@ import { vless } from './protocols/vless.js';
 import { vmess } from './protocols/vmess.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
-import { accountsOf, coreInbound, InboundService } from './service.js';
+import { coreInbound, InboundService } from './service.js';
 import { afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 

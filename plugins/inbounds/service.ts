@@ -33,11 +33,6 @@ export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
 }
 
-/** A client that has everything. */
-const ANYBODY = { email: 'anybody', subId: 'anybody', uuid: '00000000-0000-4000-8000-000000000000', password: 'anybody', flow: 'xtls-rprx-vision' };
-/** Tells two inbounds apart whose configs are the same, but whose accounts are not (`disableFlow`). */
-export const accountsOf = (inbound: Inbound, protocol: Protocol): string => JSON.stringify(protocol.account(ANYBODY, inbound));
-
 export class InboundService {
   readonly #db: Database;
   readonly #rows: InboundTables['inbounds'];

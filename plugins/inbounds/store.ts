@@ -1,5 +1,6 @@
 // All inbounds in memory, fed from the database at start and after every commit. Few of them, asked for all the time.
 import { after, type Database, type PluginContext, type Tx } from '../../kernel/index.js';
+import { takesFlow } from './accounts.js';
 import { type InboundChange, type InboundsApi, type InboundUsage, type Protocol, Protocols } from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
@@ -42,6 +43,11 @@ export class InboundStore implements InboundsApi {
   }
   protocol(name: string): Protocol | undefined {
     return this.#protocols.get(name);
+  }
+  takesFlow(id: number): boolean {
+    const inbound = this.get(id);
+    const protocol = inbound && this.protocol(inbound.protocol);
+    return protocol !== undefined && takesFlow(inbound as Inbound, protocol);
   }
   protocolNames(): string[] {
     return [...this.#protocols.keys()];

@@ -1,0 +1,110 @@
+// Calls over many clients. What one of them cannot take is skipped with its reason; the others go on.
+import { anything, describedAs, int, list, message, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
+import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
+import { addEach } from './bulk.js';
+import { errors } from './errors.js';
+import type { ManyClients } from './many.js';
+import { told } from './routes.js';
+import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, Skipped } from './schema.js';
+import { depletionOf } from './row.js';
+import type { ClientService } from './service.js';
+
+const names = () => list(text());
+
+export const manyRoutes = ({ service, many, inbounds }: { service: ClientService; many: ManyClients; inbounds: InboundsApi }): Route[] => [
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkCreate', doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
+    body: list(describedAs(anything(), AddClient)).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await addEach(service, body);
+      return said(told(`${result.created} clients created`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkEnable', doc: 'Switches clients on; who is at a limit stays off until it is raised.',
+    body: Emails, reply: payload(shape({ changed: int(), skipped: Skipped })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await many.setEnable(body.emails, true);
+      return said(told(`${result.changed} clients enabled`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkDisable', doc: 'Switches clients off.',
+    body: Emails, reply: payload(shape({ changed: int(), skipped: Skipped })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await many.setEnable(body.emails, false);
+      return said(told(`${result.changed} clients disabled`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkAdjust', doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
+    body: AdjustMany, reply: payload(shape({ adjusted: int(), skipped: Skipped })), errors: [errors.NOTHING_TO_ADJUST],
+    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
+      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined) throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
+      const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid });
+      return said(told(`${result.adjusted} clients adjusted`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkDel', doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
+    body: DeleteMany, reply: payload(shape({ deleted: int(), skipped: Skipped })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await many.delete(body.emails, body.keepTraffic);
+      return said(told(`${result.deleted} clients deleted`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/delDepleted', doc: 'Removes clients that are at a limit and do not renew themselves.',
+    reply: payload(shape({ deleted: int() })),
+    handle: async () => {
+      const { applied, deleted } = await many.deleteWhere((row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined);
+      return said(told(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/delOrphans', doc: 'Removes clients that are attached to no inbound.',
+    reply: payload(shape({ deleted: int() })),
+    handle: async () => {
+      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.length === 0);
+      return said(told(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkAttach', doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
+    body: EmailsAndInbounds, reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await many.attach(body.emails, body.inboundIds);
+      return said(told(`${result.attached.length} attachments made`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkDetach', doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
+    body: EmailsAndInbounds, reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await many.detach(body.emails, body.inboundIds);
+      return said(told(`${result.detached.length} clients detached`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/bulkResetTraffic', doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
+    body: Emails, reply: payload(shape({ affected: int() })),
+    handle: async ({ body }) => {
+      const { applied, affected } = await many.resetTraffic(body.emails);
+      return said(told(`traffic of ${affected} clients reset`, applied), { affected });
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/resetAllTraffics', doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
+    reply: message(),
+    handle: async () => told('traffic of all clients reset', await many.resetAll()),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', doc: 'Removes all clients of an inbound, from other inbounds as well.',
+    params: shape({ id: int().min(1) }), reply: payload(shape({ deleted: int() })), errors: [inboundErrors.NOT_FOUND],
+    handle: async ({ params: { id } }) => {
+      if (!inbounds.get(id)) throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id));
+      return said(told(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+];
