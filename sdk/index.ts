@@ -492,6 +492,10 @@ export type ClientsResetTrafficByEmailInput = {
   email: string;
 };
 
+export type GetClientsSubLinksBySubIdInput = {
+  subId: string;
+};
+
 export type GetClientsTrafficByEmailInput = {
   email: string;
 };
@@ -632,6 +636,21 @@ export type InboundsAddReply = {
   originNodeGuid: string;
 };
 
+export type InboundsBulkDelInput = {
+  body: {
+    ids: number[];
+  };
+};
+
+export type InboundsBulkDelReply = {
+  deleted: number;
+  skipped: {
+    id: number;
+    reason: string;
+    code: string;
+  }[];
+};
+
 export type InboundsDelByIdInput = {
   id: number;
 };
@@ -706,6 +725,64 @@ export type GetInboundsListReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+}[];
+
+export type GetInboundsListSlimReply = {
+  id: number;
+  enable: boolean;
+  /** text of one line without control characters */
+  remark: string;
+  /** address to listen on; empty for all */
+  listen: string;
+  port: number;
+  protocol: string;
+  /** tag without spaces */
+  tag: string;
+  /** Unix ms; 0 for never */
+  expiryTime: number;
+  /** bytes; 0 for no limit */
+  total: number;
+  disableFlow: boolean;
+  /** address */
+  shareAddr: string;
+  shareAddrStrategy: 'node' | 'listen' | 'custom';
+  subSortIndex: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
+  lastTrafficResetTime: number;
+  up: number;
+  down: number;
+  settings: Record<string, unknown> | null;
+  streamSettings: Record<string, unknown> | null;
+  sniffing: Record<string, unknown> | null;
+  clientStats: Record<string, unknown>[];
+  fallbackParent: unknown;
+  nodeId: number | null;
+  originNodeGuid: string;
+}[];
+
+export type GetInboundsOptionsReply = {
+  id: number;
+  remark: string;
+  tag: string;
+  protocol: string;
+  port: number;
+  enable: boolean;
+  listen: string;
+  network: string;
+  security: string;
+  tlsFlowCapable: boolean;
+  ssMethod: string;
+  shareAddr: string;
+  shareAddrStrategy: 'node' | 'listen' | 'custom';
+  nodeId: number | null;
+  nodeAddress: string;
+  awgServer: Record<string, unknown> | null;
+  tuicServer: Record<string, unknown> | null;
+  mtprotoDomain: string;
+  wgDns: string;
+  wgMtu: number;
+  wgPublicKey: string;
 }[];
 
 export type InboundsSetEnableByIdInput = {
@@ -784,6 +861,17 @@ export type InboundsByIdDelAllClientsInput = {
 
 export type InboundsByIdDelAllClientsReply = {
   deleted: number;
+};
+
+export type InboundsByIdResetTrafficInput = {
+  id: number;
+};
+
+export type InboundsByIdSubSortIndexInput = {
+  id: number;
+  body: {
+    subSortIndex: number;
+  };
 };
 
 export type GetOpenapiJsonInput = {
@@ -1127,6 +1215,11 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input);
   }
 
+  /** Share links of the client with this subId, whether or not it may use them now; none when there is none. — GET /panel/api/clients/subLinks/{subId} */
+  getClientsSubLinksBySubId(input: GetClientsSubLinksBySubIdInput): Promise<string[]> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/subLinks/{subId}', gives: 'obj' }, input);
+  }
+
   /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
   getClientsTrafficByEmail(input: GetClientsTrafficByEmailInput): Promise<GetClientsTrafficByEmailReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/traffic/{email}', gives: 'obj' }, input);
@@ -1157,6 +1250,16 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input);
   }
 
+  /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
+  getInboundsAllLinks(): Promise<string[]> {
+    return this.call({ method: 'GET', path: '/panel/api/inbounds/allLinks', gives: 'obj' });
+  }
+
+  /** Removes inbounds; their clients stay without them. — POST /panel/api/inbounds/bulkDel */
+  inboundsBulkDel(input: InboundsBulkDelInput): Promise<InboundsBulkDelReply> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/bulkDel', gives: 'obj' }, input);
+  }
+
   /** Removes an inbound; its clients stay without it. — POST /panel/api/inbounds/del/{id} */
   inboundsDelById(input: InboundsDelByIdInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/del/{id}', gives: 'msg' }, input);
@@ -1172,6 +1275,21 @@ export class Weir extends Transport {
     return this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' });
   }
 
+  /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
+  getInboundsListSlim(): Promise<GetInboundsListSlimReply> {
+    return this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' });
+  }
+
+  /** What a choice of inbounds has to say of each, without secrets. — GET /panel/api/inbounds/options */
+  getInboundsOptions(): Promise<GetInboundsOptionsReply> {
+    return this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' });
+  }
+
+  /** Sets the counters of all inbounds to zero; those of clients stay. — POST /panel/api/inbounds/resetAllTraffics */
+  inboundsResetAllTraffics(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', gives: 'msg' });
+  }
+
   /** Switches an inbound on or off. — POST /panel/api/inbounds/setEnable/{id} */
   inboundsSetEnableById(input: InboundsSetEnableByIdInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input);
@@ -1185,6 +1303,16 @@ export class Weir extends Transport {
   /** Removes all clients of an inbound, from other inbounds as well. — POST /panel/api/inbounds/{id}/delAllClients */
   inboundsByIdDelAllClients(input: InboundsByIdDelAllClientsInput): Promise<InboundsByIdDelAllClientsReply> {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input);
+  }
+
+  /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
+  inboundsByIdResetTraffic(input: InboundsByIdResetTrafficInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input);
+  }
+
+  /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
+  inboundsByIdSubSortIndex(input: InboundsByIdSubSortIndexInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input);
   }
 
   /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */

@@ -9,7 +9,7 @@ import { vmess } from './protocols/vmess.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
 import { coreInbound, InboundService } from './service.js';
-import { afterInboundUsage, InboundStore } from './store.js';
+import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
@@ -26,6 +26,7 @@ export default definePlugin({
   extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
   hooks: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),
+    tap(afterInboundReset, ({ ids }) => store.forget(ids)),
     tap(afterInboundUsage, (usage) => store.count(usage)),
     tap(
       composeCoreConfig,

@@ -1,15 +1,17 @@
-import { bool, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
+import { bool, type Clock, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { errors } from './errors.js';
-import { AddInbound, InboundId, InboundReply, UpdateInbound } from './schema.js';
+import { AddInbound, BulkDeleted, InboundId, InboundIds, InboundOption, InboundReply, SortIndex, UpdateInbound } from './schema.js';
 import type { InboundService } from './service.js';
 
 /** Saved is saved; whether the core has it already is worth a word. */
 const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
 const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
 
-export const routes = ({ service }: { service: InboundService }): Route[] => [
+export const routes = ({ service, clock }: { service: InboundService; clock: Clock }): Route[] => [
   route({ method: 'GET', path: '/panel/api/inbounds/list', doc: 'All inbounds, without their settings.', reply: payload(list(InboundReply)), handle: () => service.list() }),
+  route({ method: 'GET', path: '/panel/api/inbounds/list/slim', doc: 'All inbounds with their settings; of clients only email, enable and comment.', reply: payload(list(InboundReply)), handle: () => service.slim() }),
+  route({ method: 'GET', path: '/panel/api/inbounds/options', doc: 'What a choice of inbounds has to say of each, without secrets.', reply: payload(list(InboundOption)), handle: () => service.options() }),
   route({
     method: 'GET', path: '/panel/api/inbounds/get/{id}', doc: 'One inbound with its settings and clients.',
     params: InboundId, reply: payload(InboundReply), errors: [errors.NOT_FOUND],
@@ -37,5 +39,37 @@ export const routes = ({ service }: { service: InboundService }): Route[] => [
     method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', form: true, doc: 'Switches an inbound on or off.',
     params: InboundId, body: shape({ enable: bool() }), reply: message(), errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
     handle: async ({ params, body }) => told(body.enable ? 'inbound enabled' : 'inbound disabled', await service.setEnable(params.id, body.enable)),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/bulkDel', doc: 'Removes inbounds; their clients stay without them.',
+    body: InboundIds, reply: payload(BulkDeleted),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await service.deleteMany(body.ids);
+      return said(told(`${result.deleted} inbounds deleted`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', form: true, doc: 'Says where an inbound stands in subscriptions.',
+    params: InboundId, body: SortIndex, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params, body }) => {
+      await service.setSortIndex(params.id, body.subSortIndex);
+      return 'inbound saved';
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', doc: 'Sets the counters of an inbound to zero; those of its clients stay.',
+    params: InboundId, reply: message(), errors: [errors.NOT_FOUND],
+    handle: async ({ params }) => {
+      await service.resetTraffic(params.id);
+      return 'traffic reset';
+    },
+  }),
+  route({
+    method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
+    reply: message(),
+    handle: async () => {
+      await service.resetAllTraffics(clock.now());
+      return 'traffic of all inbounds reset';
+    },
   }),
 ];

@@ -86,4 +86,14 @@ export const InboundReply = shape({
   originNodeGuid: text(),
 }).unknown(true);
 
+export const InboundOption = shape({
+  id: int(), remark: text(), tag: text(), protocol: text(), port: int(), enable: bool(), listen: text(), network: text(), security: text(), tlsFlowCapable: bool(), ssMethod: text(),
+  shareAddr: text(), shareAddrStrategy: oneOf(...SHARE), nodeId: nullable(int()), nodeAddress: text(),
+  // Of protocols that are not there yet.
+  awgServer: nullable(openObject()), tuicServer: nullable(openObject()), mtprotoDomain: text(), wgDns: text(), wgMtu: int(), wgPublicKey: text(),
+});
+export const InboundIds = shape({ ids: list(int()).max(10_000) });
+export const SortIndex = shape({ subSortIndex: stored.subSortIndex });
+export const BulkDeleted = shape({ deleted: int(), skipped: list(shape({ id: int(), reason: text(), code: text() })) });
+
 export const InboundId = shape({ id: int().min(1) });

@@ -4,6 +4,7 @@ import { type Database, type Hooks, inspect, type Issue, issuesAt, kernelErrors,
 import { type Applied, type CoreInbound, CoreRefused, type EngineApi, type JsonObject } from '../engine/contract.js';
 import { afterInboundSave, beforeInboundSave, describeInbounds, type InboundChange, type InboundView, type Protocol } from './contract.js';
 import { errors } from './errors.js';
+import { optionOf } from './option.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
@@ -66,6 +67,18 @@ export class InboundService {
     return this.view(this.#store.list(), false);
   }
 
+  options() {
+    return this.#store.list().map((inbound) => optionOf(inbound, this.#store));
+  }
+
+  /** Whole, but of each client only who it is; secrets of clients stay out. */
+  slim() {
+    return this.view(this.#store.list(), true).map((row) => {
+      const { clients } = row.settings ?? {};
+      return { ...row, settings: { ...row.settings, clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(({ email, enable, comment }) => ({ email, enable, comment })) } };
+    });
+  }
+
   get(id: number) {
     const [row] = this.view([this.#find(id)], true);
     if (!row) throw errors.NOT_FOUND();
@@ -124,6 +137,55 @@ export class InboundService {
       });
     });
     return this.#engine.reconcileConfig();
+  }
+
+  /** In one transaction; the core is told once. */
+  async deleteMany(ids: readonly number[]): Promise<{ deleted: number; skipped: { id: number; reason: string; code: string }[]; applied: Applied }> {
+    const skipped: { id: number; reason: string; code: string }[] = [];
+    const known = [...new Set(ids)].filter((id) => {
+      if (this.#store.get(id)) return true;
+      skipped.push({ id, reason: errors.NOT_FOUND.text, code: errors.NOT_FOUND.code });
+      return false;
+    });
+    const deleted = await this.#inTurn(async () => {
+      const gone = known.flatMap((id) => this.#store.get(id) ?? []);
+      if (gone.length === 0) return 0;
+      await this.#db.write(async (tx) => {
+        await this.#rows.destroy({ where: { id: gone.map(({ id }) => id) }, transaction: tx.t });
+        tx.after(afterInboundSave, { changes: gone.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })) });
+      });
+      return gone.length;
+    });
+    return { deleted, skipped, applied: deleted === 0 ? { pending: false, reason: '' } : await this.#engine.reconcileConfig() };
+  }
+
+  /** Where it stands in subscriptions; the core does not care. */
+  async setSortIndex(id: number, subSortIndex: number): Promise<void> {
+    await this.#inTurn(async () => {
+      const before = this.#find(id);
+      await this.#save(before, async (tx) => {
+        await this.#rows.update({ subSortIndex }, { where: { id }, transaction: tx.t });
+        return { ...before, subSortIndex };
+      });
+    });
+  }
+
+  async resetTraffic(id: number): Promise<void> {
+    this.#find(id);
+    await this.#db.write((tx) => this.#store.resetUsage(tx, [id]));
+  }
+
+  async resetAllTraffics(now: number): Promise<void> {
+    await this.#inTurn(async () => {
+      const all = this.#store.list();
+      if (all.length === 0) return;
+      const ids = all.map(({ id }) => id);
+      await this.#db.write(async (tx) => {
+        await this.#store.resetUsage(tx, ids);
+        await this.#rows.update({ lastTrafficResetTime: now }, { where: { id: ids }, transaction: tx.t });
+        tx.after(afterInboundSave, { changes: all.map((before): InboundChange => ({ kind: 'updated', before, after: { ...before, lastTrafficResetTime: now } })) });
+      });
+    });
   }
 
   /** Everything that can be said against an inbound before it is written. */

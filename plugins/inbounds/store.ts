@@ -9,6 +9,9 @@ import type { InboundTables } from './tables.js';
 /** Internal to this plugin: memory follows the commit of `addUsage`. */
 export const afterInboundUsage = after<readonly InboundUsage[]>('inbounds/afterInboundUsage');
 
+/** Internal to this plugin: these inbounds have used nothing from here on. */
+export const afterInboundReset = after<{ readonly ids: readonly number[] }>('inbounds/afterInboundReset');
+
 const NOTHING = { up: 0, down: 0 };
 
 /** Booleans and JSON come back from SQLite as they were stored. */
@@ -82,6 +85,16 @@ export class InboundStore implements InboundsApi {
       { rows: JSON.stringify(known.map(({ inboundId, up, down }) => [inboundId, up, down])) },
     );
     tx.after(afterInboundUsage, known);
+  }
+
+  /** Counters of the inbounds alone; what their clients used stays. */
+  async resetUsage(tx: Tx, ids: readonly number[]): Promise<void> {
+    await tx.run('DELETE FROM inbound_usage WHERE inbound_id IN (:ids)', { ids });
+    tx.after(afterInboundReset, { ids });
+  }
+
+  forget(ids: readonly number[]): void {
+    for (const id of ids) this.#usage.delete(id);
   }
 
   count(usage: readonly InboundUsage[]): void {

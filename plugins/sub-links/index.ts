@@ -1,10 +1,13 @@
 // Share links, one a line: the format that every client program reads.
+import { setImmediate as breathe } from 'node:timers/promises';
 import { bool, definePlugin, extend, list, payload, route, shape, text, urlPath, word } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { setting, SettingGroups, Settings } from '../settings/contract.js';
 import { encodeFragment, type Format, Formats, randomPath, Subscription } from '../subscription/contract.js';
 
 const FORMAT = 'links';
+/** Links of so many clients are made at a stretch; others get their turn in between. */
+const SLICE = 500;
 
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
@@ -46,6 +49,26 @@ export default definePlugin({
         const client = clients.byEmail(params.email);
         if (!client) throw clientErrors.NOT_FOUND(`there is no client ${params.email}`, { path: 'email' });
         return subscription.entries(FORMAT, client, host);
+      },
+    }),
+    route({
+      method: 'GET', path: '/panel/api/clients/subLinks/{subId}', doc: 'Share links of the client with this subId, whether or not it may use them now; none when there is none.',
+      params: shape({ subId: word() }), reply: payload(list(text())),
+      handle: ({ params, host }) => {
+        const client = clients.bySubId(params.subId);
+        return client ? subscription.entries(FORMAT, client, host) : [];
+      },
+    }),
+    route({
+      method: 'GET', path: '/panel/api/inbounds/allLinks', doc: 'Share links of all clients over all inbounds that are on.',
+      reply: payload(list(text())),
+      handle: async ({ host }) => {
+        const links: string[] = [];
+        for (const [i, client] of [...clients.all()].entries()) {
+          if (i % SLICE === SLICE - 1) await breathe();
+          links.push(...subscription.entries(FORMAT, client, host));
+        }
+        return links;
       },
     }),
   ],
