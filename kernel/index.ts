@@ -7,6 +7,7 @@ export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js
 export { variable, type Configured } from './config/load.js';
 export { port, urlPath } from './config/panel.js';
 export { extend, type Extended, extensionPoint, type ExtensionPoint, maybe, provide, token } from './container/token.js';
+export type { SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
 export { column, type Row, table, type TableModel, type TableModels } from './database/table.js';
 export type { Database, Tx } from './database/writer.js';

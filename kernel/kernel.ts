@@ -6,7 +6,7 @@ import { configure, type PluginConfig } from './config/configure.js';
 import { type ConfigFile, noFile } from './config/file.js';
 import { unknownVariables } from './config/load.js';
 import { type Extended, type ExtensionPoint, provide, type Provision, type Token } from './container/token.js';
-import { type Connections, connectSqlite } from './database/connect.js';
+import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from './database/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
@@ -104,17 +104,14 @@ export class Kernel {
     const dataDirectory = resolve(panel.dataDirectory);
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
-    const connections = await connectSqlite(dataDirectory).catch(async (cause: unknown) => {
-      await lock.release();
-      throw new Error(`the database in ${dataDirectory} cannot be opened: ${messageOf(cause)}`, { cause });
-    });
+    const connections = await connect(panel.databaseUrl, dataDirectory).catch(async (cause: unknown) => (await lock.release(), Promise.reject(cause)));
     const hooks = new HookRegistry();
-    const writer = new Writer(connections.sequelize, connections.writer, hooks, log, { strict });
+    const writer = new Writer(connections, hooks, log, { strict });
     try {
-      const migrations = new Migrations(connections.sequelize, connections.writer, connections.file, log);
+      const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
       for (const plugin of plugins) await migrations.run(plugin.name, plugin.migrations);
-      const sessions = new SessionStore(new Database(connections.sequelize, writer, 'kernel'), clock);
+      const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
       // Build: containers, hooks, routes. No plugin does I/O here.
@@ -157,7 +154,7 @@ export class Kernel {
         log: instance.log,
         config: configs.get(name)?.values,
         configSource: configs.get(name)?.sources ?? {},
-        db: new Database(sequelize, this.#writer, name),
+        db: new Database(this.#connections, this.#writer, name),
         tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
         hooks: new Hooks(this.#hooks, name),
         clock: this.#clock,

@@ -10,6 +10,14 @@ export const port = () => int().min(1).max(65_535);
 /** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
 export const urlPath = () => word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
 
+const isDecodable = (text: string): boolean => {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+};
+
 const proxyList = custom<readonly string[]>(
   Joi.any().custom((value: unknown, state) => {
     const listed: unknown[] = typeof value === 'string' ? value.split(',').map((entry) => entry.trim()).filter(Boolean) : Array.isArray(value) ? value : [value];
@@ -20,6 +28,16 @@ const proxyList = custom<readonly string[]>(
     } catch (error) {
       return state.error('any.custom', { error: error as Error });
     }
+  }),
+);
+
+/** Has a password: no message may repeat it. */
+const databaseUrl = custom<string>(
+  Joi.string().custom((value: string, state) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const path = url?.pathname ?? '';
+    const whole = url && /^(mysql|mariadb):$/.test(url.protocol) && url.hostname && url.username && /^\/[^/]{1,64}$/.test(path) && !url.search && !url.hash && [url.username, `${url.password}.`, path].every(isDecodable);
+    return whole ? value : state.error('any.custom', { error: new Error('it is not of the form mysql://user:password@host:port/name; characters like @, / and # of a password are written as %40, %2F and %23') });
   }),
 );
 
@@ -40,6 +58,7 @@ export const bootVariables = {
   tlsKey: variable('WEIR_TLS_KEY', optional(word()), 'file with the key of that certificate, in PEM'),
   trustedProxies: variable('WEIR_TRUSTED_PROXIES', optional(proxyList), 'addresses and CIDRs whose forwarded headers count, comma-separated'),
   logLevel: variable('WEIR_LOG_LEVEL', withDefault(oneOf(...levels), 'info'), 'least severe level that is written'),
+  databaseUrl: variable('WEIR_DATABASE_URL', optional(databaseUrl), 'MySQL or MariaDB as mysql://user:password@host:port/name; without it a SQLite file in the data folder'),
 } as const;
 
 export const panelVariables = { ...placeVariables, ...bootVariables } as const;

@@ -1,32 +1,49 @@
-// Opens the database: one connection for reading, one kept for the writer.
+// Opens the database: connections for reading, and one kept for the writer.
 import { Sequelize } from 'sequelize';
 import { join } from 'node:path';
+import { messageOf } from '../errors/errors.js';
+import type { Dialect } from './dialect.js';
+import { connectMysql } from './mysql.js';
 
-/** The driver's handle, as far as we use it. */
-export interface Connection {
-  exec(sql: string, done: (error: Error | null) => void): void;
-  close(done: (error: Error | null) => void): void;
+type Done = (error: Error | null) => void;
+/** The drivers' handles, as far as we use them. */
+interface SqliteConnection {
+  exec(sql: string, done: Done): void;
+  close(done: Done): void;
 }
+export interface MysqlConnection {
+  query(sql: string, done: (error: Error | null, rows: readonly Record<string, unknown>[]) => void): void;
+}
+export type Connection = SqliteConnection | MysqlConnection;
 interface ConnectionManager {
-  getConnection(options: { uuid: string }): Promise<Connection>;
+  getConnection(options: { uuid: string }): Promise<SqliteConnection>;
 }
 
 export const DATABASE_FILE = 'weir.sqlite';
 
 export interface Connections {
   readonly sequelize: Sequelize;
-  readonly file: string;
-  readonly writer: Connection;
+  readonly dialect: Dialect;
+  /** where there is one */
+  readonly file: string | undefined;
+  /** The one connection that writes; of a server, opened anew where it broke. */
+  writer(): Promise<Connection>;
+  /** Begins a transaction on it. */
+  begin(): Promise<Connection>;
   close(): Promise<void>;
 }
 
-export const execute = (connection: Connection, sql: string): Promise<void> => new Promise((resolve, reject) => connection.exec(sql, (error) => (error ? reject(error) : resolve())));
+export const execute = (connection: Connection, sql: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const done: Done = (error) => (error ? reject(error) : resolve());
+    if ('exec' in connection) connection.exec(sql, done);
+    else connection.query(sql, done);
+  });
 
 // WAL: readers never wait for the writer. NORMAL: what is committed survives the end of the process, if not of the power.
 const PRAGMAS = 'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
 
-export async function connectSqlite(dataDirectory: string): Promise<Connections> {
-  const file = join(dataDirectory, DATABASE_FILE);
+async function connectSqlite(file: string): Promise<Connections> {
   const sequelize = new Sequelize({ dialect: 'sqlite', storage: file, logging: false });
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const writer = await connections.getConnection({ uuid: 'writer' });
@@ -35,12 +52,24 @@ export async function connectSqlite(dataDirectory: string): Promise<Connections>
   await execute(reader, PRAGMAS);
   return {
     sequelize,
+    dialect: 'sqlite',
     file,
-    writer,
+    writer: async () => writer,
+    begin: async () => (await execute(writer, 'BEGIN IMMEDIATE'), writer),
     close: async () => {
-      const closing = (c: Connection) => new Promise<void>((resolve) => c.close(() => resolve()));
+      const closing = (c: SqliteConnection) => new Promise<void>((resolve) => c.close(() => resolve()));
       await closing(reader);
       await closing(writer);
     },
   };
+}
+
+/** The database at `url`, else the file in the data folder. Rejects with a sentence that says which one and why not, and never with the password. */
+export async function connect(url: string | undefined, dataDirectory: string): Promise<Connections> {
+  try {
+    return await (url === undefined ? connectSqlite(join(dataDirectory, DATABASE_FILE)) : connectMysql(url, dataDirectory));
+  } catch (cause) {
+    const place = url === undefined ? `in ${dataDirectory}` : `${decodeURIComponent(new URL(url).pathname.slice(1))} on ${new URL(url).host}`;
+    throw new Error(`the database ${place} cannot be opened: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -4,47 +4,37 @@ import { dirname, join } from 'node:path';
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { Umzug } from 'umzug';
 import type { Log } from '../log/log.js';
-import { type Connection, execute } from './connect.js';
-
-/** Column types that differ between databases. */
-export const columnTypes = {
-  id: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-  integer: 'BIGINT',
-  bool: 'BOOLEAN',
-  /** compared without regard to case */
-  name: 'VARCHAR(255) COLLATE NOCASE',
-  json: 'JSON',
-} as const;
+import { type Connections, execute } from './connect.js';
+import { type ColumnTypes, columnTypes } from './dialect.js';
+import { applyInSteps } from './steps.js';
 
 export interface Migration {
   /** `0001-clients`; frozen together with its text once released */
   readonly name: string;
-  /** Statements in order. They never read the live table declaration, or the second release fails on new installations. */
-  readonly up: (types: typeof columnTypes) => readonly string[];
+  /** Statements in order, for every dialect; REFERENCES as a FOREIGN KEY of the table, for MySQL passes over those of a column in silence. They never read the live table declaration, or the second release fails on new installations. */
+  readonly up: (types: ColumnTypes) => readonly string[];
 }
 
 const KEPT_BACKUPS = 3;
 const LEDGER = 'CREATE TABLE IF NOT EXISTS kernel_migrations (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, ran_at BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 
 export class Migrations {
+  readonly #connections: Connections;
   readonly #sequelize: Sequelize;
-  readonly #connection: Connection;
-  readonly #file: string;
   readonly #log: Log;
   #copied = false;
 
-  constructor(sequelize: Sequelize, connection: Connection, file: string, log: Log) {
-    this.#sequelize = sequelize;
-    this.#connection = connection;
-    this.#file = file;
+  constructor(connections: Connections, log: Log) {
+    this.#connections = connections;
+    this.#sequelize = connections.sequelize;
     this.#log = log;
   }
 
-  /** Runs what is pending of one plugin; each migration is all or nothing. */
+  /** Runs what is pending of one plugin; on SQLite each migration is all or nothing. */
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
-    await execute(this.#connection, LEDGER);
+    await execute(await this.#connections.writer(), LEDGER);
     const umzug = new Umzug({
-      migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(columnTypes)) })),
+      migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(columnTypes[this.#connections.dialect])) })),
       storage: {
         executed: async () => (await this.#sequelize.query<{ name: string }>('SELECT name FROM kernel_migrations WHERE plugin = :plugin', { replacements: { plugin }, type: QueryTypes.SELECT })).map((row) => row.name),
         // #apply writes the ledger in the migration's own transaction.
@@ -60,12 +50,13 @@ export class Migrations {
 
   async #apply(plugin: string, name: string, statements: readonly string[]): Promise<void> {
     const done = `INSERT INTO kernel_migrations (plugin, name, ran_at) VALUES (${this.#sequelize.escape(plugin)}, ${this.#sequelize.escape(name)}, ${Date.now()})`;
+    if (this.#connections.dialect === 'mysql') return applyInSteps(this.#connections, plugin, name, statements, done);
+    const connection = await this.#connections.begin();
     try {
-      await execute(this.#connection, 'BEGIN IMMEDIATE');
-      for (const statement of [...statements, done]) await execute(this.#connection, statement);
-      await execute(this.#connection, 'COMMIT');
+      for (const statement of [...statements, done]) await execute(connection, statement);
+      await execute(connection, 'COMMIT');
     } catch (cause) {
-      await execute(this.#connection, 'ROLLBACK').catch(() => undefined);
+      await execute(connection, 'ROLLBACK').catch(() => undefined);
       throw new Error(`migration ${name} of plugin ${plugin} failed, nothing of it was kept: ${(cause as Error).message}`, { cause });
     }
   }
@@ -76,10 +67,12 @@ export class Migrations {
     this.#copied = true;
     const [{ ran } = { ran: 0 }] = await this.#sequelize.query<{ ran: number }>('SELECT COUNT(*) AS ran FROM kernel_migrations', { type: QueryTypes.SELECT });
     if (ran === 0) return;
-    const folder = join(dirname(this.#file), 'backups');
+    const { file } = this.#connections;
+    if (file === undefined) return this.#log.warn("migrating without a copy of the database; make one with the server's own tools before each update");
+    const folder = join(dirname(file), 'backups');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const copy = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);
-    await execute(this.#connection, `VACUUM INTO ${this.#sequelize.escape(copy)}`);
+    await execute(await this.#connections.writer(), `VACUUM INTO ${this.#sequelize.escape(copy)}`);
     this.#log.info('copied the database before migrating', { copy });
     const old = (await readdir(folder)).filter((name) => name.startsWith('before-migration-')).sort().slice(0, -KEPT_BACKUPS);
     await Promise.all(old.map((name) => rm(join(folder, name))));

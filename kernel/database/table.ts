@@ -7,6 +7,8 @@ export interface Column<T> {
   readonly sql: object;
   readonly primary?: boolean;
   readonly generated?: boolean;
+  /** of what MySQL gives, which knows neither booleans nor JSON */
+  readonly read?: (stored: unknown) => unknown;
   readonly [carries]?: T;
 }
 type Columns = Readonly<Record<string, Column<unknown>>>;
@@ -29,8 +31,9 @@ export const column = {
   text: (): Column<string> => ({ sql: DataTypes.TEXT }),
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (): Column<number> => ({ sql: DataTypes.BIGINT }),
-  bool: (): Column<boolean> => ({ sql: DataTypes.BOOLEAN }),
-  json: <T>(): Column<T> => ({ sql: DataTypes.JSON }),
+  bool: (): Column<boolean> => ({ sql: DataTypes.BOOLEAN, read: (stored) => (typeof stored === 'number' ? stored !== 0 : stored) }),
+  /** objects and lists; only `raw: true` gives the text */
+  json: <T extends object>(): Column<T> => ({ sql: DataTypes.JSON, read: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored) }),
   optionalInteger: (): Column<number | null> => ({ sql: DataTypes.BIGINT }),
   optionalText: (): Column<string | null> => ({ sql: DataTypes.TEXT }),
 } as const;
@@ -41,7 +44,7 @@ const snake = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLo
 
 export function defineModel(sequelize: Sequelize, { name, columns }: Table): ModelStatic<Model> {
   const attributes = Object.fromEntries(
-    Object.entries(columns).map(([key, { sql, primary, generated }]) => [key, { type: sql as never, field: snake(key), allowNull: true, ...(primary && { primaryKey: true }), ...(generated && { autoIncrement: true, autoIncrementIdentity: true }) }]),
+    Object.entries(columns).map(([key, { sql, primary, generated, read }]) => [key, { type: sql as never, ...(read && { get(this: Model) { return read(this.getDataValue(key)); } }), field: snake(key), allowNull: true, ...(primary && { primaryKey: true }), ...(generated && { autoIncrement: true, autoIncrementIdentity: true }) }]),
   );
   return sequelize.define(name, attributes, { tableName: name, freezeTableName: true, timestamps: false });
 }

@@ -1,11 +1,12 @@
-// The only way to write. On SQLite writes go one after another over one connection that stays open: overlapping
-// transactions would fail with "database is locked", and a connection for each costs 4 ms.
+// The only way to write. Writes go one after another over one connection that stays open: on SQLite overlapping
+// transactions would fail with "database is locked", and a connection for each costs 4 ms; on a server they would deadlock.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { QueryTypes, Transaction, type Sequelize } from 'sequelize';
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
 import type { After, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
-import { type Connection, execute } from './connect.js';
+import { type Connections, execute } from './connect.js';
+import { type SqlWords, sqlWords } from './dialect.js';
 
 const LONG_WRITE_MS = 200;
 /** Who waits this long behind one and the same write waits for itself: it was opened inside that one. */
@@ -15,8 +16,12 @@ const PATIENCE_MS = 30_000;
 export interface Tx {
   /** for Sequelize: `{ transaction: tx.t }` */
   readonly t: Transaction;
-  /** Runs one statement with `:name` replacements; give bulk data as one JSON text (`json_each(:rows)`), five times faster than binding each value. */
+  /** words that differ between databases */
+  readonly sql: SqlWords;
+  /** Runs one statement with `:name` replacements; give bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
   run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
+  /** Runs an UPDATE or DELETE; answers how many rows it was about, changed by it or not. */
+  change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
   /** Delivered after the commit and before the write resolves; a rollback drops it. */
   after<P>(hook: After<P>, payload: P): void;
@@ -33,8 +38,7 @@ interface Turn {
 }
 
 export class Writer {
-  readonly #sequelize: Sequelize;
-  readonly #connection: Connection;
+  readonly #connections: Connections;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
   /** Names the write that the running code is part of. Watching costs every request of the process a good part of its time, so it is for tests; elsewhere a nested write ends after PATIENCE_MS. */
@@ -46,9 +50,8 @@ export class Writer {
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(sequelize: Sequelize, connection: Connection, hooks: HookRegistry, log: Log, options: { readonly strict: boolean; readonly patienceMs?: number }) {
-    this.#sequelize = sequelize;
-    this.#connection = connection;
+  constructor(connections: Connections, hooks: HookRegistry, log: Log, options: { readonly strict: boolean; readonly patienceMs?: number }) {
+    this.#connections = connections;
     this.#hooks = hooks;
     this.#log = log;
     this.#inside = options.strict ? new AsyncLocalStorage() : undefined;
@@ -106,27 +109,32 @@ export class Writer {
   }
 
   async #transact<T>(owner: string, work: (tx: Tx) => Promise<T>) {
-    const transaction = Object.assign(new Transaction(this.#sequelize, {}), { connection: this.#connection }) as Transaction & { finished?: string };
+    const { sequelize } = this.#connections;
+    const began = performance.now();
+    const connection = await this.#connections.begin();
+    // Sequelize rolls back by itself after a deadlock, and would put the connection among those for reading.
+    const transaction = Object.assign(new Transaction(sequelize, {}), { connection, rollback: async () => undefined }) as Transaction & { finished?: string };
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
+    const given = (replacements: Record<string, unknown> | undefined) => ({ transaction, ...(replacements && { replacements }) });
     const tx: Tx = {
       t: transaction,
-      run: async (sql, replacements) => void (await this.#sequelize.query(sql, { transaction, ...(replacements && { replacements }), type: QueryTypes.RAW })),
-      query: <R extends object>(sql: string, replacements?: Record<string, unknown>) => this.#sequelize.query<R>(sql, { transaction, ...(replacements && { replacements }), type: QueryTypes.SELECT }),
+      sql: sqlWords[this.#connections.dialect],
+      run: async (sql, replacements) => void (await sequelize.query(sql, { ...given(replacements), type: QueryTypes.RAW })),
+      change: (sql, replacements) => sequelize.query(sql, { ...given(replacements), type: QueryTypes.BULKUPDATE }) as Promise<number>,
+      query: <R extends object>(sql: string, replacements?: Record<string, unknown>) => sequelize.query<R>(sql, { ...given(replacements), type: QueryTypes.SELECT }),
       after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
       emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
     };
-    const began = performance.now();
-    await execute(this.#connection, 'BEGIN IMMEDIATE');
     try {
       const result = await work(tx);
       // Work that outlives its transaction must fail, not land in the next one; what it has begun, the commit waits for.
       transaction.finished = 'commit';
-      await execute(this.#connection, 'COMMIT');
+      await execute(connection, 'COMMIT');
       return { result, afters, events };
     } catch (error) {
       transaction.finished = 'rollback';
-      await execute(this.#connection, 'ROLLBACK').catch((cause: unknown) => this.#log.error('rollback failed', { owner, cause }));
+      await execute(connection, 'ROLLBACK').catch((cause: unknown) => this.#log.error('rollback failed', { owner, cause }));
       throw error;
     } finally {
       const ms = performance.now() - began;
@@ -160,9 +168,12 @@ export class Database {
   readonly #sequelize: Sequelize;
   readonly #writer: Writer;
   readonly #owner: string;
+  /** words that differ between databases */
+  readonly sql: SqlWords;
 
-  constructor(sequelize: Sequelize, writer: Writer, owner: string) {
+  constructor({ sequelize, dialect }: Connections, writer: Writer, owner: string) {
     this.#sequelize = sequelize;
+    this.sql = sqlWords[dialect];
     this.#writer = writer;
     this.#owner = owner;
   }

@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import { type Database, definePlugin } from '../index.js';
 import { Kernel } from '../kernel.js';
+import { databaseEnvironment } from '../../test/harness/database.js';
 
 const [, , folder = '', round = ''] = process.argv;
 const inner: { db?: Database } = {};
@@ -13,6 +14,6 @@ const notes = definePlugin({
   migrations: [{ name: '0001-notes', up: ({ id }) => [`CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL)`] }],
   start: ({ db }) => void (inner.db = db),
 });
-await Kernel.boot({ plugins: [notes], env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0' }, write: () => undefined });
+await Kernel.boot({ plugins: [notes], env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', ...(await databaseEnvironment(folder)) }, write: () => undefined });
 await inner.db?.write((tx) => tx.run('INSERT INTO notes (text) VALUES (:text)', { text: `round ${round}` }));
 writeSync(1, 'acknowledged\n');

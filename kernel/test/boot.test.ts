@@ -103,7 +103,7 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
     ],
     jobs: () => [job('long', '1s', (signal) => (begun.open(), new Promise<void>((done) => signal.addEventListener('abort', () => (story.push('job ended'), done())))))],
     stop: async ({ db, signal }) => {
-      await db.write((tx) => tx.run('CREATE TABLE last_words (x)'));
+      await db.write((tx) => tx.run('CREATE TABLE last_words (x INT)'));
       story.push(`stop, signal ${signal.aborted ? 'given' : 'not given'}`);
     },
   });

@@ -3,16 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Migration } from '../index.js';
-import { type Connections, connectSqlite } from '../database/connect.js';
+import { dropDatabase, databaseOf, onSqlite } from '../../test/harness/database.js';
+import { connect, type Connections } from '../database/connect.js';
 import { bare, World } from './world.js';
 
 const step = (name: string, ...statements: string[]): Migration => ({ name, up: () => statements });
 const insert = (word: string) => `INSERT INTO words (word) VALUES ('${word}')`;
-const first = step('0001-words', 'CREATE TABLE words (id INTEGER PRIMARY KEY AUTOINCREMENT, word VARCHAR(20))', insert('one'));
+const first: Migration = { name: '0001-words', up: ({ id }) => [`CREATE TABLE words (id ${id}, word VARCHAR(20))`, insert('one')] };
 
 async function folderFor(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  t.teardown(async () => (await dropDatabase(folder), await rm(folder, { recursive: true, force: true })));
   return folder;
 }
 /** Boots a panel whose one plugin has these migrations, and stops it. */
@@ -24,12 +25,17 @@ async function run(folder: string, ...migrations: Migration[]): Promise<World['l
 async function look<T>(folder: string, sql: string, file = 'weir.sqlite'): Promise<T[]> {
   let connections: Connections | undefined;
   try {
-    const { sequelize } = (connections = await connectSqlite(folder));
+    const { sequelize } = (connections = await connect(await databaseOf(folder), folder));
     if (file !== 'weir.sqlite') await sequelize.query(`ATTACH '${join(folder, file)}' AS copy`);
     return (await sequelize.query(sql))[0] as T[];
   } finally {
     await connections?.close();
   }
+}
+/** Which of these tables there are. */
+async function tables(folder: string, ...names: string[]): Promise<string[]> {
+  const all = await look<{ name: string }>(folder, onSqlite ? 'SELECT name FROM sqlite_master' : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()');
+  return names.filter((name) => all.some((found) => found.name === name));
 }
 const words = async (folder: string) => (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
 
@@ -46,26 +52,66 @@ test('pending migrations run in order, once', async (t) => {
   t.deepEqual((await look<{ name: string }>(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name")).map(({ name }) => name), ['0001-words', '0002-more', '0003-last']);
 });
 
-test('a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended', async (t) => {
+// Each runs in the pass over its database.
+const onFile = onSqlite ? test : () => undefined;
+const onServer = onSqlite ? () => undefined : test;
+const failing = step('0002-more', 'CREATE TABLE extra (x INT)', insert('half'), 'INSERT INTO no_such_table VALUES (1)');
+
+onFile('on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended', async (t) => {
   const folder = await folderFor(t);
   await run(folder, first);
-  const error = await t.throwsAsync(run(folder, first, step('0002-more', 'CREATE TABLE extra (x)', insert('lost'), 'INSERT INTO no_such_table VALUES (1)'), step('0003-never', insert('never'))));
+  const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
   t.regex(error.message, /migration 0002-more of plugin words failed, nothing of it was kept: .*no_such_table/);
   t.deepEqual(await words(folder), ['one']);
-  t.deepEqual(await look(folder, "SELECT name FROM sqlite_master WHERE name = 'extra'"), []);
+  t.deepEqual(await tables(folder, 'extra'), []);
   t.is((await look(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words'")).length, 1);
-  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x)', insert('two')));
+  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x INT)', insert('two')));
   t.deepEqual(await words(folder), ['one', 'two']);
+});
+
+onServer('on MySQL, a migration that fails half-way is named with the statement, and goes on from there when it is mended', async (t) => {
+  const folder = await folderFor(t);
+  await run(folder, first);
+  const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
+  t.regex(error.message, /migration 0002-more of plugin words failed at statement 3; what it did before is kept.*no_such_table/);
+  t.deepEqual(await words(folder), ['one', 'half']);
+  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x INT)', insert('half'), insert('whole')));
+  t.deepEqual(await words(folder), ['one', 'half', 'whole']);
+  t.deepEqual(await tables(folder, 'extra'), ['extra']);
+  t.deepEqual(await look(folder, 'SELECT * FROM kernel_migration_steps'), []);
+});
+
+onServer('on MySQL, a panel that died after a statement and before it could write so down does not stumble over it; an error of a first try counts', async (t) => {
+  const folder = await folderFor(t);
+  await run(folder, first);
+  const second = step('0002-more', 'CREATE TABLE extra (x INT)', 'CREATE INDEX extra_x ON extra (x)', insert('two'));
+  // Each of the two moments: the table is made and not written down; the index is.
+  await look(folder, 'CREATE TABLE extra (x INT)');
+  await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
+  await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 1, 0)");
+  await run(folder, first, second);
+  t.deepEqual(await words(folder), ['one', 'two']);
+  await look(folder, "DELETE FROM kernel_migrations WHERE name = '0002-more'");
+  await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 2, 1)");
+  await run(folder, first, second);
+  t.deepEqual(await words(folder), ['one', 'two', 'two']);
+});
+
+onServer('on MySQL nothing is copied, and the log says so', async (t) => {
+  const folder = await folderFor(t);
+  t.is((await run(folder, first)).filter(({ msg }) => /without a copy/.test(msg)).length, 0);
+  const log = await run(folder, first, step('0002-more', insert('two')), step('0003-last', insert('three')));
+  t.is(log.filter(({ level, msg }) => level === 'warn' && /without a copy.*server's own tools/.test(msg)).length, 1);
 });
 
 test('two plugins may call their migrations alike', async (t) => {
   const folder = await folderFor(t);
-  const world = await World.boot([bare('one', { migrations: [step('0001-start', 'CREATE TABLE one (x)')] }), bare('two', { migrations: [step('0001-start', 'CREATE TABLE two (x)')] })], { folder });
+  const world = await World.boot([bare('one', { migrations: [step('0001-start', 'CREATE TABLE one (x INT)')] }), bare('two', { migrations: [step('0001-start', 'CREATE TABLE two (x INT)')] })], { folder });
   await world.kernel.stop('test');
-  t.is((await look(folder, "SELECT name FROM sqlite_master WHERE name IN ('one', 'two')")).length, 2);
+  t.deepEqual(await tables(folder, 'one', 'two'), ['one', 'two']);
 });
 
-test('a database with content is copied before it is changed, one copy a start; the last three are kept', async (t) => {
+onFile('a database file with content is copied before it is changed, one copy a start; the last three are kept', async (t) => {
   const folder = await folderFor(t);
   const copies = () => readdir(join(folder, 'backups')).then((names) => names.sort(), () => []);
   await run(folder, first);
@@ -90,7 +136,7 @@ test('foreign keys hold, names are compared without case, and a column type is t
   const folder = await folderFor(t);
   const up: Migration['up'] = ({ id, name, integer, bool, json }) => [
     `CREATE TABLE parents (id ${id}, name ${name} NOT NULL UNIQUE, at ${integer}, fit ${bool}, data ${json})`,
-    `CREATE TABLE children (id ${id}, parent BIGINT NOT NULL REFERENCES parents (id) ON DELETE CASCADE)`,
+    `CREATE TABLE children (id ${id}, parent BIGINT NOT NULL, FOREIGN KEY (parent) REFERENCES parents (id) ON DELETE CASCADE)`,
   ];
   const refusals: string[] = [];
   const world = await World.boot([bare('kin', {

@@ -8,6 +8,7 @@ import { definePlugin, message, type Plugin, route, SESSION_COOKIE, Sessions, ty
 import type { ConfigFile } from '../config/file.js';
 import { Kernel } from '../kernel.js';
 import type { Clock } from '../jobs/clock.js';
+import { databaseEnvironment, dropDatabase } from '../../test/harness/database.js';
 
 export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly level: string;
@@ -76,7 +77,7 @@ export class World {
     try {
       const kernel = await Kernel.boot({
         plugins,
-        env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', WEIR_LOG_LEVEL: 'debug', ...options.env },
+        env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', WEIR_LOG_LEVEL: 'debug', ...(await databaseEnvironment(folder)), ...options.env },
         write: (line) => void log.push(JSON.parse(line) as LogLine),
         strict: true,
         ...(options.file && { file: options.file }),
@@ -109,6 +110,7 @@ export class World {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kernel.stop('end of test');
+    await dropDatabase(this.folder);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -9,17 +9,19 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test, { type ExecutionContext } from 'ava';
 import { after, column, type Database, definePlugin, event, type Hooks, type Migration, table, tap, type Tx } from '../index.js';
-import { connectSqlite } from '../database/connect.js';
+import { connect } from '../database/connect.js';
+import { columnTypes } from '../database/dialect.js';
 import { Database as Door, Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../log/log.js';
 import type { TapFunction } from '../hooks/kinds.js';
+import { databaseOf } from '../../test/harness/database.js';
 import { bare, latch, until, World } from './world.js';
 
 const afterNote = after<string>('notes/afterNote');
 const noted = event<string>('notes/noted');
 const migrations: readonly Migration[] = [
-  { name: '0001-notes', up: ({ id }) => [`CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL UNIQUE)`, `CREATE TABLE marks (id ${id}, note_id BIGINT NOT NULL REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)`] },
+  { name: '0001-notes', up: ({ id, dialect }) => [`CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL UNIQUE)`, `CREATE TABLE marks (id ${id}, note_id BIGINT NOT NULL, FOREIGN KEY (note_id) REFERENCES notes (id) ${dialect === 'sqlite' ? 'DEFERRABLE INITIALLY DEFERRED' : ''})`] },
 ];
 const tables = { notes: table('notes', { id: column.id(), text: column.text() }) };
 
@@ -253,7 +255,7 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
   finish.open();
   await Promise.all([write, stopped]);
   await t.throwsAsync(db.write((tx) => add(tx, 'too late')), { message: /write of notes came after the database was closed/ });
-  const connections = await connectSqlite(world.folder);
+  const connections = await connect(await databaseOf(world.folder), world.folder);
   t.deepEqual((await connections.sequelize.query('SELECT text FROM notes'))[0], [{ text: 'last' }]);
   await connections.close();
 });
@@ -261,13 +263,13 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
 /** A writer as production has it, except that it loses patience sooner. */
 async function unwatched(t: ExecutionContext, patienceMs: number) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
-  const connections = await connectSqlite(folder);
+  const connections = await connect(await databaseOf(folder), folder);
   t.teardown(async () => (await connections.close(), await rm(folder, { recursive: true, force: true })));
   const registry = new HookRegistry();
   const words: string[] = [];
-  const writer = new Writer(connections.sequelize, connections.writer, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), { strict: false, patienceMs });
-  const db = new Door(connections.sequelize, writer, 'notes');
-  await db.write((tx) => tx.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text VARCHAR(64))'));
+  const writer = new Writer(connections, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), { strict: false, patienceMs });
+  const db = new Door(connections, writer, 'notes');
+  await db.write((tx) => tx.run(`CREATE TABLE notes (id ${columnTypes[connections.dialect].id}, text VARCHAR(64))`));
   const hear = (fn: TapFunction<typeof afterNote>) => registry.add({ name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never }, tap(afterNote, fn));
   return { db, words, hear, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
 }
@@ -330,7 +332,7 @@ test('what was acknowledged is there after kill -9', async (t) => {
     child.kill('SIGKILL');
     await ended;
   }
-  const connections = await connectSqlite(folder);
+  const connections = await connect(await databaseOf(folder), folder);
   const [rows] = await connections.sequelize.query('SELECT text FROM notes ORDER BY text');
   t.deepEqual(rows, [{ text: 'round 0' }, { text: 'round 1' }, { text: 'round 2' }]);
   await connections.close();

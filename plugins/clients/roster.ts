@@ -1,6 +1,6 @@
 // All clients in memory, fed from the database at start and after every commit. Lists, subscriptions and limits are
 // answered from here, on any database with the same rules for case and order; nothing is ever saved from here.
-import type { Database } from '../../kernel/index.js';
+import type { Database, SqlWords } from '../../kernel/index.js';
 import type { ClientChange, ClientUsage } from './contract.js';
 import { type ClientRow, emailKey, vlessKey } from './row.js';
 import type { ClientPatched } from './store.js';
@@ -8,11 +8,11 @@ import type { ClientPatched } from './store.js';
 type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
 
 const MOST = Number.MAX_SAFE_INTEGER;
-const LOAD = `
+const loadWith = ({ least }: SqlWords): string => `
   SELECT c.id, c.email, c.sub_id AS subId, c.uuid, c.password, c.flow, c.enable, c.depleted_cause AS depletedCause, c.total_gb AS totalGB, c.expiry_time AS expiryTime, c.limit_ip AS limitIp, c.limit_hwid AS limitHwid,
     c.tg_id AS tgId, c.group_name AS "group", c.comment, c.reset, c.reset_day AS resetDay, c.reset_max AS resetMax, c.reset_count AS resetCount, c.reverse, c.created_at AS createdAt, c.updated_at AS updatedAt,
     (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
-    coalesce((SELECT min(sum(up), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up, coalesce((SELECT min(sum(down), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
+    coalesce((SELECT ${least}(sum(up), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up, coalesce((SELECT ${least}(sum(down), ${MOST}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
     coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
   FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count`;
 const SLICE = 10_000;
@@ -45,7 +45,7 @@ export class Roster {
 
   async load(db: Database): Promise<void> {
     for (let from = 0; ; ) {
-      const rows = await db.query<StoredRow>(LOAD, { from, count: SLICE });
+      const rows = await db.query<StoredRow>(loadWith(db.sql), { from, count: SLICE });
       for (const row of rows) {
         const client: ClientRow = { ...row, enable: Boolean(row.enable), reverse: row.reverse === null ? null : (JSON.parse(row.reverse) as Record<string, unknown>), inboundIds: this.attachments((row.inboundIds ?? '').split(',').filter(Boolean).map(Number)) };
         this.#index(client);

@@ -5,20 +5,23 @@ import type { Migration } from '../../kernel/index.js';
 export const migrations: readonly Migration[] = [
   {
     name: '0001-clients',
-    up: ({ id, integer, bool, json }) => [
+    up: ({ id, integer, bool, text, json }) => [
       `CREATE TABLE clients (
         id ${id}, email VARCHAR(255) NOT NULL, email_key VARCHAR(255) NOT NULL UNIQUE, sub_id VARCHAR(255) NOT NULL UNIQUE, uuid VARCHAR(36) NOT NULL, vless_key VARCHAR(36) NOT NULL UNIQUE,
         password VARCHAR(255) NOT NULL UNIQUE, flow VARCHAR(32) NOT NULL, enable ${bool} NOT NULL, depleted_cause VARCHAR(8), total_gb ${integer} NOT NULL, expiry_time ${integer} NOT NULL,
-        limit_ip ${integer} NOT NULL, limit_hwid ${integer} NOT NULL, tg_id ${integer} NOT NULL, group_name VARCHAR(255) NOT NULL, comment TEXT NOT NULL,
+        limit_ip ${integer} NOT NULL, limit_hwid ${integer} NOT NULL, tg_id ${integer} NOT NULL, group_name VARCHAR(255) NOT NULL, comment ${text} NOT NULL,
         reset ${integer} NOT NULL, reset_day ${integer} NOT NULL, reset_max ${integer} NOT NULL, reset_count ${integer} NOT NULL, reverse ${json}, created_at ${integer} NOT NULL, updated_at ${integer} NOT NULL)`,
       'CREATE INDEX clients_due ON clients (enable, expiry_time)',
       `CREATE TABLE client_inbounds (
-        client_id ${integer} NOT NULL REFERENCES clients (id) ON DELETE CASCADE, inbound_id ${integer} NOT NULL REFERENCES inbounds (id) ON DELETE CASCADE, PRIMARY KEY (client_id, inbound_id))`,
+        client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, PRIMARY KEY (client_id, inbound_id),
+        FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE, FOREIGN KEY (inbound_id) REFERENCES inbounds (id) ON DELETE CASCADE)`,
       'CREATE INDEX client_inbounds_inbound ON client_inbounds (inbound_id)',
       // No reference to inbounds: what was used through an inbound still counts when the inbound is gone.
       `CREATE TABLE client_usage (
-        client_id ${integer} NOT NULL REFERENCES clients (id) ON DELETE CASCADE, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, PRIMARY KEY (client_id, inbound_id))`,
-      `CREATE TABLE client_seen (client_id ${integer} PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE, last_online ${integer} NOT NULL, last_sub_fetch ${integer} NOT NULL)`,
+        client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, PRIMARY KEY (client_id, inbound_id),
+        FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
+      `CREATE TABLE client_seen (
+        client_id ${integer} PRIMARY KEY, last_online ${integer} NOT NULL, last_sub_fetch ${integer} NOT NULL, FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
     ],
   },
   {

@@ -78,10 +78,12 @@ export class InboundStore implements InboundsApi {
   async addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void> {
     const known = usage.filter(({ inboundId, up, down }) => this.#inbounds.has(inboundId) && up + down > 0);
     if (known.length === 0) return;
+    const { rows, incoming, least, onConflict } = tx.sql;
+    const sum = (column: string) => `${column} = ${least}(inbound_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
     await tx.run(
       `INSERT INTO inbound_usage (inbound_id, up, down)
-       SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2 FROM json_each(:rows) AS j WHERE EXISTS (SELECT 1 FROM inbounds WHERE id = j.value ->> 0)
-       ON CONFLICT (inbound_id) DO UPDATE SET up = min(up + excluded.up, ${Number.MAX_SAFE_INTEGER}), down = min(down + excluded.down, ${Number.MAX_SAFE_INTEGER})`,
+       SELECT j.inbound_id, j.up, j.down FROM ${rows({ inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j JOIN inbounds ON inbounds.id = j.inbound_id WHERE true
+       ${onConflict('inbound_id', `${sum('up')}, ${sum('down')}`)}`,
       { rows: JSON.stringify(known.map(({ inboundId, up, down }) => [inboundId, up, down])) },
     );
     tx.after(afterInboundUsage, known);

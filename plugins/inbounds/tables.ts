@@ -23,7 +23,7 @@ export const migrations: readonly Migration[] = [
         settings ${json} NOT NULL, stream_settings ${json} NOT NULL, sniffing ${json} NOT NULL)`,
       'CREATE INDEX inbounds_port ON inbounds (port)',
       // Written every few seconds, apart from what an admin edits. Outlives nothing: it goes with its inbound.
-      `CREATE TABLE inbound_usage (inbound_id ${integer} PRIMARY KEY REFERENCES inbounds (id) ON DELETE CASCADE, up ${integer} NOT NULL, down ${integer} NOT NULL)`,
+      `CREATE TABLE inbound_usage (inbound_id ${integer} PRIMARY KEY, up ${integer} NOT NULL, down ${integer} NOT NULL, FOREIGN KEY (inbound_id) REFERENCES inbounds (id) ON DELETE CASCADE)`,
     ],
   },
 ];

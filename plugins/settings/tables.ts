@@ -4,6 +4,7 @@ import { column, type Migration, table } from '../../kernel/index.js';
 export const tables = { settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }) } as const;
 
 export const migrations: readonly Migration[] = [
-  { name: '0001-settings', up: () => ['CREATE TABLE settings (name VARCHAR(128) PRIMARY KEY, value TEXT NOT NULL)'] },
-  { name: '0002-generated', up: ({ bool }) => [`ALTER TABLE settings ADD COLUMN generated ${bool} NOT NULL DEFAULT 0`] },
+  { name: '0001-settings', up: ({ text }) => [`CREATE TABLE settings (name VARCHAR(128) PRIMARY KEY, value ${text} NOT NULL)`] },
+  // Quoted: the word is reserved on MySQL.
+  { name: '0002-generated', up: ({ bool }) => [`ALTER TABLE settings ADD COLUMN "generated" ${bool} NOT NULL DEFAULT 0`] },
 ];

@@ -1,11 +1,14 @@
-// Writes into the database file of a panel that does not run: what a crash left there, or a hand that no API passed on.
+// Writes into the database of a panel that does not run: what a crash left there, or a hand that no API passed on.
+import { Sequelize } from 'sequelize';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
+import { databaseOf } from './database.js';
 
 export async function editDatabase(dataDirectory: string, statements: readonly string[]): Promise<void> {
-  const database = await new Promise<sqlite3.Database>((resolve, reject) => {
-    const opened: sqlite3.Database = new sqlite3.Database(join(dataDirectory, 'weir.sqlite'), sqlite3.OPEN_READWRITE, (error) => (error ? reject(error) : resolve(opened)));
-  });
-  for (const statement of statements) await new Promise<void>((resolve, reject) => database.run(statement, (error) => (error ? reject(error) : resolve())));
-  await new Promise<void>((resolve, reject) => database.close((error) => (error ? reject(error) : resolve())));
+  const url = await databaseOf(dataDirectory);
+  const sequelize = url === undefined ? new Sequelize({ dialect: 'sqlite', storage: join(dataDirectory, 'weir.sqlite'), logging: false }) : new Sequelize(url, { logging: false });
+  try {
+    for (const statement of statements) await sequelize.query(statement);
+  } finally {
+    await sequelize.close();
+  }
 }

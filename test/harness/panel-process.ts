@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, PanelApi } from './api.js';
+import { databaseEnvironment, dropDatabase } from './database.js';
 
 export interface PanelProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -57,8 +58,9 @@ export class PanelProcess extends PanelApi {
   /** Resolves when the panel says that it is ready, logged in. */
   static async start({ env = {}, dataDirectory, anonymous = false }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
+    const database = await databaseEnvironment(folder);
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
-    const child = spawn(process.execPath, [ENTRY], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), WEIR_ENGINE_PRIVATE: 'allow', ...env } });
+    const child = spawn(process.execPath, [ENTRY], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env } });
     const panel = new PanelProcess(folder, child);
     try {
       await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);
@@ -132,6 +134,7 @@ export class PanelProcess extends PanelApi {
     await this.kill('SIGKILL');
     const core = await this.corePid();
     if (core !== undefined) process.kill(core, 'SIGKILL');
+    await dropDatabase(this.dataDirectory);
     await rm(this.dataDirectory, { recursive: true, force: true });
   }
 }

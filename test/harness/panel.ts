@@ -8,6 +8,7 @@ import { findPlugins } from '../../kernel/plugin/find.js';
 import type { Clock } from '../../kernel/jobs/clock.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
 import { environmentOf, PanelApi } from './api.js';
+import { databaseEnvironment, dropDatabase } from './database.js';
 
 export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
 
@@ -39,7 +40,7 @@ export class TestPanel extends PanelApi {
     const replaced = new Map((options.plugins ?? []).map((plugin) => [plugin.name, plugin]));
     const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name) && !options.without?.includes(name)));
     const log: string[] = [];
-    const env = { ...environmentOf(dataDirectory), ...options.env };
+    const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
     const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
     const panel = new TestPanel(kernel, dataDirectory, log);
     await panel.login();
@@ -60,6 +61,7 @@ export class TestPanel extends PanelApi {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+    await dropDatabase(this.dataDirectory);
     await rm(this.dataDirectory, { recursive: true, force: true });
   }
 }

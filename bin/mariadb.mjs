@@ -1,0 +1,114 @@
+// A private MariaDB for the tests: in a temporary folder, on a loopback port, for a user made for this run.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createConnection, createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run, spawnWithUs } from './setup.mjs';
+
+const START_LIMIT_MS = 60_000;
+const OLDEST = [10, 6];
+const PACKAGE = 'mariadb-server-core';
+// What makes a database survive a power cut costs most of its time, and these live for a minute.
+const HASTE = ['--innodb-flush-log-at-trx-commit=0', '--innodb-doublewrite=0', '--innodb-buffer-pool-size=64M', '--innodb-log-file-size=32M', '--skip-log-bin', '--sync-frm=0', '--performance-schema=off', '--max-connections=400'];
+
+const say = (text) => process.stderr.write(`${text}\n`);
+const isRoot = () => process.getuid?.() === 0;
+
+/** Path of a program, also where only root looks for programs. */
+function pathOf(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+const nothing = 'mariadbd is missing';
+
+/** The package has the programs alone: it starts no service. */
+async function install() {
+  const onDebian = existsSync('/etc/debian_version') && pathOf('apt-get') !== undefined;
+  const command = `apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}`;
+  if (process.env.WEIR_TEST_INSTALL === 'off') return `${nothing}, and WEIR_TEST_INSTALL=off forbids to install it`;
+  if (!onDebian || !isRoot()) return `${nothing}; install MariaDB ${OLDEST.join('.')} or newer${onDebian ? `, as root: ${command}` : ''}`;
+  say(`MariaDB is missing; installing it for the tests: ${command} (WEIR_TEST_INSTALL=off prevents this) …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  try {
+    await run('apt-get update', 'apt-get', ['update', '-qq'], { env });
+    await run('apt-get install', 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', PACKAGE], { env });
+  } catch (error) {
+    return `MariaDB could not be installed: ${error.message}`;
+  }
+  return pathOf('mariadbd') === undefined ? `${nothing} even after ${command}` : undefined;
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+const answers = (port) =>
+  new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port });
+    socket.once('data', () => (socket.destroy(), resolve(true))).once('error', () => resolve(false)).once('close', () => resolve(false));
+  });
+
+/** The server's own tables. What mariadb-install-db does takes ten times as long, and needs programs of other packages. */
+async function makeSystemTables(daemon, options) {
+  const share = join(dirname(dirname(realpathSync(daemon))), 'share');
+  const folders = ['mysql', 'mariadb', '.'].map((name) => join(share, name));
+  const read = (name) => {
+    const path = folders.flatMap((folder) => [join(folder, `mysql_${name}`), join(folder, `mariadb_${name}`)]).find(existsSync);
+    if (path === undefined) throw new Error(`the server's own tables (mysql_${name}) are not in ${folders.join(', ')}`);
+    return readFile(path, 'utf8');
+  };
+  const input = ['CREATE DATABASE mysql;\nUSE mysql;', await read('system_tables.sql'), await read('system_tables_data.sql')].join('\n');
+  const { status, stderr } = spawnSync(daemon, [...options, '--bootstrap'], { input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`mariadbd could not make its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
+}
+
+/** Resolves with `{ server, version, stop }`, or with `{ missing }`, a sentence that says why there is none. */
+export async function mariadb() {
+  if (pathOf('mariadbd') === undefined) {
+    const missing = await install();
+    if (missing) return { missing };
+  }
+  const daemon = pathOf('mariadbd');
+  const version = /\b(\d+)\.(\d+)\.\d+/.exec(spawnSync(daemon, ['--version'], { encoding: 'utf8' }).stdout);
+  if (!version || Number(version[1]) < OLDEST[0] || (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1])) return { missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer` };
+  const folder = await mkdtemp(join(tmpdir(), 'weir-mariadb-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', remove);
+  const [port, password, data, words] = [await freePort(), randomBytes(12).toString('hex'), join(folder, 'data'), join(folder, 'words.log')];
+  try {
+    const base = ['--no-defaults', `--datadir=${data}`, ...(isRoot() ? ['--user=root'] : [])];
+    await mkdir(data);
+    await makeSystemTables(daemon, base);
+    const begin = join(folder, 'begin.sql');
+    await writeFile(begin, `CREATE USER weir@'127.0.0.1' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO weir@'127.0.0.1';\nDELETE FROM mysql.global_priv WHERE User NOT IN ('weir', 'mariadb.sys');\nFLUSH PRIVILEGES;\n`, { mode: 0o600 });
+    const options = [...base, `--socket=${join(folder, 's')}`, `--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve', `--init-file=${begin}`, `--log-error=${words}`, ...HASTE];
+    // Killed, not asked: its data is thrown away. A file of limits that it makes when asked would come after the folder is gone.
+    const child = spawnWithUs(daemon, options, { stdio: 'ignore', killedBy: 'SIGKILL' });
+    const ended = new Promise((resolve) => child.once('error', resolve).once('close', resolve));
+    const stop = async () => {
+      child.kill('SIGKILL');
+      await ended;
+      remove();
+    };
+    // Whatever ends the run ends the server.
+    process.on('exit', () => child.kill('SIGKILL'));
+    for (const deadline = Date.now() + START_LIMIT_MS; !(await answers(port)); await sleep(50)) {
+      if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;
+      const last = (await readFile(words, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');
+      await stop();
+      return { missing: `mariadbd did not start: ${last}` };
+    }
+    return { server: `mysql://weir:${password}@127.0.0.1:${port}`, version: version[0], stop };
+  } catch (error) {
+    remove();
+    return { missing: `MariaDB could not be set up: ${error.message}` };
+  }
+}

@@ -1,0 +1,55 @@
+// What SQLite and MySQL (MariaDB too) call differently, so that a statement over many rows is written once.
+export type Dialect = 'sqlite' | 'mysql';
+export type RowColumns = Readonly<Record<string, 'integer' | 'text'>>;
+
+/** Words of the database in use; `tx.sql` and `db.sql`. What they do not cover stands side by side, by `dialect`. */
+export interface SqlWords {
+  readonly dialect: Dialect;
+  /** smaller and greater of two values; as aggregates `min` and `max` are the same everywhere */
+  readonly least: string;
+  readonly greatest: string;
+  /** A table made of one JSON text, a list of lists: `FROM ${rows({ id: 'integer', name: 'text' })} AS j`. The text is the replacement `:rows`, or that of another name. */
+  rows(columns: RowColumns, replacement?: string): string;
+  /** After an INSERT: what to do where the key is there already. On SQLite, a SELECT before it needs a WHERE. Call the old value by its table: `t.up + ${incoming('up')}`. */
+  onConflict(keys: string, set: string): string;
+  /** the value that an INSERT brought, in `onConflict` */
+  incoming(column: string): string;
+}
+
+const sqlite: SqlWords = {
+  dialect: 'sqlite',
+  least: 'min',
+  greatest: 'max',
+  rows: (columns, replacement = 'rows') => `(SELECT ${Object.keys(columns).map((name, i) => `value ->> ${i} AS ${name}`).join(', ')} FROM json_each(:${replacement}))`,
+  onConflict: (keys, set) => `ON CONFLICT (${keys}) DO UPDATE SET ${set}`,
+  incoming: (column) => `excluded.${column}`,
+};
+
+const mysql: SqlWords = {
+  dialect: 'mysql',
+  least: 'least',
+  greatest: 'greatest',
+  rows: (columns, replacement = 'rows') => `JSON_TABLE(:${replacement}, '$[*]' COLUMNS (${Object.entries(columns).map(([name, kind], i) => `${name} ${kind === 'integer' ? 'BIGINT' : 'LONGTEXT'} PATH '$[${i}]'`).join(', ')}))`,
+  onConflict: (_keys, set) => `ON DUPLICATE KEY UPDATE ${set}`,
+  incoming: (column) => `VALUES(${column})`,
+};
+
+export const sqlWords: Readonly<Record<Dialect, SqlWords>> = { sqlite, mysql };
+
+/** Column types of migrations. */
+export interface ColumnTypes {
+  readonly dialect: Dialect;
+  readonly id: string;
+  readonly integer: string;
+  readonly bool: string;
+  /** compared without regard to case; on MySQL without regard to accents too */
+  readonly name: string;
+  /** of any length; no key and no default */
+  readonly text: string;
+  readonly json: string;
+}
+export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
+  sqlite: { dialect: 'sqlite', id: 'INTEGER PRIMARY KEY AUTOINCREMENT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE NOCASE', text: 'TEXT', json: 'JSON' },
+  // MySQL's own JSON type gives keys an order of its own, and MariaDB has none.
+  mysql: { dialect: 'mysql', id: 'BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE utf8mb4_general_ci', text: 'LONGTEXT', json: 'LONGTEXT' },
+};

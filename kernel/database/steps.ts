@@ -1,0 +1,42 @@
+// A migration on MySQL. The server commits by itself around every statement that changes a table, so a crash leaves a
+// part of a migration done. How far it came is written down, and the next start goes on from there.
+import { QueryTypes } from 'sequelize';
+import { messageOf } from '../errors/errors.js';
+import { type Connections, execute } from './connect.js';
+
+const STEPS = 'CREATE TABLE IF NOT EXISTS kernel_migration_steps (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, begun BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
+const COMMITS_BY_ITSELF = /^\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i;
+/** What a statement says that had been done when the panel died before it could write so down: table, column or index is there, or is not. */
+const DONE_ALREADY = new Set([1050, 1051, 1060, 1061, 1091, 1826]);
+
+/** `logged` enters the migration in the ledger. */
+export async function applyInSteps(connections: Connections, plugin: string, name: string, statements: readonly string[], logged: string): Promise<void> {
+  const { sequelize } = connections;
+  const connection = await connections.writer();
+  await execute(connection, STEPS);
+  const key = { plugin: sequelize.escape(plugin), name: sequelize.escape(name) };
+  const mark = (begun: number, done: number) => `REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES (${key.plugin}, ${key.name}, ${begun}, ${done})`;
+  const together = async (...all: string[]) => {
+    for (const sql of ['START TRANSACTION', ...all, 'COMMIT']) await execute(connection, sql);
+  };
+  const [before = { begun: 0, done: 0 }] = await sequelize.query<{ begun: number; done: number }>(`SELECT begun, done FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`, { type: QueryTypes.SELECT });
+  let done = before.done;
+  try {
+    for (const statement of statements.slice(before.done)) {
+      if (COMMITS_BY_ITSELF.test(statement)) {
+        await execute(connection, mark(done + 1, done));
+        await execute(connection, statement).catch((error: unknown) => {
+          const perhapsDone = done === before.done && before.begun > before.done;
+          if (!perhapsDone || !DONE_ALREADY.has((error as { errno?: number }).errno ?? 0)) throw error;
+        });
+        await execute(connection, mark(done + 1, done + 1));
+      } else await together(statement, mark(done + 1, done + 1));
+      done++;
+    }
+    await together(logged, `DELETE FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`);
+  } catch (cause) {
+    await execute(connection, 'ROLLBACK').catch(() => undefined);
+    await execute(connection, mark(done, done)).catch(() => undefined);
+    throw new Error(`migration ${name} of plugin ${plugin} failed at statement ${done + 1}; what it did before is kept and will not be done again: ${messageOf(cause)}`, { cause });
+  }
+}
