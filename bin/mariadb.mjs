@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run, spawnWithUs } from './setup.mjs';
@@ -80,7 +80,7 @@ export async function mariadb() {
   const version = /\b(\d+)\.(\d+)\.\d+/.exec(spawnSync(daemon, ['--version'], { encoding: 'utf8' }).stdout);
   if (!version || Number(version[1]) < OLDEST[0] || (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1])) return { missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer` };
   const folder = await mkdtemp(join(tmpdir(), 'weir-mariadb-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.on('exit', remove);
   const [port, password, data, words] = [await freePort(), randomBytes(12).toString('hex'), join(folder, 'data'), join(folder, 'words.log')];
   try {

@@ -22,7 +22,8 @@ export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
     try {
       process.kill(-child.pid, killedBy ?? signal);
     } finally {
-      process.exit(signal === 'SIGINT' ? 130 : 143);
+      // Not at once: there may be other children, each with a handler of its own.
+      setImmediate(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     }
   };
   const alone = () => process.off('SIGTERM', end).off('SIGINT', end);

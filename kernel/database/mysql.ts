@@ -1,6 +1,6 @@
 // MySQL and MariaDB. The connection that writes holds a named lock of the server as well: one panel a database, and a
 // panel whose connection broke cannot write before it holds the lock again. A process that died cannot keep it.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Sequelize } from 'sequelize';
 import { type Connections, execute, type MysqlConnection } from './connect.js';
@@ -9,7 +9,7 @@ import { type Connections, execute, type MysqlConnection } from './connect.js';
 const LOCK_WAIT_S = 3;
 /** JSON_TABLE and collations that compare as SQLite does, trailing spaces included. */
 const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
-const HOLDER = 'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
+const HOLDER = 'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
 interface ConnectionManager {
   getConnection(options: { type: string; useMaster: boolean }): Promise<MysqlConnection>;
@@ -39,18 +39,27 @@ async function settle(connection: MysqlConnection): Promise<void> {
   if (about?.['collation'] !== collation) await execute(connection, `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`);
 }
 
-/** Of a connection that the panel shall write through. Rejects with who else holds the database. */
-async function lock(connection: MysqlConnection, sequelize: Sequelize, dataDirectory: string): Promise<void> {
+/** One panel at work. */
+interface Boot {
+  readonly id: string;
+  readonly folder: string;
+  /** it has held the lock before */
+  known: boolean;
+}
+
+/** Of the connection that the panel shall write through. Rejects with who else holds the database, or has held it meanwhile. */
+async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
   const name = `weir-${createHash('sha256').update(sequelize.getDatabaseName()).digest('hex').slice(0, 32)}`;
   const [answer] = await ask(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
-  if (answer?.['got'] === 1) {
-    await execute(connection, HOLDER);
-    await execute(connection, `REPLACE INTO kernel_holder VALUES (1, ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(dataDirectory)})`);
-    return;
-  }
+  const got = answer?.['got'] === 1;
+  if (got) await execute(connection, HOLDER);
   const [holder] = await ask(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
-  const who = holder ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}` : 'an unknown process id';
-  throw new Error(`it is in use by the panel with ${who}; stop it or give this one a database of its own (WEIR_DATABASE_URL)`);
+  const who = holder ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}` : 'process id unknown';
+  if (!got) throw new Error(`another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`);
+  // What this panel has in memory would not be what is written there.
+  if (boot.known && holder?.['boot'] !== boot.id) throw new Error(`the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`);
+  await execute(connection, `REPLACE INTO kernel_holder VALUES (1, '${boot.id}', ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(boot.folder)})`);
+  boot.known = true;
 }
 
 export async function connectMysql(address: string, dataDirectory: string): Promise<Connections> {
@@ -64,6 +73,7 @@ export async function connectMysql(address: string, dataDirectory: string): Prom
   });
   sequelize.addHook('afterConnect', async (connection) => settle(connection as MysqlConnection));
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
+  const boot: Boot = { id: randomUUID(), folder: dataDirectory, known: false };
   let held: MysqlConnection | undefined;
   const letGo = async () => {
     const broken = held;
@@ -75,7 +85,7 @@ export async function connectMysql(address: string, dataDirectory: string): Prom
     await letGo();
     const opened = await connections.getConnection({ type: 'WRITE', useMaster: true });
     held = opened;
-    await lock(opened, sequelize, dataDirectory).catch(async (error: unknown) => (await letGo(), Promise.reject(error)));
+    await lock(opened, sequelize, boot).catch(async (error: unknown) => (await letGo(), Promise.reject(error)));
     return opened;
   };
   const close = async () => {

@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { definePlugin, Sessions, type SessionsApi } from '../index.js';
 import { sameSecret, SessionStore } from '../auth/session.js';

@@ -1,3 +1,4 @@
+// Runs on every database.
 // The first start of a panel that was told nothing: the login is made up, shown once, and stands in no log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

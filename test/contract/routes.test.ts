@@ -1,3 +1,4 @@
+// Runs on every database.
 // Every route of every plugin against its own declaration: it takes what it says that it takes, and refuses the rest by name.
 import test, { type ExecutionContext } from 'ava';
 import nock from 'nock';

@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 

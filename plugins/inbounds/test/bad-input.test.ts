@@ -1,3 +1,4 @@
+// Runs on every database.
 import { createServer, type Server } from 'node:net';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';

@@ -1,3 +1,4 @@
+// Runs on every database.
 import { rm } from 'node:fs/promises';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';

@@ -1,3 +1,4 @@
+// Runs on every database.
 // What is said against `streamSettings` and the settings of protocols, before a core sees them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { hostFor, reachableHost } from '../address.js';

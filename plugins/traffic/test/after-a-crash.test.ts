@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { rm } from 'node:fs/promises';
 import { editDatabase } from '../../../test/harness/edit-database.js';
