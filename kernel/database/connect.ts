@@ -2,8 +2,7 @@
 import { Sequelize } from 'sequelize';
 import { join } from 'node:path';
 import { messageOf } from '../errors/errors.js';
-import type { Dialect } from './dialect.js';
-import { connectMysql } from './mysql.js';
+import { type ColumnTypes, sqliteTypes, sqliteWords, type SqlWords } from './dialect.js';
 
 type Done = (error: Error | null) => void;
 /** The drivers' handles, as far as we use them. */
@@ -23,15 +22,21 @@ export const DATABASE_FILE = 'weir.sqlite';
 
 export interface Connections {
   readonly sequelize: Sequelize;
-  readonly dialect: Dialect;
+  readonly sql: SqlWords;
+  readonly types: ColumnTypes;
   /** where there is one */
   readonly file: string | undefined;
+  /** Where a transaction cannot hold a whole migration; `logged` enters it in the ledger. */
+  applyMigration?(plugin: string, name: string, statements: readonly string[], logged: string): Promise<void>;
   /** The one connection that writes; of a server, opened anew where it broke. */
   writer(): Promise<Connection>;
   /** Begins a transaction on it. */
   begin(): Promise<Connection>;
   close(): Promise<void>;
 }
+
+/** What a driver, `drivers/<name>/index.ts`, exports as `connect`. It is loaded when the address asks for it. */
+export type Connect = (url: URL, dataDirectory: string) => Promise<Connections>;
 
 export const execute = (connection: Connection, sql: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -52,7 +57,8 @@ async function connectSqlite(file: string): Promise<Connections> {
   await execute(reader, PRAGMAS);
   return {
     sequelize,
-    dialect: 'sqlite',
+    sql: sqliteWords,
+    types: sqliteTypes,
     file,
     writer: async () => writer,
     begin: async () => (await execute(writer, 'BEGIN IMMEDIATE'), writer),
@@ -64,12 +70,16 @@ async function connectSqlite(file: string): Promise<Connections> {
   };
 }
 
-/** The database at `url`, else the file in the data folder. Rejects with a sentence that says which one and why not, and never with the password. */
-export async function connect(url: string | undefined, dataDirectory: string): Promise<Connections> {
+const DRIVERS: Readonly<Record<string, string>> = { 'mysql:': 'mysql', 'mariadb:': 'mysql' };
+
+/** The database at `address`, else the file in the data folder. Rejects with a sentence that says which one and why not, and never with the password. */
+export async function connect(address: string | undefined, dataDirectory: string): Promise<Connections> {
+  const url = address === undefined ? undefined : new URL(address);
   try {
-    return await (url === undefined ? connectSqlite(join(dataDirectory, DATABASE_FILE)) : connectMysql(url, dataDirectory));
+    if (!url) return await connectSqlite(join(dataDirectory, DATABASE_FILE));
+    const driver = (await import(new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href)) as { connect: Connect };
+    return await driver.connect(url, dataDirectory);
   } catch (cause) {
-    const place = url === undefined ? `in ${dataDirectory}` : `${decodeURIComponent(new URL(url).pathname.slice(1))} on ${new URL(url).host}`;
-    throw new Error(`the database ${place} cannot be opened: ${messageOf(cause)}`, { cause });
+    throw new Error(`the database ${url ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host}` : `in ${dataDirectory}`} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 }

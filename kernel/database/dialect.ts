@@ -16,7 +16,7 @@ export interface SqlWords {
   incoming(column: string): string;
 }
 
-const sqlite: SqlWords = {
+export const sqliteWords: SqlWords = {
   dialect: 'sqlite',
   least: 'min',
   greatest: 'max',
@@ -24,17 +24,6 @@ const sqlite: SqlWords = {
   onConflict: (keys, set) => `ON CONFLICT (${keys}) DO UPDATE SET ${set}`,
   incoming: (column) => `excluded.${column}`,
 };
-
-const mysql: SqlWords = {
-  dialect: 'mysql',
-  least: 'least',
-  greatest: 'greatest',
-  rows: (columns, replacement = 'rows') => `JSON_TABLE(:${replacement}, '$[*]' COLUMNS (${Object.entries(columns).map(([name, kind], i) => `${name} ${kind === 'integer' ? 'BIGINT' : 'LONGTEXT'} PATH '$[${i}]'`).join(', ')}))`,
-  onConflict: (_keys, set) => `ON DUPLICATE KEY UPDATE ${set}`,
-  incoming: (column) => `VALUES(${column})`,
-};
-
-export const sqlWords: Readonly<Record<Dialect, SqlWords>> = { sqlite, mysql };
 
 /** Column types of migrations. */
 export interface ColumnTypes {
@@ -48,8 +37,5 @@ export interface ColumnTypes {
   readonly text: string;
   readonly json: string;
 }
-export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
-  sqlite: { dialect: 'sqlite', id: 'INTEGER PRIMARY KEY AUTOINCREMENT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE NOCASE', text: 'TEXT', json: 'JSON' },
-  // MySQL's own JSON type gives keys an order of its own, and MariaDB has none.
-  mysql: { dialect: 'mysql', id: 'BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE utf8mb4_general_ci', text: 'LONGTEXT', json: 'LONGTEXT' },
-};
+
+export const sqliteTypes: ColumnTypes = { dialect: 'sqlite', id: 'INTEGER PRIMARY KEY AUTOINCREMENT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE NOCASE', text: 'TEXT', json: 'JSON' };

@@ -5,8 +5,7 @@ import { QueryTypes, type Sequelize } from 'sequelize';
 import { Umzug } from 'umzug';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
-import { type ColumnTypes, columnTypes } from './dialect.js';
-import { applyInSteps } from './steps.js';
+import type { ColumnTypes } from './dialect.js';
 
 export interface Migration {
   /** `0001-clients`; frozen together with its text once released */
@@ -34,7 +33,7 @@ export class Migrations {
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
     await execute(await this.#connections.writer(), LEDGER);
     const umzug = new Umzug({
-      migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(columnTypes[this.#connections.dialect])) })),
+      migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(this.#connections.types)) })),
       storage: {
         executed: async () => (await this.#sequelize.query<{ name: string }>('SELECT name FROM kernel_migrations WHERE plugin = :plugin', { replacements: { plugin }, type: QueryTypes.SELECT })).map((row) => row.name),
         // #apply writes the ledger in the migration's own transaction.
@@ -50,7 +49,7 @@ export class Migrations {
 
   async #apply(plugin: string, name: string, statements: readonly string[]): Promise<void> {
     const done = `INSERT INTO kernel_migrations (plugin, name, ran_at) VALUES (${this.#sequelize.escape(plugin)}, ${this.#sequelize.escape(name)}, ${Date.now()})`;
-    if (this.#connections.dialect === 'mysql') return applyInSteps(this.#connections, plugin, name, statements, done);
+    if (this.#connections.applyMigration) return this.#connections.applyMigration(plugin, name, statements, done);
     const connection = await this.#connections.begin();
     try {
       for (const statement of [...statements, done]) await execute(connection, statement);

@@ -6,7 +6,7 @@ import type { After, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
-import { type SqlWords, sqlWords } from './dialect.js';
+import type { SqlWords } from './dialect.js';
 
 const LONG_WRITE_MS = 200;
 /** Who waits this long behind one and the same write waits for itself: it was opened inside that one. */
@@ -109,7 +109,7 @@ export class Writer {
   }
 
   async #transact<T>(owner: string, work: (tx: Tx) => Promise<T>) {
-    const { sequelize } = this.#connections;
+    const { sequelize, sql } = this.#connections;
     const began = performance.now();
     const connection = await this.#connections.begin();
     // Sequelize rolls back by itself after a deadlock, and would put the connection among those for reading.
@@ -119,10 +119,10 @@ export class Writer {
     const given = (replacements: Record<string, unknown> | undefined) => ({ transaction, ...(replacements && { replacements }) });
     const tx: Tx = {
       t: transaction,
-      sql: sqlWords[this.#connections.dialect],
-      run: async (sql, replacements) => void (await sequelize.query(sql, { ...given(replacements), type: QueryTypes.RAW })),
-      change: (sql, replacements) => sequelize.query(sql, { ...given(replacements), type: QueryTypes.BULKUPDATE }) as Promise<number>,
-      query: <R extends object>(sql: string, replacements?: Record<string, unknown>) => sequelize.query<R>(sql, { ...given(replacements), type: QueryTypes.SELECT }),
+      sql,
+      run: async (statement, replacements) => void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
+      change: (statement, replacements) => sequelize.query(statement, { ...given(replacements), type: QueryTypes.BULKUPDATE }) as Promise<number>,
+      query: <R extends object>(statement: string, replacements?: Record<string, unknown>) => sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
       after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
       emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
     };
@@ -171,9 +171,9 @@ export class Database {
   /** words that differ between databases */
   readonly sql: SqlWords;
 
-  constructor({ sequelize, dialect }: Connections, writer: Writer, owner: string) {
+  constructor({ sequelize, sql }: Connections, writer: Writer, owner: string) {
     this.#sequelize = sequelize;
-    this.sql = sqlWords[dialect];
+    this.sql = sql;
     this.#writer = writer;
     this.#owner = owner;
   }

@@ -11,7 +11,6 @@ import { runInNewContext } from 'node:vm';
 import test, { type ExecutionContext } from 'ava';
 import { after, column, type Database, definePlugin, event, type Hooks, type Migration, table, tap, type Tx } from '../index.js';
 import { connect } from '../database/connect.js';
-import { columnTypes } from '../database/dialect.js';
 import { Database as Door, Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../log/log.js';
@@ -270,7 +269,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
   const words: string[] = [];
   const writer = new Writer(connections, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), { strict: false, patienceMs });
   const db = new Door(connections, writer, 'notes');
-  await db.write((tx) => tx.run(`CREATE TABLE notes (id ${columnTypes[connections.dialect].id}, text VARCHAR(64))`));
+  await db.write((tx) => tx.run(`CREATE TABLE notes (id ${connections.types.id}, text VARCHAR(64))`));
   const hear = (fn: TapFunction<typeof afterNote>) => registry.add({ name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never }, tap(afterNote, fn));
   return { db, words, hear, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
 }

@@ -1,3 +1,4 @@
+// Runs on every database.
 // The panel dies, the core does not.
 import test from 'ava';
 import { editDatabase } from '../harness/edit-database.js';

@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { connect, MIB, openPanel, openServer, usageOf } from './user.js';
 

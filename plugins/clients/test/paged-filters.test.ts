@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { FakeClock, FakeEngine, refused, TestPanel, until } from '../../../test/harness/index.js';
 

@@ -1,3 +1,4 @@
+// Runs on every database.
 // Settings over the API: who wins, what is pinned, partial updates, secrets, and what other plugins can do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

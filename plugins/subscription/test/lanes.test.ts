@@ -1,3 +1,4 @@
+// Runs on every database.
 // What a client program gets, on either lane: the fast one, and the one that every fetch takes as soon as a plugin has a say.
 import test from 'ava';
 import { definePlugin, type Plugin, Refusal, tap } from '../../../kernel/index.js';

@@ -1,15 +1,14 @@
-// MySQL and MariaDB. The connection that writes holds a named lock of the server as well: one panel a database, and a
-// panel whose connection broke cannot write before it holds the lock again. A process that died cannot keep it.
-import { createHash, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+// MySQL and MariaDB, as WEIR_DATABASE_URL names them.
+import { randomUUID } from 'node:crypto';
 import { Sequelize } from 'sequelize';
-import { type Connections, execute, type MysqlConnection } from './connect.js';
+import { type Connect, execute, type MysqlConnection } from '../../kernel/database/connect.js';
+import { ask } from './ask.js';
+import { type Boot, lock } from './lock.js';
+import { applyInSteps } from './steps.js';
+import { mysqlTypes, mysqlWords } from './words.js';
 
-/** A server takes a moment to see that a panel has died. */
-const LOCK_WAIT_S = 3;
 /** JSON_TABLE and collations that compare as SQLite does, trailing spaces included. */
 const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
-const HOLDER = 'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
 interface ConnectionManager {
   getConnection(options: { type: string; useMaster: boolean }): Promise<MysqlConnection>;
@@ -17,9 +16,6 @@ interface ConnectionManager {
   destroyConnection(connection: MysqlConnection): Promise<void>;
   validate(connection: MysqlConnection): boolean;
 }
-type Rows = readonly Record<string, unknown>[];
-
-const ask = (connection: MysqlConnection, sql: string): Promise<Rows> => new Promise((resolve, reject) => connection.query(sql, (error, rows) => (error ? reject(error) : resolve(rows))));
 
 /** The collation of exact comparison, which the two call differently. */
 function collationOf(version: string): string {
@@ -39,31 +35,7 @@ async function settle(connection: MysqlConnection): Promise<void> {
   if (about?.['collation'] !== collation) await execute(connection, `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`);
 }
 
-/** One panel at work. */
-interface Boot {
-  readonly id: string;
-  readonly folder: string;
-  /** it has held the lock before */
-  known: boolean;
-}
-
-/** Of the connection that the panel shall write through. Rejects with who else holds the database, or has held it meanwhile. */
-async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
-  const name = `weir-${createHash('sha256').update(sequelize.getDatabaseName()).digest('hex').slice(0, 32)}`;
-  const [answer] = await ask(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
-  const got = answer?.['got'] === 1;
-  if (got) await execute(connection, HOLDER);
-  const [holder] = await ask(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
-  const who = holder ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}` : 'process id unknown';
-  if (!got) throw new Error(`another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`);
-  // What this panel has in memory would not be what is written there.
-  if (boot.known && holder?.['boot'] !== boot.id) throw new Error(`the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`);
-  await execute(connection, `REPLACE INTO kernel_holder VALUES (1, '${boot.id}', ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(boot.folder)})`);
-  boot.known = true;
-}
-
-export async function connectMysql(address: string, dataDirectory: string): Promise<Connections> {
-  const url = new URL(address);
+export const connect: Connect = async (url, dataDirectory) => {
   const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent) as [string, string, string];
   const sequelize = new Sequelize({
     dialect: 'mysql', host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 3306), username, password, database, logging: false,
@@ -95,8 +67,10 @@ export async function connectMysql(address: string, dataDirectory: string): Prom
   await writer().catch(async (error: unknown) => (await close(), Promise.reject(error)));
   return {
     sequelize,
-    dialect: 'mysql',
+    sql: mysqlWords,
+    types: mysqlTypes,
     file: undefined,
+    applyMigration: (plugin, name, statements, logged) => writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
     writer,
     begin: async () => {
       const connection = await writer();
@@ -110,4 +84,4 @@ export async function connectMysql(address: string, dataDirectory: string): Prom
     },
     close,
   };
-}
+};

@@ -1,18 +1,23 @@
 // A migration on MySQL. The server commits by itself around every statement that changes a table, so a crash leaves a
 // part of a migration done. How far it came is written down, and the next start goes on from there.
-import { QueryTypes } from 'sequelize';
-import { messageOf } from '../errors/errors.js';
-import { type Connections, execute } from './connect.js';
+import { QueryTypes, type Sequelize } from 'sequelize';
+import { execute, type MysqlConnection } from '../../kernel/database/connect.js';
+import { messageOf } from '../../kernel/errors/errors.js';
 
 const STEPS = 'CREATE TABLE IF NOT EXISTS kernel_migration_steps (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, begun BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 const COMMITS_BY_ITSELF = /^\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i;
 /** What a statement says that had been done when the panel died before it could write so down: table, column or index is there, or is not. */
 const DONE_ALREADY = new Set([1050, 1051, 1060, 1061, 1091, 1826]);
 
-/** `logged` enters the migration in the ledger. */
-export async function applyInSteps(connections: Connections, plugin: string, name: string, statements: readonly string[], logged: string): Promise<void> {
-  const { sequelize } = connections;
-  const connection = await connections.writer();
+interface Pending {
+  readonly plugin: string;
+  readonly name: string;
+  readonly statements: readonly string[];
+  /** enters the migration in the ledger */
+  readonly logged: string;
+}
+
+export async function applyInSteps(sequelize: Sequelize, connection: MysqlConnection, { plugin, name, statements, logged }: Pending): Promise<void> {
   await execute(connection, STEPS);
   const key = { plugin: sequelize.escape(plugin), name: sequelize.escape(name) };
   const mark = (begun: number, done: number) => `REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES (${key.plugin}, ${key.name}, ${begun}, ${done})`;
