@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../kernel/config/file.js';
 import type { Environment } from '../kernel/config/load.js';
-import { DATABASE_FILE } from '../kernel/database/connect.js';
-import { FolderInUse } from '../kernel/database/lock.js';
+import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import { choosePlugins } from '../kernel/plugin/choose.js';
@@ -66,6 +65,6 @@ async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
   const owner = await stat(directory).then(({ uid }) => uid, () => undefined);
   const self = process.getuid?.();
   if (owner !== undefined && self !== undefined && owner !== self) throw new Error(`${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`);
-  const there = await access(join(directory, DATABASE_FILE)).then(() => true, () => false);
+  const there = await access(join(directory, LOCK_FILE)).then(() => true, () => false);
   if (!there && !fresh) throw new Error(`there is no panel in ${directory}; set WEIR_DATA_DIR to its data folder, or start one first`);
 }

@@ -18,8 +18,6 @@ interface ConnectionManager {
   getConnection(options: { uuid: string }): Promise<SqliteConnection>;
 }
 
-export const DATABASE_FILE = 'weir.sqlite';
-
 export interface Connections {
   readonly sequelize: Sequelize;
   readonly sql: SqlWords;
@@ -76,7 +74,7 @@ const DRIVERS: Readonly<Record<string, string>> = { 'mysql:': 'mysql', 'mariadb:
 export async function connect(address: string | undefined, dataDirectory: string): Promise<Connections> {
   const url = address === undefined ? undefined : new URL(address);
   try {
-    if (!url) return await connectSqlite(join(dataDirectory, DATABASE_FILE));
+    if (!url) return await connectSqlite(join(dataDirectory, 'weir.sqlite'));
     const driver = (await import(new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href)) as { connect: Connect };
     return await driver.connect(url, dataDirectory);
   } catch (cause) {

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { execute } from './connect.js';
 
+/** Also the sign that a data folder is one, whatever database its panel has. */
+export const LOCK_FILE = 'panel.lock';
+
 export interface FolderLock {
   release(): Promise<void>;
 }
@@ -18,7 +21,7 @@ export class FolderInUse extends Error {
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const holder = join(directory, 'panel.pid');
   const database = await new Promise<sqlite3.Database>((resolve, reject) => {
-    const opened: sqlite3.Database = new sqlite3.Database(join(directory, 'panel.lock'), (error) => (error ? reject(error) : resolve(opened)));
+    const opened: sqlite3.Database = new sqlite3.Database(join(directory, LOCK_FILE), (error) => (error ? reject(error) : resolve(opened)));
   });
   const release = () => new Promise<void>((resolve) => database.close(() => resolve()));
   try {
