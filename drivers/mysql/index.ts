@@ -69,7 +69,7 @@ export const connect: Connect = async (url, dataDirectory) => {
     sequelize,
     sql: mysqlWords,
     types: mysqlTypes,
-    file: undefined,
+    keepCopy: async (log) => log.warn("migrating without a copy of the database; make one with the server's own tools before each update"),
     applyMigration: (plugin, name, statements, logged) => writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
     writer,
     begin: async () => {

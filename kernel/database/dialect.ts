@@ -16,15 +16,6 @@ export interface SqlWords {
   incoming(column: string): string;
 }
 
-export const sqliteWords: SqlWords = {
-  dialect: 'sqlite',
-  least: 'min',
-  greatest: 'max',
-  rows: (columns, replacement = 'rows') => `(SELECT ${Object.keys(columns).map((name, i) => `value ->> ${i} AS ${name}`).join(', ')} FROM json_each(:${replacement}))`,
-  onConflict: (keys, set) => `ON CONFLICT (${keys}) DO UPDATE SET ${set}`,
-  incoming: (column) => `excluded.${column}`,
-};
-
 /** Column types of migrations. */
 export interface ColumnTypes {
   readonly dialect: Dialect;
@@ -37,5 +28,3 @@ export interface ColumnTypes {
   readonly text: string;
   readonly json: string;
 }
-
-export const sqliteTypes: ColumnTypes = { dialect: 'sqlite', id: 'INTEGER PRIMARY KEY AUTOINCREMENT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE NOCASE', text: 'TEXT', json: 'JSON' };

@@ -1,6 +1,4 @@
 // Migrations per plugin, up only, with one ledger. Before the first pending one the database is copied.
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { Umzug } from 'umzug';
 import type { Log } from '../log/log.js';
@@ -14,7 +12,6 @@ export interface Migration {
   readonly up: (types: ColumnTypes) => readonly string[];
 }
 
-const KEPT_BACKUPS = 3;
 const LEDGER = 'CREATE TABLE IF NOT EXISTS kernel_migrations (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, ran_at BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 
 export class Migrations {
@@ -60,20 +57,11 @@ export class Migrations {
     }
   }
 
-  /** A file copy would miss what is still in the write-ahead log. A new database needs no copy. */
+  /** A new database needs no copy. */
   async #copyFirst(): Promise<void> {
     if (this.#copied) return;
     this.#copied = true;
     const [{ ran } = { ran: 0 }] = await this.#sequelize.query<{ ran: number }>('SELECT COUNT(*) AS ran FROM kernel_migrations', { type: QueryTypes.SELECT });
-    if (ran === 0) return;
-    const { file } = this.#connections;
-    if (file === undefined) return this.#log.warn("migrating without a copy of the database; make one with the server's own tools before each update");
-    const folder = join(dirname(file), 'backups');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const copy = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);
-    await execute(await this.#connections.writer(), `VACUUM INTO ${this.#sequelize.escape(copy)}`);
-    this.#log.info('copied the database before migrating', { copy });
-    const old = (await readdir(folder)).filter((name) => name.startsWith('before-migration-')).sort().slice(0, -KEPT_BACKUPS);
-    await Promise.all(old.map((name) => rm(join(folder, name))));
+    if (ran > 0) await this.#connections.keepCopy(this.#log);
   }
 }
