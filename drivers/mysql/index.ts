@@ -73,14 +73,18 @@ export const connect: Connect = async (url, dataDirectory) => {
     applyMigration: (plugin, name, statements, logged) => writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
     writer,
     begin: async () => {
-      const connection = await writer();
-      const begun = await execute(connection, 'START TRANSACTION').then(() => true, () => false);
-      if (begun) return connection;
-      // A server that was started anew, or had enough of waiting. Nothing was written yet, so nothing is done twice.
-      await letGo();
-      const again = await writer();
-      await execute(again, 'START TRANSACTION');
-      return again;
+      // A server that was started anew, or had enough of waiting; the pool may hold more connections that it does not know to be dead.
+      // Nothing was written yet, so nothing is done twice.
+      for (let left = 6; ; left--) {
+        try {
+          const connection = await writer();
+          await execute(connection, 'START TRANSACTION');
+          return connection;
+        } catch (error) {
+          await letGo();
+          if (left === 0 || (error as { fatal?: boolean }).fatal !== true) throw error;
+        }
+      }
     },
     close,
   };

@@ -35,8 +35,7 @@ const proxyList = custom<readonly string[]>(
 const databaseUrl = custom<string>(
   Joi.string().custom((value: string, state) => {
     const url = URL.canParse(value) ? new URL(value) : undefined;
-    const path = url?.pathname ?? '';
-    const whole = url && /^(mysql|mariadb):$/.test(url.protocol) && url.hostname && url.username && /^\/[^/]{1,64}$/.test(path) && !url.search && !url.hash && [url.username, `${url.password}.`, path].every(isDecodable);
+    const whole = url && /^(mysql|mariadb):$/.test(url.protocol) && url.hostname && url.username && /^\/[^/]{1,64}$/.test(url.pathname) && !url.search && !url.hash && [url.username, `${url.password}.`, url.pathname].every(isDecodable);
     return whole ? value : state.error('any.custom', { error: new Error('it is not of the form mysql://user:password@host:port/name; characters like @, / and # of a password are written as %40, %2F and %23') });
   }),
 );

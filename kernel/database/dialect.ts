@@ -1,10 +1,9 @@
 // What SQLite and MySQL (MariaDB too) call differently, so that a statement over many rows is written once.
-export type Dialect = 'sqlite' | 'mysql';
 export type RowColumns = Readonly<Record<string, 'integer' | 'text'>>;
 
 /** Words of the database in use; `tx.sql` and `db.sql`. What they do not cover stands side by side, by `dialect`. */
 export interface SqlWords {
-  readonly dialect: Dialect;
+  readonly dialect: 'sqlite' | 'mysql';
   /** smaller and greater of two values; as aggregates `min` and `max` are the same everywhere */
   readonly least: string;
   readonly greatest: string;
@@ -18,7 +17,7 @@ export interface SqlWords {
 
 /** Column types of migrations. */
 export interface ColumnTypes {
-  readonly dialect: Dialect;
+  readonly dialect: 'sqlite' | 'mysql';
   readonly id: string;
   readonly integer: string;
   readonly bool: string;
