@@ -321,6 +321,78 @@ export type GetClientsGetByEmailReply = {
   externalLinks?: Record<string, unknown>[];
 };
 
+export type GetClientsGroupsReply = {
+  name: string;
+  clientCount: number;
+  trafficUsed: number;
+  up: number;
+  down: number;
+}[];
+
+export type ClientsGroupsBulkAddInput = {
+  body: {
+    emails: string[];
+    /** text of one line without control characters */
+    group: string;
+  };
+};
+
+export type ClientsGroupsBulkAddReply = {
+  affected: number;
+};
+
+export type ClientsGroupsBulkRemoveInput = {
+  body: {
+    emails: string[];
+  };
+};
+
+export type ClientsGroupsBulkRemoveReply = {
+  affected: number;
+};
+
+export type ClientsGroupsCreateInput = {
+  body: {
+    /** text of one line without control characters */
+    name: string;
+  };
+};
+
+export type ClientsGroupsDeleteInput = {
+  body: {
+    /** text of one line without control characters */
+    name: string;
+  };
+};
+
+export type ClientsGroupsDeleteReply = {
+  affected: number;
+};
+
+export type ClientsGroupsRenameInput = {
+  body: {
+    /** text of one line without control characters */
+    oldName: string;
+    /** text of one line without control characters */
+    newName: string;
+  };
+};
+
+export type ClientsGroupsRenameReply = {
+  affected: number;
+};
+
+export type ClientsGroupsResetTrafficInput = {
+  body: {
+    /** text of one line without control characters */
+    name: string;
+  };
+};
+
+export type GetClientsGroupsByNameEmailsInput = {
+  name: string;
+};
+
 export type ClientsLastOnlineReply = Record<string, number>;
 
 export type GetClientsLinksByEmailInput = {
@@ -1178,6 +1250,50 @@ export class Weir extends Transport {
   /** One client, with its inbounds and traffic. — GET /panel/api/clients/get/{email} */
   getClientsGetByEmail(input: GetClientsGetByEmailInput): Promise<GetClientsGetByEmailReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input);
+  }
+
+  /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
+  getClientsGroups(): Promise<GetClientsGroupsReply> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' });
+  }
+
+  /** Puts clients into a group, out of the one they were in; emails of nobody are passed over. — POST /panel/api/clients/groups/bulkAdd */
+  clientsGroupsBulkAdd(input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input);
+  }
+
+  /** Takes clients out of their groups. — POST /panel/api/clients/groups/bulkRemove */
+  clientsGroupsBulkRemove(input: ClientsGroupsBulkRemoveInput): Promise<ClientsGroupsBulkRemoveReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkRemove', gives: 'obj' }, input);
+  }
+
+  /** Creates a group without clients. — POST /panel/api/clients/groups/create */
+  clientsGroupsCreate(input: ClientsGroupsCreateInput): Promise<{
+  name: string;
+}> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/create', gives: 'obj' }, input);
+  }
+
+  /** Deletes a group; its clients stay, in none. — POST /panel/api/clients/groups/delete */
+  clientsGroupsDelete(input: ClientsGroupsDeleteInput): Promise<ClientsGroupsDeleteReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/delete', gives: 'obj' }, input);
+  }
+
+  /** Renames a group; its clients go along. — POST /panel/api/clients/groups/rename */
+  clientsGroupsRename(input: ClientsGroupsRenameInput): Promise<ClientsGroupsRenameReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/rename', gives: 'obj' }, input);
+  }
+
+  /** The group begins to count anew; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
+  clientsGroupsResetTraffic(input: ClientsGroupsResetTrafficInput): Promise<{
+  name: string;
+}> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/groups/resetTraffic', gives: 'obj' }, input);
+  }
+
+  /** Emails of the clients in a group. — GET /panel/api/clients/groups/{name}/emails */
+  getClientsGroupsByNameEmails(input: GetClientsGroupsByNameEmailsInput): Promise<string[]> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input);
   }
 
   /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */

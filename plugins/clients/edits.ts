@@ -4,6 +4,7 @@ import type { Database, Hooks, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
 import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
+import type { GroupStore } from './group-store.js';
 import { keepUsage } from './kept.js';
 import type { ClientFields, ClientRow } from './row.js';
 import { attachClients, deleteClients, detachClients, setUsage, updateClients } from './sql.js';
@@ -64,21 +65,27 @@ export class Edits {
   readonly #db: Database;
   readonly #hooks: Hooks;
   readonly #engine: EngineApi;
+  readonly #groupStore: GroupStore;
 
-  constructor({ db, hooks, engine }: { db: Database; hooks: Hooks; engine: EngineApi }) {
+  constructor({ db, hooks, engine, groupStore }: { db: Database; hooks: Hooks; engine: EngineApi; groupStore: GroupStore }) {
     this.#db = db;
     this.#hooks = hooks;
     this.#engine = engine;
+    this.#groupStore = groupStore;
   }
 
-  async apply(all: readonly Edit[]): Promise<Applied> {
+  /** `also` is written in the same transaction. */
+  async apply(all: readonly Edit[], also?: (tx: Tx) => Promise<void>): Promise<Applied> {
     const edits = all.filter((edit) => !isEmpty(edit));
-    if (edits.length === 0) return { pending: false, reason: '' };
+    if (edits.length === 0 && !also) return { pending: false, reason: '' };
     const changes = edits.map((edit): ClientChange => ({ kind: 'updated', before: { ...edit.row }, after: { ...edit.row, ...edit.fields, ...edit.counters, inboundIds: attachmentsAfter(edit) } }));
     // Rows are live: by the end of the write they tell of the change already.
     const refs = edits.flatMap(refsChanged);
-    await this.#hooks.check(beforeClientSave, { changes });
+    if (edits.length > 0) await this.#hooks.check(beforeClientSave, { changes });
     await this.#write(async (tx) => {
+      await also?.(tx);
+      if (edits.length === 0) return;
+      await this.#groupStore.shift(tx, edits.filter(({ counters }) => counters && counters.up + counters.down === 0).map(({ row: { id } }) => id), -1);
       for (const { value, ids } of byValue(edits, ({ fields }) => fields)) await updateClients(tx, ids, value);
       for (const { value, ids } of byValue(edits, ({ counters }) => counters)) await setUsage(tx, ids, value);
       for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach)) await attachClients(tx, inboundId, ids);
@@ -87,7 +94,7 @@ export class Edits {
       tx.after(afterClientSave, { changes });
       tx.emit(clientChanged, { changes });
     });
-    return this.#engine.reconcileUsers(refs);
+    return refs.length === 0 ? { pending: false, reason: '' } : this.#engine.reconcileUsers(refs);
   }
 
   /** `deleted` holds the ids of those that were still there. */
@@ -96,6 +103,7 @@ export class Edits {
     const before = rows.map((row) => ({ ...row }));
     const ids = before.map(({ id }) => id);
     const deleted = await this.#db.write(async (tx) => {
+      await this.#groupStore.shift(tx, ids, -1);
       await keepUsage(tx, ids, keepTraffic);
       const gone = await deleteClients(tx, ids);
       const changes = before.filter(({ id }) => gone.has(id)).map((row): ClientChange => ({ kind: 'deleted', before: row, after: undefined }));

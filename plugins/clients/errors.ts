@@ -5,6 +5,8 @@ export const errors = defineErrors('clients', {
   AT_LIMIT: [409, 'the client is at its quota or its expiry; raise that first'],
   NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow or limitHwid'],
   NOT_ADJUSTABLE: [409, 'this client cannot be adjusted so'],
+  GROUP_TAKEN: [409, 'there is a group of this name already'],
+  GROUP_NOT_FOUND: [404, 'group not found'],
   EMAIL_TAKEN: [409, 'email already in use'],
   SUB_ID_TAKEN: [409, 'subId already in use'],
   UUID_TAKEN: [409, 'another client has this UUID'],

@@ -8,6 +8,9 @@ import { ManyClients } from './many.js';
 import { manyRoutes } from './many-routes.js';
 import { routes } from './routes.js';
 import { Edits } from './edits.js';
+import { groupRoutes } from './group-routes.js';
+import { afterGroupSave, GroupStore } from './group-store.js';
+import { Groups } from './groups.js';
 import { ClientLists } from './lists.js';
 import { AddClient } from './schema.js';
 import { ClientService } from './service.js';
@@ -23,10 +26,11 @@ export default definePlugin({
   about: 'The accounts that use the core, attached to its inbounds.',
   uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
   migrations,
-  services: { store: singleton(ClientStore), edits: singleton(Edits), service: singleton(ClientService), lists: singleton(ClientLists), many: singleton(ManyClients) },
+  services: { store: singleton(ClientStore), edits: singleton(Edits), service: singleton(ClientService), lists: singleton(ClientLists), many: singleton(ManyClients), groupStore: singleton(GroupStore), groups: singleton(Groups) },
   provides: ({ store, service }) => [provide(Clients, store), provide(ClientEdits, { add: async (client) => service.add(validate(AddClient, client)) })],
   extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
-  hooks: ({ store }) => [
+  hooks: ({ store, groupStore }) => [
+    tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
     tap(afterClientPatch, (patches) => {
       for (const patched of patches) store.roster.patch(patched);
@@ -37,8 +41,11 @@ export default definePlugin({
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
-  routes: (scope) => [...routes(scope), ...manyRoutes(scope)],
+  routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope)],
   jobs: ({ store }) => [job('fetches', '1s', () => store.flushFetches())],
-  start: ({ store, db }) => store.roster.load(db),
+  start: async ({ store, groupStore, db }) => {
+    await groupStore.load();
+    await store.roster.load(db);
+  },
   stop: ({ store }) => store.flushFetches(),
 });

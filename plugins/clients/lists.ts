@@ -5,6 +5,7 @@ import type { SettingsApi } from '../settings/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
 import { PresenceSources } from './contract.js';
 import { choose } from './filter.js';
+import type { GroupStore } from './group-store.js';
 import { type Ordered, Orders } from './order.js';
 import type { ClientRow } from './row.js';
 import type { PageQuery } from './schema.js';
@@ -30,10 +31,12 @@ export class ClientLists {
   readonly #extensions: PluginContext['extensions'];
   readonly #orders: Orders;
   #counted: Counted | undefined;
-  #groups: { readonly edits: number; readonly names: readonly string[] } | undefined;
+  readonly #groupStore: GroupStore;
+  #groups: { readonly version: string; readonly names: readonly string[] } | undefined;
 
-  constructor({ store, inbounds, settings, clock, extensions }: { store: ClientStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
+  constructor({ store, groupStore, inbounds, settings, clock, extensions }: { store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
     this.#store = store;
+    this.#groupStore = groupStore;
     this.#inbounds = inbounds;
     this.#settings = settings;
     this.#clock = clock;
@@ -50,12 +53,13 @@ export class ClientLists {
     return { filtered: found.rows.length, total: roster.size, page: query.page, pageSize, items, groups: [...this.groups()], summary: this.#summary(moment) };
   }
 
-  /** Names of groups that clients are in. */
+  /** Names of groups: those that were created, and those that clients are in. */
   groups(): readonly string[] {
     const { roster } = this.#store;
-    if (this.#groups?.edits !== roster.edits) {
-      const names = new Set(roster.ordered('id').map(({ group }) => group).filter(Boolean));
-      this.#groups = { edits: roster.edits, names: [...names].sort((a, b) => a.localeCompare(b)) };
+    const version = `${roster.edits} ${this.#groupStore.edits}`;
+    if (this.#groups?.version !== version) {
+      const names = new Set([...this.#groupStore.names(), ...roster.ordered('id').map(({ group }) => group).filter(Boolean)]);
+      this.#groups = { version, names: [...names].sort((a, b) => a.localeCompare(b)) };
     }
     return this.#groups.names;
   }

@@ -1,5 +1,5 @@
 // What is done to clients by their emails, one or many: who is meant, what becomes of each, and who is skipped for which reason.
-import type { Clock } from '../../kernel/index.js';
+import type { Clock, Tx } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { adjustment, type Adjustment } from './adjust.js';
@@ -100,6 +100,18 @@ export class ManyClients {
     const [detached, skipped] = [true, false].map((any) => edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email)) as [string[], string[]];
     const applied = await this.#edits.apply(edits);
     return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
+  }
+
+  /** Those of the emails that are somebody's. */
+  found(emails: readonly string[]): ClientRow[] {
+    return this.#pick(emails).rows;
+  }
+
+  /** `affected` are those that were in another group. */
+  async regroup(rows: readonly ClientRow[], group: string, also: (tx: Tx) => Promise<void>): Promise<{ affected: number; applied: Applied }> {
+    const now = this.#clock.now();
+    const moved = rows.filter((row) => row.group !== group).map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
+    return { affected: moved.length, applied: await this.#edits.apply(moved, also) };
   }
 
   /** Who resets a client by name wants it to work again, whoever had switched it off. */

@@ -111,6 +111,11 @@ export const AdjustMany = shape({
   emails: sentEmails(), addDays: withDefault(int().min(-36_500).max(36_500), 0), addBytes: withDefault(int(), 0),
   flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'), limitHwid: optional(amount()),
 });
+const groupName = () => word().trim().prefs(trimmed).max(255).pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+export const GroupName = shape({ name: groupName() });
+export const RenameGroup = shape({ oldName: groupName(), newName: groupName() });
+export const EmailsAndGroup = shape({ emails: sentEmails(), group: groupName() });
+export const GroupReply = shape({ name: text(), clientCount: amount(), trafficUsed: amount(), up: amount(), down: amount() });
 export const Counters = shape({ upload: amount(), download: amount() });
 export const TgId = shape({ tgId: int().min(1) });
 

@@ -6,6 +6,7 @@ import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
 import { errors } from './errors.js';
 import { refsOf, SEEN_BY_CORE } from './edits.js';
+import type { GroupStore } from './group-store.js';
 import { keptOf, restoreKept } from './kept.js';
 import { changedFields, newClient, settle } from './new-client.js';
 import { type ClientFields, type ClientRow, emailKey, vlessKey } from './row.js';
@@ -32,14 +33,16 @@ export class ClientService {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
   readonly #engine: EngineApi;
+  readonly #groupStore: GroupStore;
 
-  constructor({ db, hooks, clock, store, inbounds, engine }: { db: Database; hooks: Hooks; clock: Clock; store: ClientStore; inbounds: InboundsApi; engine: EngineApi }) {
-    this.#db = db;
-    this.#hooks = hooks;
-    this.#clock = clock;
-    this.#store = store;
-    this.#inbounds = inbounds;
-    this.#engine = engine;
+  constructor(needs: { db: Database; hooks: Hooks; clock: Clock; store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; engine: EngineApi }) {
+    this.#db = needs.db;
+    this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
+    this.#store = needs.store;
+    this.#inbounds = needs.inbounds;
+    this.#engine = needs.engine;
+    this.#groupStore = needs.groupStore;
   }
 
   find(email: string): ClientRow {
@@ -87,7 +90,10 @@ export class ClientService {
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
     const saved = await this.#write('client.', async (tx) => {
       const ids = await insertClients(tx, rows.map((row) => ({ fields: row, inboundIds: row.inboundIds })));
-      if (kept.size > 0) await restoreKept(tx, ids);
+      if (kept.size > 0) {
+        await restoreKept(tx, ids);
+        await this.#groupStore.shift(tx, ids, 1);
+      }
       const whole = rows.map((row, i) => ({ ...row, id: ids[i] as number }));
       this.#announce(tx, whole.map(added));
       return whole;

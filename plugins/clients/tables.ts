@@ -32,4 +32,8 @@ export const migrations: readonly Migration[] = [
         email_key VARCHAR(255) NOT NULL, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, last_online ${integer} NOT NULL, PRIMARY KEY (email_key, inbound_id))`,
     ],
   },
+  {
+    name: '0003-groups',
+    up: ({ integer }) => [`CREATE TABLE client_groups (name VARCHAR(255) NOT NULL PRIMARY KEY, baseline_up ${integer} NOT NULL, baseline_down ${integer} NOT NULL)`],
+  },
 ];

@@ -1,0 +1,89 @@
+// What is done to groups, and what they have used.
+import type { Database } from '../../kernel/index.js';
+import type { Applied } from '../engine/contract.js';
+import { errors } from './errors.js';
+import type { Baseline, GroupStore } from './group-store.js';
+import type { ManyClients } from './many.js';
+import type { ClientRow } from './row.js';
+import type { ClientStore } from './store.js';
+
+const ZERO: Baseline = { up: 0, down: 0 };
+
+export class Groups {
+  readonly #db: Database;
+  readonly #store: ClientStore;
+  readonly #groupStore: GroupStore;
+  readonly #many: ManyClients;
+
+  constructor({ db, store, groupStore, many }: { db: Database; store: ClientStore; groupStore: GroupStore; many: ManyClients }) {
+    this.#db = db;
+    this.#store = store;
+    this.#groupStore = groupStore;
+    this.#many = many;
+  }
+
+  #members(name: string): ClientRow[] {
+    return this.#store.roster.ordered('email').filter(({ group }) => group === name);
+  }
+
+  emails(name: string): string[] {
+    return this.#members(name).map(({ email }) => email);
+  }
+
+  #sums(): Map<string, { clientCount: number; up: number; down: number }> {
+    const sums = new Map([...this.#groupStore.names()].map((name) => [name, { clientCount: 0, up: 0, down: 0 }]));
+    for (const { group, up, down } of this.#store.roster.ordered('id')) {
+      if (group === '') continue;
+      const sum = sums.get(group) ?? { clientCount: 0, up: 0, down: 0 };
+      sums.set(group, { clientCount: sum.clientCount + 1, up: sum.up + up, down: sum.down + down });
+    }
+    return sums;
+  }
+
+  list() {
+    return [...this.#sums()]
+      .map(([name, { clientCount, ...sum }]) => {
+        const baseline = this.#groupStore.baseline(name);
+        const [up, down] = [Math.max(sum.up - baseline.up, 0), Math.max(sum.down - baseline.down, 0)];
+        return { name, clientCount, trafficUsed: up + down, up, down };
+      })
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  async create(name: string): Promise<void> {
+    if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
+    await this.#db.write((tx) => this.#groupStore.set(tx, new Map([[name, this.#groupStore.baseline(name)]])));
+  }
+
+  #require(name: string, path: string): void {
+    if (!this.#groupStore.has(name) && !this.#store.roster.ordered('id').some(({ group }) => group === name)) throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
+  }
+
+  async rename(oldName: string, newName: string): Promise<{ affected: number; applied: Applied }> {
+    this.#require(oldName, 'oldName');
+    if (oldName === newName) return { affected: 0, applied: { pending: false, reason: '' } };
+    if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
+    return this.#many.regroup(this.#members(oldName), newName, (tx) => this.#groupStore.set(tx, new Map([[newName, this.#groupStore.baseline(oldName)]]), [oldName]));
+  }
+
+  /** Its clients stay, in no group. */
+  delete(name: string): Promise<{ affected: number; applied: Applied }> {
+    return this.#many.regroup(this.#members(name), '', (tx) => this.#groupStore.set(tx, new Map(), [name]));
+  }
+
+  /** The group begins to count anew; its clients go on. */
+  async resetTraffic(name: string): Promise<void> {
+    this.#require(name, 'name');
+    const { up, down } = this.#sums().get(name) ?? ZERO;
+    await this.#db.write((tx) => this.#groupStore.set(tx, new Map([[name, { up, down }]])));
+  }
+
+  async add(emails: readonly string[], name: string): Promise<{ affected: number; applied: Applied }> {
+    const rows = this.#many.found(emails);
+    return this.#many.regroup(rows, name, (tx) => (this.#groupStore.has(name) ? Promise.resolve() : this.#groupStore.set(tx, new Map([[name, ZERO]]))));
+  }
+
+  remove(emails: readonly string[]): Promise<{ affected: number; applied: Applied }> {
+    return this.#many.regroup(this.#many.found(emails), '', () => Promise.resolve());
+  }
+}
