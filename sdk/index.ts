@@ -210,6 +210,38 @@ export type ClientsDelOrphansReply = {
   deleted: number;
 };
 
+export type GetClientsExportReply = {
+  client: {
+    id: string;
+    email: string;
+    /** text without spaces, slashes and control characters */
+    subId: string;
+    /** UUID */
+    uuid: string;
+    /** text of one line without control characters */
+    password: string;
+    flow: '' | 'xtls-rprx-vision';
+    /** bytes, despite the name; 0 for no limit */
+    totalGB: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    limitIp: number;
+    limitHwid: number;
+    tgId: number;
+    /** text of one line without control characters */
+    group: string;
+    /** text without control characters */
+    comment: string;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    reverse: Record<string, unknown> | null;
+  };
+  inboundIds: number[];
+}[];
+
 export type GetClientsGetTgIdByTgIdInput = {
   tgId: number;
 };
@@ -391,6 +423,22 @@ export type ClientsGroupsResetTrafficInput = {
 
 export type GetClientsGroupsByNameEmailsInput = {
   name: string;
+};
+
+export type ClientsImportInput = {
+  body: {
+    /** JSON text of the list that clients/export gives */
+    data: string;
+  };
+};
+
+export type ClientsImportReply = {
+  created: number;
+  skipped: {
+    email: string;
+    reason: string;
+    code: string;
+  }[];
 };
 
 export type ClientsLastOnlineReply = Record<string, number>;
@@ -1242,6 +1290,11 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' });
   }
 
+  /** All clients with their secrets and inbounds, as clients/import takes them. — GET /panel/api/clients/export */
+  getClientsExport(): Promise<GetClientsExportReply> {
+    return this.call({ method: 'GET', path: '/panel/api/clients/export', gives: 'obj' });
+  }
+
   /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */
   getClientsGetTgIdByTgId(input: GetClientsGetTgIdByTgIdInput): Promise<GetClientsGetTgIdByTgIdReply> {
     return this.call({ method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', gives: 'obj' }, input);
@@ -1294,6 +1347,11 @@ export class Weir extends Transport {
   /** Emails of the clients in a group. — GET /panel/api/clients/groups/{name}/emails */
   getClientsGroupsByNameEmails(input: GetClientsGroupsByNameEmailsInput): Promise<string[]> {
     return this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input);
+  }
+
+  /** Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason. — POST /panel/api/clients/import */
+  clientsImport(input: ClientsImportInput): Promise<ClientsImportReply> {
+    return this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input);
   }
 
   /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */

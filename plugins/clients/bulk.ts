@@ -1,6 +1,6 @@
 // Calls over many clients: one bad item is skipped with its reason and never spoils the others.
 import { setImmediate as breathe } from 'node:timers/promises';
-import { inspect, kernelErrors } from '../../kernel/index.js';
+import { inspect, kernelErrors, type Schema } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { AddClient } from './schema.js';
 import type { ClientService, SkippedClient } from './service.js';
@@ -13,12 +13,12 @@ const emailOf = (item: unknown): string => {
   return typeof email === 'string' ? email : '';
 };
 
-export async function addEach(service: ClientService, items: readonly unknown[]): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+export async function addEach(service: ClientService, items: readonly unknown[], schema: Schema<AddClient> = AddClient): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
   const valid: AddClient[] = [];
   const skipped: SkippedClient[] = [];
   for (const [i, item] of items.entries()) {
     if (i % SLICE === SLICE - 1) await breathe();
-    const result = inspect(AddClient, item);
+    const result = inspect(schema, item);
     if ('value' in result) valid.push(result.value);
     else skipped.push({ email: emailOf(item), reason: result.issues.map(({ message }) => message).join('; '), code: kernelErrors.INVALID.code });
   }

@@ -5,18 +5,33 @@ import { addEach } from './bulk.js';
 import { errors } from './errors.js';
 import type { ManyClients } from './many.js';
 import { told } from './routes.js';
-import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, Skipped } from './schema.js';
+import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, ExportedClient, ImportData, Skipped } from './schema.js';
 import { depletionOf } from './row.js';
 import type { ClientService } from './service.js';
+import type { ClientStore } from './store.js';
+import { exported, importAll } from './transfer.js';
 
 const names = () => list(text());
 
-export const manyRoutes = ({ service, many, inbounds }: { service: ClientService; many: ManyClients; inbounds: InboundsApi }): Route[] => [
+export const manyRoutes = ({ service, store, many, inbounds }: { service: ClientService; store: ClientStore; many: ManyClients; inbounds: InboundsApi }): Route[] => [
   route({
     method: 'POST', path: '/panel/api/clients/bulkCreate', doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
     body: list(describedAs(anything(), AddClient)).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
+      return said(told(`${result.created} clients created`, applied), result);
+    },
+  }),
+  route({
+    method: 'GET', path: '/panel/api/clients/export', doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
+    reply: payload(list(ExportedClient)),
+    handle: () => store.roster.ordered('id').map(exported),
+  }),
+  route({
+    method: 'POST', path: '/panel/api/clients/import', doc: 'Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason.',
+    body: ImportData, reply: payload(shape({ created: int(), skipped: Skipped })),
+    handle: async ({ body }) => {
+      const { applied, ...result } = await importAll(service, body.data);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),

@@ -55,6 +55,12 @@ export type ClientPatch = Static<typeof ClientPatch>;
 export const AddClient = shape({ client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) });
 export type AddClient = Static<typeof AddClient>;
 
+/** One of an export; it may be attached to nothing. */
+export const ImportedClient = shape({ client: NewClient, inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []) });
+export const ExportedClient = shape({ client: shape({ id: word(), email: word(), ...fields }), inboundIds: list(int()) });
+export type ExportedClient = Static<typeof ExportedClient>;
+export const ImportData = shape({ data: word().description('JSON text of the list that clients/export gives') });
+
 export const TrafficRecord = shape({
   id: int(), inboundId: int(), email: word(), subId: word(), uuid: word(), enable: bool(), expiryTime: int(), total: amount(), up: amount(), down: amount(),
   lastOnline: amount(), lastSubFetch: amount(), reset: amount(), resetCount: amount(), resetDay: amount(), resetMax: amount(),
