@@ -17,7 +17,6 @@ const exists = (path) => stat(path).then(() => true, () => false);
 
 /** A child in a process group of its own; a signal to this process ends the whole group, compilers and test workers included. */
 export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
-  const child = spawn(command, args, { cwd: root, detached: true, ...options });
   const end = (signal) => {
     try {
       process.kill(-child.pid, killedBy ?? signal);
@@ -27,7 +26,9 @@ export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
     }
   };
   const alone = () => process.off('SIGTERM', end).off('SIGINT', end);
+  // Before the child is there: a signal may come while it is made, and is heard as soon as it has been.
   process.on('SIGTERM', end).on('SIGINT', end);
+  const child = spawn(command, args, { cwd: root, detached: true, ...options });
   return child.on('error', alone).on('close', alone);
 }
 

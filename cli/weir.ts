@@ -8,7 +8,7 @@ import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import { choosePlugins } from '../kernel/plugin/choose.js';
-import { declaredCommands } from '../kernel/command/list.js';
+import { declaredCommands } from './declared.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';
 import { understand } from '../plugins/command-line/understand.js';

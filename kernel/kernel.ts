@@ -245,8 +245,9 @@ export class Kernel {
     }
   }
 
-  /** All queues of events are empty. For tests. */
+  /** No job is under way and all queues of events are empty. For tests. */
   async settled(): Promise<void> {
+    await this.#schedule.settled();
     for (const { queue } of this.#instances) await queue.settled();
   }
 

@@ -1,7 +1,5 @@
 // The commands of all plugins.
 import { token } from '../container/token.js';
-import { messageOf } from '../errors/errors.js';
-import type { Plugin } from '../plugin/define.js';
 import { PluginError } from '../plugin/order.js';
 import type { Command } from './command.js';
 
@@ -25,16 +23,3 @@ export function checkCommands(commands: readonly OwnedCommand[]): readonly Owned
   }
   return commands;
 }
-
-/** Stands for the scope of a plugin that is not built: whatever is taken out of it is the same again. */
-const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof key === 'symbol' ? undefined : nothing), apply: () => nothing });
-
-/** What plugins declare, before anything of them is built. */
-export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedCommand[] =>
-  checkCommands(plugins.flatMap(({ name, commands }) => {
-    try {
-      return commands(nothing as never).map((command) => ({ ...command, owner: { name, faulty: false, fault: () => undefined } }));
-    } catch (cause) {
-      throw new PluginError(`plugin ${name} cannot list its commands before it is built (${messageOf(cause)}); what it declares must not depend on its scope`);
-    }
-  }));

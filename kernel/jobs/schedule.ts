@@ -60,10 +60,15 @@ export class Schedule {
     this.#log.debug('job scheduled', { plugin: runner.name, job: name, every });
   }
 
+  /** Resolves when the runs under way are over. For tests. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
   /** No further runs; waits for those under way, which are told by their signal. */
   async stop(): Promise<void> {
     for (const cancel of this.#timers) cancel();
     this.#stop.abort();
-    await Promise.all(this.#running);
+    await this.settled();
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { weir } from '../../../cli/weir.js';
 import { bool, command, defineErrors, definePlugin, int, list, optional, type Plugin, withDefault, word } from '../../../kernel/index.js';
-import { declaredCommands } from '../../../kernel/command/list.js';
+import { declaredCommands } from '../../../cli/declared.js';
 import { lockFolder } from '../../../kernel/database/lock.js';
 import { Kernel } from '../../../kernel/kernel.js';
 import { findPlugins } from '../../../kernel/plugin/find.js';

@@ -48,7 +48,7 @@ async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(diges
   });
   const env = { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`, ...more };
   const log = { info: (message: string, data: { received?: string } = {}) => void said.push([message, data.received].filter(Boolean).join(' ')), warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`) };
-  const found = await findCore({ env, dataDirectory: join(folder, 'data'), log, patience: { answerMs: 300, silenceMs: 300, wholeMs: 20_000, tellMs: 20_000, ...patience } });
+  const found = await findCore({ env, dataDirectory: join(folder, 'data'), log, patience: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, tellMs: 20_000, ...patience } });
   return { found, asked, warnings, said, env };
 }
 
@@ -111,8 +111,8 @@ test('a release that is not there is named with its address', async (t) => {
 });
 
 test('a server that does not answer, or stops in the middle, is left alone', async (t) => {
-  await refusedBecause(t, await look(t, { dgst: () => undefined }), /no answer within 0\.3 s/);
-  await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)) }), /nothing came for 0\.3 s/);
+  await refusedBecause(t, await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }), /no answer within 0\.3 s/);
+  await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)), patience: { silenceMs: 300 } }), /nothing came for 0\.3 s/);
   await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50), () => response.destroy()) }), new RegExp(`${asset}: `));
 });
 
