@@ -13,6 +13,8 @@ const MIB = 1024 * 1024;
 const DOWN = 32 * MIB;
 const UP = 8 * MIB;
 const QUOTA = 8 * MIB;
+/** bytes a second of the download that the quota meets */
+const RATE = 2 * MIB;
 /** No way of counting knows the framing of every protocol to the byte; twice is far beyond this. */
 const TOLERANCE_PERCENT = 2;
 
@@ -142,14 +144,30 @@ async function showQuota({ panel, user, inboundId, say }: { panel: PanelProcess;
   const client = await panel.addClient('bob', [inboundId], { totalGB: QUOTA });
   const [link = ''] = linksOf(await (await fetch(panel.ready.subUrl + client.subId)).text());
   const bob = await user(link);
-  const bytes = await download({ ...bob, bytes: QUOTA + 4 * MIB });
-  const asked = Date.now();
+  const wanted = 20 * QUOTA;
+  let came = 0;
+  const transfer = download({ ...bob, bytes: wanted, rate: RATE, onBytes: (soFar) => (came = soFar) }).then(() => true, () => false);
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the client is switched off');
-  say(`\nbob, with a quota of ${mib(QUOTA)}, downloads ${mib(bytes)}. The next poll, ${((Date.now() - asked) / 1000).toFixed(1)} s later, switches him off.`);
+  const { openConnections } = await panel.get<{ openConnections: { end: boolean; reason: string } }>(`/panel/api/inbounds/get/${inboundId}`);
+  say(`\nbob, with a quota of ${mib(QUOTA)}, is in the middle of a download of ${mib(wanted)} at ${mib(RATE)} a second. A poll switches him off`);
+  // A program on plain TCP may go on waiting for bytes that nobody sends any more.
+  const ended = await endOf(transfer, () => came);
+  const cut = !openConnections.end || (ended && came < wanted);
+  say(openConnections.end ? `and ends his connection: ${mib(came)} came.` : `and lets what is open run out, for here ${openConnections.reason}: ${mib(came)} have come.`);
+  if (!cut) say('HIS CONNECTION WENT ON.');
   const refused = await isRefused(() => download({ ...bob, bytes: MIB }));
   const left = linksOf(await (await fetch(panel.ready.subUrl + client.subId)).text()).length;
   say(`His next connection is ${refused ? 'refused by the core' : 'STILL SERVED'}; his subscription has ${left} links.`);
-  return refused && left === 0;
+  return cut && refused && left === 0;
+}
+
+/** Whether no more bytes come, be the transfer over or only silent. */
+async function endOf(transfer: Promise<boolean>, came: () => number): Promise<boolean> {
+  for (let tries = 0; tries < 15; tries++) {
+    const before = came();
+    if ((await Promise.race([transfer, sleep(1000, 'running' as const, { ref: false })])) !== 'running' || came() === before) return true;
+  }
+  return false;
 }
 
 /** The user is out of the core a moment after the client is off in the database; a connection that hangs is none. */
