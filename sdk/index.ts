@@ -1075,6 +1075,10 @@ export type SettingAllReply = {
   trafficDiff: number;
   /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
   engineCutConnections: boolean;
+  /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+  engineReplaceUdpInbounds: boolean;
+  /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+  engineRestartToCut: boolean;
   /** hours after which a client program fetches again */
   subUpdates: number;
   /** name of the subscription in client programs */
@@ -1168,6 +1172,10 @@ export type SettingUpdateInput = {
     trafficDiff?: number;
     /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
     engineCutConnections?: boolean;
+    /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+    engineReplaceUdpInbounds?: boolean;
+    /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+    engineRestartToCut?: boolean;
     /** hours after which a client program fetches again */
     subUpdates?: number;
     /** name of the subscription in client programs */

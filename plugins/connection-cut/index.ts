@@ -1,9 +1,10 @@
 import { definePlugin, extend, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
-import { CoreAccess, coreStateChanged, usersRemoved } from '../engine/contract.js';
+import { CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { Cutter } from './cutter.js';
+import { Levers } from './levers.js';
 import { cutSettings } from './settings.js';
 import { Sockets } from './sockets.js';
 
@@ -12,12 +13,15 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Ends the open connections of clients that were switched off or deleted.',
-  uses: { access: maybe(CoreAccess), inbounds: Inbounds, settings: Settings, listeners: Listeners },
-  services: { sockets: singleton(Sockets), cutter: singleton(Cutter) },
+  uses: { access: maybe(CoreAccess), engine: Engine, inbounds: Inbounds, settings: Settings, listeners: Listeners },
+  services: { sockets: singleton(Sockets), cutter: singleton(Cutter), levers: singleton(Levers) },
   extends: () => [extend(SettingGroups, { group: cutSettings })],
-  hooks: ({ cutter }) => [
+  hooks: ({ cutter, levers }) => [
     // Not awaited: the next event may join a pass that has not begun.
-    tap(usersRemoved, ({ users }) => void cutter.removed(users)),
+    tap(usersRemoved, ({ users }) => {
+      void cutter.removed(users);
+      void levers.removed(users);
+    }),
     tap(coreStateChanged, ({ to }) => {
       if (to === 'running') cutter.coreStarted();
     }),
@@ -27,7 +31,7 @@ export default definePlugin({
     }),
     tap(describeInbounds, (rows) => rows.map((row) => ({ ...row, openConnections: cutter.describe(row) }))),
   ],
-  jobs: ({ cutter }) => [job('cut', '5s', () => cutter.tick())],
+  jobs: ({ cutter, levers }) => [job('cut', '5s', () => cutter.tick()), job('levers', '5s', () => levers.tick())],
   start: ({ cutter }) => cutter.start(),
   stop: ({ cutter }) => cutter.stop(),
 });

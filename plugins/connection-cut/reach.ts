@@ -10,6 +10,10 @@ function onlyHttp3({ network, security, tlsSettings }: Readonly<Record<string, u
   return Array.isArray(alpn) && alpn.length === 1 && alpn[0] === 'h3';
 }
 
+/** Shadowsocks carries UDP beside TCP when its settings say so. */
+export const servesUdp = (inbound: Pick<Inbound, 'protocol' | 'streamSettings' | 'settings'>): boolean =>
+  runsOverUdp(inbound) || (inbound.protocol === 'shadowsocks' && String(inbound.settings['network'] ?? '').includes('udp'));
+
 /** A UDP inbound has one socket for everybody: ending it would end them all. */
 export function runsOverUdp({ protocol, streamSettings }: Pick<Inbound, 'protocol' | 'streamSettings'>): boolean {
   const network = streamSettings['network'];

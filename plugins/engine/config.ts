@@ -25,6 +25,11 @@ export class ConfigReconciler {
   refusals(): string[] {
     return [...(this.#refusedBase ? [this.#refusedBase] : []), ...[...this.refused].map(([tag, reason]) => `${tag}: ${reason}`)];
   }
+  /** The next change puts this inbound, whatever the core runs of it. */
+  suspect(inboundId: number): void {
+    const tag = this.tags.get(inboundId);
+    if (tag !== undefined && tag in this.record.inbounds) this.record = { ...this.record, inbounds: { ...this.record.inbounds, [tag]: '' } };
+  }
   forgetRefusals(): void {
     this.refused = new Map();
     this.#refusedBase = '';

@@ -38,6 +38,10 @@ export interface EngineApi {
   reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
   /** Makes the core run the inbounds (and everything else) that `composeCoreConfig` gives now. Call it after the commit. Never rejects. */
   reconcileConfig(): Promise<Applied>;
+  /** Takes the inbound out and puts it back, users included: what goes on over TCP goes on, what goes over UDP begins anew for everybody. Never rejects. */
+  replaceInbound(inboundId: number): Promise<Applied>;
+  /** A start with the present config, after a last poll; ends everything for everybody. Rejects with CoreRefused when the config is no good, and the core goes on. */
+  restart(reason: string): Promise<void>;
   /** Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. No core, no objection. */
   examine(inbound: CoreInbound): Promise<void>;
   /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */

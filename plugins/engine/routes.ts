@@ -23,7 +23,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       handle: async () => {
         requireCore();
         try {
-          await supervisor.restart();
+          await supervisor.restart('an admin restarts it');
         } catch (cause) {
           throw cause instanceof CoreRefused ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause }) : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, { cause });
         }

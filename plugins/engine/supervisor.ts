@@ -1,13 +1,13 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
 import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
-import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, userOf, usersRemoved } from './contract.js';
+import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
 import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
 import { Lane } from './lane.js';
 import { composePlan, type Plan, recordOf } from './plan.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
-import { DONE, UserReconciler } from './users.js';
+import { DONE, ofUsers, UserReconciler } from './users.js';
 
 export class Supervisor implements EngineApi {
   readonly #db: Pick<Database, 'refuseInsideWrite'>;
@@ -80,6 +80,11 @@ export class Supervisor implements EngineApi {
     return this.#lane.run(async () => (this.#driver && this.#state === 'running' ? this.#catchUp(this.#driver, false) : this.#notNow()));
   }
 
+  replaceInbound(inboundId: number): Promise<Applied> {
+    this.#config.suspect(inboundId);
+    return this.reconcileConfig();
+  }
+
   /** Brings the core to the plan; where that fails it goes on as it is, and `mend` tries again. */
   async #catchUp(driver: CoreDriver, adopted: boolean): Promise<Applied> {
     try {
@@ -124,10 +129,7 @@ export class Supervisor implements EngineApi {
     this.#db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
-    const users = (await this.#driver.counters('i')).flatMap(({ name, up, down }) => {
-      const ref = userOf(name);
-      return ref ? [{ ...ref, up, down }] : [];
-    });
+    const users = ofUsers(await this.#driver.counters('i'));
     // A core that was replaced meanwhile began at zero: these figures would be somebody else's.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;
   }
@@ -154,14 +156,14 @@ export class Supervisor implements EngineApi {
   }
 
   /** A start with the config of this moment. One that the core refuses leaves the running core as it is; rejects with CoreRefused then, and when there is no core. */
-  restart(): Promise<void> {
+  restart(reason: string): Promise<void> {
     return this.#lane.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#reason);
       const plan = await this.#plan();
       await driver.test(plan.base, [...plan.inbounds.values()]);
       this.#retry.cancel();
-      await this.#halt(driver, 'an admin restarts it');
+      await this.#halt(driver, reason);
       this.#wanted = true;
       await this.#start(driver).catch((error: unknown) => {
         this.#failed(error);
@@ -237,9 +239,7 @@ export class Supervisor implements EngineApi {
     this.#enter('running', '');
   }
 
-  #notNow(): Applied {
-    return { pending: true, reason: `the core does not run: ${this.#reason}` };
-  }
+  readonly #notNow = (): Applied => ({ pending: true, reason: `the core does not run: ${this.#reason}` });
 
   #died(reason: string): void {
     const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());

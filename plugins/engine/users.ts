@@ -2,7 +2,7 @@
 // be repeated, may come late and may follow a crash: the end is the same.
 import { messageOf, type Log } from '../../kernel/index.js';
 import { type Applied, type CoreUserSource, type UserRef, userName, userOf } from './contract.js';
-import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser } from './driver.js';
+import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
 import { Lanes } from './lane.js';
 
 const AT_ONCE = 64;
@@ -19,6 +19,13 @@ const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
   const keys = new Set([...Object.keys(a.account), ...Object.keys(b.account)]);
   return [...keys].every((key) => (a.account[key] ?? '') === (b.account[key] ?? ''));
 };
+
+/** Counters of users; what else the core counts is left out. */
+export const ofUsers = (counters: readonly UserCounter[]) =>
+  counters.flatMap(({ name, up, down }) => {
+    const ref = userOf(name);
+    return ref ? [{ ...ref, up, down }] : [];
+  });
 
 export class UserReconciler {
   readonly #log: Log;

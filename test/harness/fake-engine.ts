@@ -10,6 +10,9 @@ export class FakeEngine {
   inbounds: string[] = [];
   /** what the core's config would have of them */
   configs: JsonObject[] = [];
+  /** Ids of inbounds that were replaced, reasons of restarts. */
+  readonly replaced: number[] = [];
+  readonly restarts: string[] = [];
   epoch = 'first';
   readonly counters = new Map<string, { inboundId: number; clientId: number; up: number; down: number }>();
   /** the reason with which the core refuses the next inbound */
@@ -65,6 +68,11 @@ export class FakeEngine {
             this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
             return done;
           },
+          replaceInbound: async (id) => {
+            this.replaced.push(id);
+            return done;
+          },
+          restart: async (reason) => void this.restarts.push(reason),
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },

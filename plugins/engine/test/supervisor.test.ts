@@ -275,11 +275,11 @@ test('a restart whose config the core refuses leaves the running core as it is',
   await world.open();
   const { core } = world.driver;
   world.driver.refuses.set('in-1', 'bad port');
-  await t.throwsAsync(world.supervisor.restart(), { message: 'bad port' });
+  await t.throwsAsync(world.supervisor.restart('a test'), { message: 'bad port' });
   t.is(world.driver.core, core);
   t.is(world.supervisor.status().state, 'running');
   world.driver.refuses.clear();
-  await world.supervisor.restart();
+  await world.supervisor.restart('a test');
   t.not(world.driver.core, core);
   t.deepEqual(world.stops, ['alive']);
 });
@@ -292,6 +292,17 @@ test('a core that an admin stopped stays stopped until it is started again', asy
   await world.supervisor.mend();
   t.true((await world.supervisor.reconcileConfig()).pending);
   t.is(world.driver.core, undefined);
-  await world.supervisor.restart();
+  await world.supervisor.restart('a test');
   t.is(world.supervisor.status().state, 'running');
+});
+
+test('a replaced inbound is put again with its users, and no other', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  world.inbound(2);
+  await world.open();
+  world.driver.news();
+  await world.supervisor.replaceInbound(1);
+  t.deepEqual(world.driver.news(), ['putInbound in-1']);
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
 });

@@ -1,0 +1,68 @@
+import test from 'ava';
+import { createLog } from '../../../kernel/log/log.js';
+import { FakeClock } from '../../../test/harness/index.js';
+import type { Inbound } from '../../inbounds/contract.js';
+import { Levers } from '../levers.js';
+
+const INBOUNDS = new Map<number, Partial<Inbound>>([
+  [1, { id: 1, tag: 'tcp', protocol: 'vless', settings: {}, streamSettings: {} }],
+  [2, { id: 2, tag: 'udp', protocol: 'hysteria', settings: {}, streamSettings: {} }],
+  [3, { id: 3, tag: 'both', protocol: 'shadowsocks', settings: { network: 'tcp,udp' }, streamSettings: {} }],
+]);
+
+function world({ replace = false, restart = false, ends = (id: number) => id !== 2 } = {}) {
+  const clock = new FakeClock();
+  const replaced: number[] = [];
+  const restarts: string[] = [];
+  const levers = new Levers({
+    log: createLog({ level: 'error', readable: true, write: () => undefined }),
+    clock,
+    engine: { replaceInbound: async (id) => (replaced.push(id), { pending: false, reason: '' }), restart: async (reason) => void restarts.push(reason) },
+    inbounds: { get: (id) => INBOUNDS.get(id) as Inbound | undefined },
+    settings: { read: () => ({ engineReplaceUdpInbounds: replace, engineRestartToCut: restart }) as never, change: async () => undefined },
+    cutter: { describe: ({ id }) => ({ end: ends(id), reason: '', ended: 0, missed: 0 }) },
+  });
+  return { clock, replaced, restarts, levers, remove: (...ids: number[]) => levers.removed(ids.map((inboundId) => ({ inboundId, clientId: 7 }))) };
+}
+
+test('by default neither is pulled', async (t) => {
+  const { remove, levers, replaced, restarts } = world();
+  await remove(1, 2, 3);
+  await levers.tick();
+  t.deepEqual([replaced, restarts], [[], []]);
+});
+
+test('inbounds that serve UDP are replaced, each once, and no other', async (t) => {
+  const { remove, replaced } = world({ replace: true });
+  await remove(1, 2, 2, 3, 99);
+  t.deepEqual(replaced, [2, 3]);
+});
+
+test('the core is restarted for what cannot be ended otherwise, once a minute at most', async (t) => {
+  const { remove, levers, restarts, clock } = world({ restart: true });
+  await remove(1);
+  await levers.tick();
+  t.is(restarts.length, 0, 'those over TCP are ended by themselves');
+  await remove(2);
+  await remove(2);
+  await levers.tick();
+  t.is(restarts.length, 1);
+  await remove(2);
+  clock.tick(55_000);
+  await levers.tick();
+  t.is(restarts.length, 1);
+  clock.tick(5_000);
+  await levers.tick();
+  t.is(restarts.length, 2);
+});
+
+test('where the panel lacks the right a restart ends those over TCP as well; a replaced inbound needs none', async (t) => {
+  const without = world({ restart: true, ends: () => false });
+  await without.remove(1);
+  await without.levers.tick();
+  t.is(without.restarts.length, 1);
+  const both = world({ replace: true, restart: true });
+  await both.remove(2);
+  await both.levers.tick();
+  t.deepEqual([both.replaced, both.restarts], [[2], []]);
+});
