@@ -9,7 +9,7 @@ import type { Proxies } from './address.js';
 import type { Certificate } from './certificate.js';
 import { type Owner, Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
-import { type Intercept, Listener } from './server.js';
+import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { sortRoutes } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
@@ -75,10 +75,10 @@ export class ListenerSet implements ListenersApi {
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
 
-  #add(name: string, where: Place, errors: 'envelope' | 'status', helmet: ConstructorParameters<typeof Listener>[0]['helmet']): Listener {
+  #add(name: string, where: Place, errors: 'envelope' | 'status', helmet: Parameters<typeof fixedHeaders>[0] | undefined): Listener {
     if (this.#open.has(name)) throw new Error(`two plugins declare a listener called ${name}`);
-    const pipeline = new Pipeline({ ...this.#parts, errors, basePath: () => this.panel.basePath });
-    const listener = new Listener({ name, pipeline, helmet, certificate: where.certificate });
+    const pipeline = new Pipeline({ ...this.#parts, errors, headers: helmet ? fixedHeaders(helmet) : [], basePath: () => this.panel.basePath });
+    const listener = new Listener({ name, pipeline, certificate: where.certificate });
     this.#open.set(name, { listener, ...where });
     return listener;
   }

@@ -9,7 +9,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 import { kernelErrors } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
 import type { Owner, Pipeline } from './pipeline.js';
-import type { Mounted } from './table.js';
+import { type Mounted, PathIndex } from './table.js';
 import { asksForWebSocket, withoutUpgrade } from './upgrade.js';
 
 /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
@@ -18,8 +18,6 @@ export type Intercept = (request: IncomingMessage, response: ServerResponse) => 
 export interface ListenerOptions {
   readonly name: string;
   readonly pipeline: Pipeline;
-  /** undefined: no headers for pages */
-  readonly helmet: HelmetOptions | undefined;
   /** with one it speaks HTTPS */
   readonly certificate?: Certificate | undefined;
   /** how long nothing may happen on a connection with a request under way */
@@ -28,12 +26,14 @@ export interface ListenerOptions {
 
 const SILENCE_MS = 30_000;
 
-/** helmet's headers never depend on the request, so they are computed once. */
-function fixedHeaders(options: HelmetOptions): [string, string][] {
+type Handler = ReturnType<Pipeline['handler']>;
+
+/** helmet's headers never depend on the request, so they are computed once: name, value, name, value … */
+export function fixedHeaders(options: HelmetOptions): string[] {
   const headers = new Map<string, string>();
   const response = { setHeader: (name: string, value: string) => headers.set(name, value), removeHeader: () => undefined };
   helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
-  return [...headers];
+  return [...headers].flat();
 }
 
 export class Listener {
@@ -41,6 +41,7 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
   #router: Router = Router();
+  #index = new PathIndex<Handler>();
   #basePath = '/';
   #upgrades = false;
   intercept: Intercept | undefined;
@@ -75,6 +76,11 @@ export class Listener {
       // Express would answer OPTIONS by itself, with a list of what is there.
       if (!url.startsWith(this.#basePath) || request.method === 'OPTIONS') return this.#nothingHere(request as Request, response as Response);
       request.url = url.slice(this.#basePath.length - 1);
+      const found = this.#index.find(request.method ?? '', request.url);
+      if (found) {
+        Object.assign(request, { params: found.params, res: response });
+        return void found.target(request as Request, response as Response);
+      }
       app(request as Request, response as Response);
     };
     const { certificate } = this.#options;
@@ -91,11 +97,6 @@ export class Listener {
     app.set('etag', false);
     app.set('query parser', 'simple');
     app.set('case sensitive routing', true);
-    const headers = this.#options.helmet ? fixedHeaders(this.#options.helmet) : [];
-    app.use((_request, response, next) => {
-      for (const [name, value] of headers) response.setHeader(name, value);
-      next();
-    });
     app.use((request, response, next) => this.#router(request, response, next));
     app.use((request: Request, response: Response) => this.#nothingHere(request, response));
     app.use((error: unknown, request: Request, response: Response, _next: unknown) => this.#fail(error, request, response));
@@ -112,11 +113,16 @@ export class Listener {
   /** Puts a new table in place of the old one; requests under way finish on the old. */
   mount(routes: readonly { mounted: Mounted; owner: Owner }[]): void {
     const router = Router({ caseSensitive: true, strict: true });
-    for (const { mounted: { route, path }, owner } of routes) {
+    const index = new PathIndex<Handler>();
+    for (const { mounted, owner } of routes) {
+      const { route, path } = mounted;
+      const handler = this.#options.pipeline.handler(owner, route);
+      index.add(mounted, handler);
       const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-      router[method](path.replaceAll(/\{([^}]+)\}/g, ':$1'), this.#options.pipeline.handler(owner, route));
+      router[method](path.replaceAll(/\{([^}]+)\}/g, ':$1'), handler);
     }
     this.#router = router;
+    this.#index = index;
   }
 
   /** Everything is served below this path, which begins and ends with a slash. */

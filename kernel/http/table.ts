@@ -36,3 +36,52 @@ export function sortRoutes(routes: readonly { plugin: string; route: Route }[]):
   }
   return mounted;
 }
+
+/** What a path is made of where nothing about it is in doubt. */
+const PLAIN_PATH = /^[\w\-./~@+%!$&'()*,;=:]+$/;
+
+/** A route and the texts of its parameters. */
+export interface Found<T> {
+  readonly target: T;
+  readonly params: Record<string, string>;
+}
+
+/**
+ * Finds the route of a request by a few lookups, whatever the number of routes: Express tries one pattern after the
+ * other (measured with 90 routes: a third of a short call). Says nothing where it is not sure, and then Express decides.
+ */
+export class PathIndex<T> {
+  /** by method and path, with `{}` in place of parameters */
+  readonly #routes = new Map<string, { readonly target: T; readonly names: readonly string[] }>();
+  /** by number of segments: where parameters stand, the earliest literals first, as routes are sorted */
+  readonly #masks = new Map<number, boolean[][]>();
+
+  add({ route, path }: Mounted, target: T): void {
+    const segments = path.split('/');
+    // A parameter that is only a part of its segment is left to Express.
+    if (segments.some((segment) => segment.includes('{') && !/^\{[^{}]+\}$/.test(segment))) return;
+    this.#routes.set(`${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`, { target, names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)) });
+    const mask = segments.map(isParameter);
+    const known = this.#masks.get(segments.length) ?? [];
+    if (!known.some((other) => other.join() === mask.join())) known.push(mask);
+    this.#masks.set(segments.length, known.sort((a, b) => (a.map(Number).join('') < b.map(Number).join('') ? -1 : 1)));
+  }
+
+  find(method: string, url: string): Found<T> | undefined {
+    const end = url.indexOf('?');
+    const path = end < 0 ? url : url.slice(0, end);
+    if (!PLAIN_PATH.test(path)) return undefined;
+    const segments = path.split('/');
+    for (const mask of this.#masks.get(segments.length) ?? []) {
+      const route = this.#routes.get(`${method} ${segments.map((segment, i) => (mask[i] ? '{}' : segment)).join('/')}`);
+      const values = route && segments.filter((_, i) => mask[i]);
+      if (!route || !values?.every((value) => value !== '')) continue;
+      try {
+        return { target: route.target, params: Object.fromEntries(route.names.map((name, i) => [name, decodeURIComponent(values[i] as string)])) };
+      } catch {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+}

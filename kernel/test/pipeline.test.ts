@@ -266,11 +266,11 @@ test('everything lies below the base path, and nothing beside it', async (t) => 
 });
 
 /** A pipeline without a kernel, for routes that everybody may call. */
-const alone = () => new Pipeline({ hooks: new HookRegistry(), sessions: undefined as never, proxies: new Proxies([]), log: createLog({ level: 'error', readable: false, write: () => undefined }), checkReplies: false, errors: 'envelope', basePath: () => '/' });
+const alone = () => new Pipeline({ hooks: new HookRegistry(), sessions: undefined as never, proxies: new Proxies([]), log: createLog({ level: 'error', readable: false, write: () => undefined }), checkReplies: false, errors: 'envelope', headers: [], basePath: () => '/' });
 
 test('a handler that fails when half of the reply is sent breaks the connection', async (t) => {
   const pipeline = alone();
-  const listener = new Listener({ name: 'test', pipeline, helmet: undefined });
+  const listener = new Listener({ name: 'test', pipeline });
   listener.intercept = (request, response) => {
     response.writeHead(200, { 'content-length': '1000' });
     response.write('half of it');
@@ -314,7 +314,7 @@ test('a request that does nothing for too long is given up with 503, and its han
     route({ method: 'GET', path: '/never', auth: 'anyone', doc: 'Hangs.', reply: message(), handle: ({ signal }) => new Promise<string>(() => signal.addEventListener('abort', told.open)) }),
     route({ method: 'POST', path: '/slow-body', auth: 'anyone', doc: 'Waits for its body.', body: shape({}), reply: message(), handle: () => 'read' }),
   ];
-  const listener = new Listener({ name: 'impatient', pipeline: alone(), helmet: undefined, silenceMs: 100 });
+  const listener = new Listener({ name: 'impatient', pipeline: alone(), silenceMs: 100 });
   const owner = { name: 'never', about: '', faulty: false, fault: () => undefined };
   listener.mount(hanging.map((declared) => ({ mounted: { plugin: 'never', route: declared, path: String(declared.path) }, owner })));
   const port = await listener.listen('127.0.0.1', 0);

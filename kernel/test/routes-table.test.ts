@@ -1,6 +1,6 @@
 import test from 'ava';
-import { definePlugin, Listeners, type ListenersApi, message, route } from '../index.js';
-import { sortRoutes } from '../http/table.js';
+import { definePlugin, Listeners, type ListenersApi, message, route, shape, word } from '../index.js';
+import { PathIndex, sortRoutes } from '../http/table.js';
 import { World } from './world.js';
 
 const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') => route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
@@ -60,4 +60,38 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
   t.is(inner.listeners?.port('nowhere'), 0);
   t.is(inner.listeners?.port('panel'), world.port);
   t.is(inner.listeners?.panel.port, world.port);
+});
+
+test('the index finds what the order of the table says, and leaves to Express what is in doubt', (t) => {
+  const index = new PathIndex<string>();
+  for (const mounted of sortRoutes(['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ plugin: 'p', route: get(path) })))) index.add(mounted, mounted.path);
+  index.add({ plugin: 'p', route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
+  const found = (url: string, method = 'GET') => {
+    const { target, params } = index.find(method, url) ?? {};
+    return [target, params];
+  };
+  t.deepEqual(found('/a/b'), ['/a/b', {}]);
+  t.deepEqual(found('/?x=/a/b'), ['/', {}]);
+  t.deepEqual(found('/a/z?x=1'), ['/a/{x}', { x: 'z' }]);
+  t.deepEqual(found('/z/b'), ['/{x}/b', { x: 'z' }]);
+  t.deepEqual(found('/a/b/c'), ['/a/b/{y}', { y: 'c' }]);
+  t.deepEqual(found('/a/z/c'), ['/a/{x}/c', { x: 'z' }]);
+  t.deepEqual(found('/a/z', 'POST'), ['posted', { y: 'a' }]);
+  t.deepEqual(found('/a/%C3%A4%2F%20b@c'), ['/a/{x}', { x: 'ä/ b@c' }]);
+  t.deepEqual(found('/a/__proto__'), ['/a/{x}', { x: '__proto__' }]);
+  for (const url of ['/A/z', '/a/b/', '/a/', '//b', '/a/%', '/a/%ff', '/a/b#c', '/a\\b', 'http://h/a/b', '/a/ä', '/%61/b/c', '/file.txt', '/nowhere/at/all', '']) t.deepEqual(found(url), [undefined, undefined], url);
+  t.deepEqual(found('/a/b', 'HEAD'), [undefined, undefined]);
+});
+
+test('requests that the index leaves out are answered as ever', async (t) => {
+  const echo = route({ method: 'GET', path: '/echo/{what}', auth: 'anyone', doc: 'x', params: shape({ what: word() }), reply: message(), handle: ({ params }) => params.what });
+  await using world = await World.boot([definePlugin({ name: 'echo', version: '1.0.0', api: 1, about: 'Echoes.', routes: () => [echo] })]);
+  const answer = async (path: string, method = 'GET') => {
+    const { status, headers } = await world.call(path, { method });
+    return [status, headers['x-content-type-options']];
+  };
+  for (const path of ['/echo/a', '/echo/%C3%A4', '/echo/a?b#c']) for (const method of ['GET', 'HEAD']) t.deepEqual(await answer(path, method), [200, 'nosniff'], `${method} ${path}`);
+  for (const path of ['/echo/%', '/echo/%ff']) t.deepEqual(await answer(path), [400, 'nosniff'], path);
+  for (const path of ['/echo/', '/echo/a/', '/Echo/a', '/echo']) t.deepEqual(await answer(path), [404, 'nosniff'], path);
+  for (const method of ['POST', 'OPTIONS', 'DELETE']) t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
 });
