@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
-const SOURCES = ['kernel', 'drivers', 'cli', 'plugins', 'sdk', 'config', 'test', 'examples'];
+const SOURCES = ['kernel', 'drivers', 'panel', 'cli', 'plugins', 'sdk', 'config', 'test', 'examples'];
 
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');

@@ -2,5 +2,5 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-const { main } = await import('../dist/kernel/main.js');
+const { main } = await import('../dist/panel/main.js');
 await main();

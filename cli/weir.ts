@@ -2,12 +2,13 @@
 import { access, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../kernel/config/file.js';
+import { DEFAULT_DATA_DIRECTORY } from '../kernel/config/file.js';
+import { readConfigFile } from '../panel/config-file.js';
 import type { Environment } from '../kernel/config/load.js';
 import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
-import { choosePlugins } from '../kernel/plugin/choose.js';
+import { choosePlugins } from '../panel/choose.js';
 import { declaredCommands } from './declared.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';

@@ -5,7 +5,7 @@ import { checkCommands, Commands, type OwnedCommand } from './command/list.js';
 import { configure, type PluginConfig } from './config/configure.js';
 import { type ConfigFile, noFile } from './config/file.js';
 import { unknownVariables } from './config/load.js';
-import { type Extended, type ExtensionPoint, provide, type Provision, type Token } from './container/token.js';
+import { provide, type Provision } from './container/token.js';
 import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from './database/lock.js';
 import { Migrations } from './database/migrate.js';
@@ -20,14 +20,17 @@ import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import { createLog, type Log } from './log/log.js';
-import type { Plugin, PluginContext } from './plugin/define.js';
+import type { Plugin } from './plugin/define.js';
 import { PluginInstance } from './plugin/instance.js';
-import { messageOf } from './errors/errors.js';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { PluginError } from './plugin/order.js';
+import { blame, type LeftOut, leaveOut, Plugins, type PluginState } from './plugin/left-out.js';
+import { Wiring } from './plugin/wiring.js';
+import { type Limits, LIMITS, within } from './plugin/within.js';
 
 export interface KernelOptions {
   readonly plugins: readonly Plugin[];
+  /** what was to run and could not even be loaded */
+  readonly leftOut?: readonly LeftOut[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** what a config file says; none by default */
   readonly file?: ConfigFile;
@@ -36,27 +39,15 @@ export interface KernelOptions {
   readonly readable?: boolean;
   /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
   readonly forCommand?: boolean;
+  /** for tests, which do not wait as long */
+  readonly limits?: Partial<Limits>;
   /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
   readonly strict?: boolean;
 }
 
-const START_LIMIT_MS = 120_000;
 /** How long a stop waits for the events of one plugin, and for its own end. */
 const EVENTS_LIMIT_MS = 2_000;
 const STOP_LIMIT_MS = 8_000;
-
-/** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */
-async function within<T>(ms: number, what: string, work: () => T | Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 export class Kernel {
   readonly log: Log;
@@ -69,6 +60,8 @@ export class Kernel {
   readonly #lock: FolderLock;
   readonly #writer: Writer;
   readonly #schedule: Schedule;
+  readonly #limits: Limits;
+  readonly #leftOut: readonly LeftOut[];
   readonly #stopping: AbortController;
   /** Whose the kernel's own routes and jobs are. */
   readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
@@ -77,7 +70,7 @@ export class Kernel {
   #isOpen = false;
   #stopped: Promise<void> | undefined;
 
-  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController }) {
+  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; limits: Limits; leftOut: readonly LeftOut[] }) {
     this.log = parts.log;
     this.listeners = parts.listeners;
     this.dataDirectory = parts.dataDirectory;
@@ -88,14 +81,29 @@ export class Kernel {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#stopping = parts.stopping;
-    this.#schedule = new Schedule(parts.clock, parts.log);
+    this.#limits = parts.limits;
+    this.#leftOut = parts.leftOut;
+    this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
   }
 
-  /** Resolves when everything runs. Rejects with ConfigError, PluginError or the first failure of a start; nothing is left open then. */
+  /** Resolves when everything runs but what had to be left out. Rejects with ConfigError, PluginError or the first failure of an essential start; nothing is left open then. */
   static async boot(options: KernelOptions): Promise<Kernel> {
+    const leftOut = [...(options.leftOut ?? [])];
+    // Of a plugin that fails nothing may stay behind, so the boot begins anew without it.
+    for (let { plugins } = options; ; ) {
+      try {
+        return await Kernel.#attempt({ ...options, plugins }, leftOut);
+      } catch (error) {
+        plugins = leaveOut(error, plugins, leftOut);
+      }
+    }
+  }
+
+  static async #attempt(options: KernelOptions, leftOut: readonly LeftOut[]): Promise<Kernel> {
     const { clock = systemClock, strict = false } = options;
+    const limits = { ...LIMITS, ...options.limits };
     // Configure: every mistake of every plugin at once.
-    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile);
+    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile, new Set(leftOut.map(({ name }) => name)));
     const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
     for (const name of unknownVariables(options.env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
     if (!certificate && !isLoopback(panel.host)) log.warn('passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1', { host: panel.host });
@@ -105,12 +113,12 @@ export class Kernel {
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
     const connections = await connect(panel.databaseUrl, dataDirectory).catch(async (cause: unknown) => (await lock.release(), Promise.reject(cause)));
-    const hooks = new HookRegistry();
+    const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { strict });
     try {
       const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
-      for (const plugin of plugins) await migrations.run(plugin.name, plugin.migrations);
+      for (const plugin of plugins) await blame(plugin, 'cannot have its tables', () => migrations.run(plugin.name, plugin.migrations));
       const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
@@ -119,8 +127,8 @@ export class Kernel {
       const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { ...panel, certificate });
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
-      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping });
-      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands })]);
+      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, limits, leftOut });
+      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands }), provide(Plugins, { list: () => kernel.plugins() })]);
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {
@@ -132,52 +140,35 @@ export class Kernel {
   }
 
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
-    const provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
-    const resolveFor = (user: string) => (wanted: Token<unknown>): object | undefined => {
-      const found = provided.get(`${wanted.owner}/${wanted.name}`);
-      if (found && found.token.api !== wanted.api) throw new PluginError(`plugin ${user} was written for number ${wanted.api} of ${wanted.owner}/${wanted.name}, but ${wanted.owner} provides number ${found.token.api}; update the older of the two`);
-      return found?.value;
-    };
-    const extensions: { point: ExtensionPoint<unknown>; plugin: string; value: unknown }[] = [];
-    const extensionsOf = <X>(point: ExtensionPoint<X>) => extensions.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
+    const wiring = new Wiring(own);
     const { sequelize } = this.#connections;
-    const owners = new Map<string, string>();
     for (const instance of this.#instances) {
       const { plugin, name } = instance;
-      for (const { name: tableName } of Object.values(plugin.tables)) {
-        const other = owners.get(tableName);
-        if (other) throw new PluginError(`the table ${tableName} is declared by ${other} and by ${name}`);
-        owners.set(tableName, name);
-      }
-      const context: PluginContext = {
-        name,
-        log: instance.log,
-        config: configs.get(name)?.values,
-        configSource: configs.get(name)?.sources ?? {},
-        db: new Database(this.#connections, this.#writer, name),
-        tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
-        hooks: new Hooks(this.#hooks, name),
-        clock: this.#clock,
-        signal: this.#stopping.signal,
-        dataDirectory: this.dataDirectory,
-        extensions: extensionsOf,
-      };
-      try {
-        instance.build(context, resolveFor(name));
-        for (const { token, value } of plugin.provides(instance.scope)) {
-          const id = `${token.owner}/${token.name}`;
-          if (token.owner !== name) throw new PluginError(`plugin ${name} provides ${id}, a token of another plugin`);
-          if (provided.has(id)) throw new PluginError(`plugin ${name} provides ${id} twice`);
-          provided.set(id, { token, value: instance.facade(value) });
-        }
-        for (const { point, value } of plugin.extends(instance.scope)) extensions.push({ point, plugin: name, value });
-        for (const tap of plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
-      } catch (cause) {
-        if (cause instanceof PluginError) throw cause;
-        throw new Error(`plugin ${name} could not be built: ${messageOf(cause)}`, { cause });
-      }
+      blame(plugin, 'could not be built', () =>
+        wiring.build(instance, {
+          name,
+          log: instance.log,
+          config: configs.get(name)?.values,
+          configSource: configs.get(name)?.sources ?? {},
+          db: new Database(this.#connections, this.#writer, name),
+          tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
+          hooks: new Hooks(this.#hooks, name),
+          clock: this.#clock,
+          signal: this.#stopping.signal,
+          dataDirectory: this.dataDirectory,
+          extensions: wiring.extensions,
+        }),
+      );
     }
-    this.listeners.upgrades.mount(extensionsOf(Upgrades), this.#instances);
+    this.#each('could not be built', (instance) => {
+      for (const tap of instance.plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
+      this.listeners.upgrades.mount(wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name), this.#instances);
+    });
+  }
+
+  /** Those from outside come last: who clashes with what is built in is the one to blame. */
+  #each(what: string, work: (instance: PluginInstance) => void): void {
+    for (const instance of [...this.#instances].sort((a, b) => Number(a.outside) - Number(b.outside))) blame(instance.plugin, what, () => work(instance));
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
@@ -186,17 +177,22 @@ export class Kernel {
     try {
       for (const instance of this.#instances) {
         started.push(instance);
-        await within(START_LIMIT_MS, 'its start', async () => instance.plugin.start(instance.scope)).catch((cause: unknown) => {
-          throw new Error(`plugin ${instance.name} did not start: ${messageOf(cause)}`, { cause });
-        });
+        const limit = this.#limits[instance.essential ? 'essentialStart' : 'start'];
+        await blame(instance.plugin, 'did not start', () => within(limit, 'its start', async () => instance.plugin.start(instance.scope)));
         instance.state = 'running';
       }
-      this.commands = checkCommands(this.#instances.flatMap((owner) => owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))));
+      this.#each('cannot offer its commands', (owner) => (this.commands = checkCommands([...this.commands, ...owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))])));
       if (forCommand) return;
-      const own = { owner: this.#self, route: health };
-      this.listeners.mount([own, ...this.#instances.flatMap((owner) => owner.plugin.routes(owner.scope).map((route) => ({ owner, route })))]);
+      const routes: Parameters<ListenerSet['mount']>[0][number][] = [{ owner: this.#self, route: health }];
+      this.#each('cannot serve its routes', (owner) => {
+        routes.push(...owner.plugin.routes(owner.scope).map((route) => ({ owner, route })));
+        this.listeners.check(routes);
+      });
+      this.listeners.mount(routes);
       await this.listeners.listen();
-      for (const instance of this.#instances) for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
+      this.#each('cannot run its jobs', (instance) => {
+        for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
+      });
       await this.#open(sessions, startedAt);
     } catch (error) {
       await this.listeners.close();
@@ -212,7 +208,8 @@ export class Kernel {
     this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.listeners.renewCertificate() });
     this.#isOpen = true;
     await this.#hooks.after(afterKernelOpen, { startedAt });
-    const facts = await this.#hooks.compose(composeReadyLine, undefined);
+    const facts = await this.#hooks.compose(composeReadyLine, undefined).catch(() => []);
+    for (const { name, reason, error } of this.#leftOut) this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
     this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
     this.#hooks.emit(kernelReady, { startedAt, plugins: this.#instances.map(({ name }) => name) });
   }
@@ -251,8 +248,9 @@ export class Kernel {
     for (const { queue } of this.#instances) await queue.settled();
   }
 
-  /** The kernel's view of its plugins. */
-  plugins(): { name: string; version: string; about: string; state: string }[] {
-    return this.#instances.map(({ plugin: { name, version, about }, state }) => ({ name, version, about, state }));
+  /** The kernel's view of its plugins, those that could not run included. */
+  plugins(): PluginState[] {
+    const running = this.#instances.map(({ plugin: { name, version, about }, outside, state }) => ({ name, version, about, outside, state, reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '' }));
+    return [...running, ...this.#leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
   }
 }

@@ -1211,6 +1211,19 @@ export type SettingUpdateUserInput = {
   };
 };
 
+export type GetSystemPluginsReply = {
+  name: string;
+  /** empty when not even that is known */
+  version: string;
+  about: string;
+  /** not of this tree */
+  outside: boolean;
+  /** failed: left out at the start; faulty: closed after repeated faults */
+  state: 'built' | 'running' | 'faulty' | 'stopped' | 'failed';
+  /** why it does not run, with the way out; empty while it does */
+  reason: string;
+}[];
+
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
 export class Weir extends Transport {
   /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
@@ -1577,6 +1590,11 @@ export class Weir extends Transport {
   /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
   settingUpdateUser(input: SettingUpdateUserInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'msg' }, input);
+  }
+
+  /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */
+  getSystemPlugins(): Promise<GetSystemPluginsReply> {
+    return this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' });
   }
 
   /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */

@@ -34,23 +34,27 @@ async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: s
   return undefined;
 }
 
-/** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins. */
-export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile): Promise<Configuration> {
+/** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins, or what one from outside is given. */
+export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone: ReadonlySet<string> = new Set()): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
   let misfit: PluginError | undefined;
   try {
-    plugins = orderPlugins(chosen);
+    plugins = orderPlugins(chosen, gone);
   } catch (error) {
-    if (!(error instanceof PluginError)) throw error;
+    if (!(error instanceof PluginError) || error.culprit) throw error;
     misfit = error;
   }
   const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
   const certificate = await certificateOf(panel, problems);
   const configs = new Map(
-    plugins.map(({ name, config }) => {
+    plugins.map((plugin) => {
+      const { name, config, outside } = plugin;
       const section = pluginSection(file, name);
-      return [name, { values: readVariables(name, config, env, problems, section), sources: sourcesOf(config, env, section) }];
+      const own = outside ? [] : problems;
+      const values = readVariables(name, config, env, own, section);
+      if (outside && own.length > 0) throw new PluginError(`plugin ${name}: ${own.join('; ')}`, plugin);
+      return [name, { values, sources: sourcesOf(config, env, section) }];
     }),
   );
   if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);

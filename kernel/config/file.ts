@@ -1,12 +1,11 @@
-// The config file: the kernel's boot settings at its top, below `plugins` which plugins are on or off and their boot settings.
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { messageOf } from '../errors/errors.js';
-import type { Environment, Section } from './load.js';
+// What a config file says: the kernel's boot settings at its top, below `plugins` which plugins are on or off and their boot settings.
+import type { Section } from './load.js';
 
 export interface PluginEntry {
   readonly on: boolean;
   readonly config: Readonly<Record<string, unknown>>;
+  /** as the file calls it, where that is not its name */
+  readonly key?: string;
 }
 export interface ConfigFile {
   readonly path: string;
@@ -15,54 +14,9 @@ export interface ConfigFile {
   readonly panel: Readonly<Record<string, unknown>>;
   readonly plugins: ReadonlyMap<string, PluginEntry>;
 }
-export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: new Map() };
-
 export const DEFAULT_DATA_DIRECTORY = './data';
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function readPlugin(path: string, name: string, value: unknown, problems: string[]): PluginEntry {
-  const where = `plugins.${name} in ${path}`;
-  if (typeof value === 'boolean') return { on: value, config: {} };
-  if (!isObject(value)) {
-    problems.push(`${where} must be true, false or an object with "on" and "config"`);
-    return { on: true, config: {} };
-  }
-  const { on = true, config = {}, ...unknown } = value;
-  for (const key of Object.keys(unknown)) problems.push(`plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`);
-  if (typeof on !== 'boolean') problems.push(`plugins.${name}.on in ${path} must be true or false`);
-  if (!isObject(config)) problems.push(`plugins.${name}.config in ${path} must be an object`);
-  return { on: on !== false, config: isObject(config) ? config : {} };
-}
-
-function parse(path: string, text: string): ConfigFile {
-  const problems: string[] = [];
-  let whole: unknown;
-  try {
-    whole = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    // The message quotes the file, where a password may stand.
-    return { ...noFile, path, problems: [`${path} is no JSON: ${messageOf(error).replace(/, (?:\.\.\.)?".*$/s, '')}; correct it or remove it`] };
-  }
-  if (!isObject(whole)) return { ...noFile, path, problems: [`${path} must hold an object, like {"plugins": {}}`] };
-  const { plugins = {}, ...panel } = whole;
-  if (!isObject(plugins)) problems.push(`plugins in ${path} must be an object from names of plugins to true, false or an object`);
-  const entries = Object.entries(isObject(plugins) ? plugins : {}).map(([name, value]) => [name, readPlugin(path, name, value, problems)] as const);
-  return { path, problems, panel, plugins: new Map(entries) };
-}
-
-/** WEIR_CONFIG, or weir.json in the data folder where it is there. What is wrong with it is in `problems`. */
-export async function readConfigFile(env: Environment): Promise<ConfigFile> {
-  const chosen = env['WEIR_CONFIG'] || undefined;
-  const path = resolve(chosen ?? join(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY, 'weir.json'));
-  try {
-    return parse(path, await readFile(path, 'utf8'));
-  } catch (error) {
-    const missing = ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));
-    if (missing && chosen === undefined) return noFile;
-    return { ...noFile, path, problems: [missing ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out` : `${path} cannot be read: ${messageOf(error)}`] };
-  }
-}
+export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: new Map() };
 
 /** The kernel's own settings stand at the top. */
 export const panelSection = ({ path, panel }: ConfigFile): Section => ({ values: panel, at: (key) => `${key} in ${path}` });
-export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Section => ({ values: plugins.get(name)?.config ?? {}, at: (key) => `plugins.${name}.config.${key} in ${path}` });
+export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Section => ({ values: plugins.get(name)?.config ?? {}, at: (key) => `plugins.${plugins.get(name)?.key ?? name}.config.${key} in ${path}` });

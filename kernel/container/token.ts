@@ -21,12 +21,19 @@ export interface ExtensionPoint<T> {
   readonly kind: 'point';
   readonly owner: string;
   readonly name: string;
+  /** What is wrong with an entry, if anything; its plugin is left out then. */
+  readonly problem?: ((value: never, plugin: Adder) => string | undefined) | undefined;
   readonly [carries]?: T;
+}
+/** Who adds an entry. */
+export interface Adder {
+  readonly name: string;
+  readonly outside?: boolean;
 }
 
 export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({ kind: 'token', owner, name, api });
 export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
-export const extensionPoint = <T>(owner: string, name: string): ExtensionPoint<T> => ({ kind: 'point', owner, name });
+export const extensionPoint = <T>(owner: string, name: string, problem?: (value: T, plugin: Adder) => string | undefined): ExtensionPoint<T> => ({ kind: 'point', owner, name, problem });
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
 /** What a plugin receives for its `uses`. */

@@ -3,12 +3,15 @@
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Tap } from './kinds.js';
+import { type Limits, LIMITS, within } from '../plugin/within.js';
 import type { EventQueue } from './queue.js';
 
 /** What the registry needs to know of a tapping plugin. */
 export interface Tapper {
   readonly name: string;
   readonly faulty: boolean;
+  /** is waited for as long as it takes */
+  readonly essential?: boolean;
   readonly queue: EventQueue;
   fault(where: string, error: unknown): void;
 }
@@ -38,7 +41,12 @@ interface DraftCall {
 const isRefusal = (error: unknown): boolean => error instanceof PanelError && error.status < 500;
 
 export class HookRegistry {
+  readonly #limits: Limits;
   readonly #hooks = new Map<string, { kind: Tap['hook']['kind']; hook: TapableHook }>();
+
+  constructor(limits: Limits = LIMITS) {
+    this.#limits = limits;
+  }
 
   #open(kind: Tap['hook']['kind'], id: string): TapableHook {
     const known = this.#hooks.get(id);
@@ -62,7 +70,12 @@ export class HookRegistry {
     const hook = this.#open(kind, id);
     const where = `${id} of ${tapper.name}`;
     const at = { name: tapper.name, stage: options.stage ?? 0 };
-    const call = fn as Fn as Call;
+    const plain = fn as Fn as Call;
+    const limit = this.#limits[kind === 'event' ? 'event' : 'tap'];
+    const call: Call = tapper.essential || kind === 'filter' ? plain : (...args) => {
+      const done = plain(...args);
+      return done instanceof Promise ? within(limit, where, () => done) : done;
+    };
     const asynchronous = (guarded: (...args: unknown[]) => Promise<unknown>) => hook.tapPromise?.(at, async (...args) => (tapper.faulty ? undefined : guarded(...args)));
 
     switch (kind) {

@@ -9,8 +9,9 @@ import type { Proxies } from './address.js';
 import type { Certificate } from './certificate.js';
 import { type Owner, Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
+import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { sortRoutes } from './table.js';
+import { type Mounted, pathOf, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -100,11 +101,21 @@ export class ListenerSet implements ListenersApi {
     return listener;
   }
 
-  /** Sorts and checks the whole table, then swaps it in on every listener. */
+  /** The whole table, sorted; throws when something of it cannot be served. */
+  check(routes: readonly Owned[]): Mounted[] {
+    for (const { owner, route } of routes) {
+      const stray = route.listener === owner.name ? undefined : strayPath(owner, pathOf(route));
+      if (stray) throw new PluginError(`plugin ${owner.name} declares ${route.method} ${stray}; move the route there`);
+    }
+    const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
+    for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new PluginError(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+    return sorted;
+  }
+
+  /** Checks the whole table, then swaps it in on every listener. */
   mount(routes: readonly Owned[]): void {
     const owners = new Map(routes.map(({ owner, route }) => [route, owner]));
-    const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
-    for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new Error(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+    const sorted = this.check(routes);
     for (const [name, { listener }] of this.#open) {
       listener.mount(sorted.filter(({ route }) => route.listener === name).map((mounted) => ({ mounted, owner: owners.get(mounted.route) as Owner })));
     }

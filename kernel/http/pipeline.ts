@@ -42,6 +42,7 @@ export interface Owner {
   readonly name: string;
   /** one sentence for people */
   readonly about: string;
+  readonly outside?: boolean;
   readonly faulty: boolean;
   fault(where: string, error: unknown): void;
 }

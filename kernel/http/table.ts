@@ -1,4 +1,6 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
+import type { Adder } from '../container/token.js';
+import { PluginError } from '../plugin/order.js';
 import type { Route } from './route.js';
 
 export interface Mounted {
@@ -31,10 +33,16 @@ export function sortRoutes(routes: readonly { plugin: string; route: Route }[]):
   const seen = new Map<string, Mounted>();
   for (const entry of mounted) {
     const twin = seen.get(`${entry.route.listener} ${shapeOf(entry)}`);
-    if (twin) throw new Error(`${shapeOf(entry)} is declared by ${twin.plugin} (${twin.path}) and by ${entry.plugin} (${entry.path})`);
+    if (twin) throw new PluginError(`${shapeOf(entry)} is declared by ${twin.plugin} (${twin.path}) and by ${entry.plugin} (${entry.path})`);
     seen.set(`${entry.route.listener} ${shapeOf(entry)}`, entry);
   }
   return mounted;
+}
+
+/** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
+export function strayPath({ name, outside }: Adder, path: string): string | undefined {
+  const own = `/panel/api/x/${name}/`;
+  return outside && !path.startsWith(own) ? `${path} is not below ${own}, where a plugin from outside serves` : undefined;
 }
 
 /** What a path is made of where nothing about it is in doubt. */

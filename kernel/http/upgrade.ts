@@ -11,6 +11,7 @@ import { kernelErrors, PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/order.js';
 import { failure } from './envelope.js';
 import type { Owner } from './pipeline.js';
+import { strayPath } from './table.js';
 
 export interface Upgraded {
   readonly request: IncomingMessage;
@@ -28,7 +29,7 @@ export interface Upgrade {
   readonly open: (connection: Upgraded) => void;
 }
 /** What is served beside routes on the panel's listener. */
-export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades');
+export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path }, plugin) => strayPath(plugin, path));
 
 interface Open {
   readonly session: string;

@@ -1,5 +1,6 @@
 // Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
 import type { Log } from '../log/log.js';
+import { LIMITS, within } from '../plugin/within.js';
 import type { Clock } from './clock.js';
 
 export interface Job {
@@ -33,9 +34,11 @@ export class Schedule {
   readonly #log: Log;
   readonly #stop = new AbortController();
   readonly #timers: (() => void)[] = [];
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<Promise<void>, (error: unknown) => void>();
+  readonly #limit: number;
 
-  constructor(clock: Clock, log: Log) {
+  constructor(clock: Clock, log: Log, limit: number = LIMITS.job) {
+    this.#limit = limit;
     this.#clock = clock;
     this.#log = log;
   }
@@ -54,7 +57,7 @@ export class Schedule {
           busy = false;
           this.#running.delete(turn);
         });
-      this.#running.add(turn);
+      this.#running.set(turn, (error) => runner.fault(`job ${name} of ${runner.name}`, error));
     };
     this.#timers.push(this.#clock.every(durationOf(every), tick));
     this.#log.debug('job scheduled', { plugin: runner.name, job: name, every });
@@ -62,13 +65,13 @@ export class Schedule {
 
   /** Resolves when the runs under way are over. For tests. */
   async settled(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.keys());
   }
 
-  /** No further runs; waits for those under way, which are told by their signal. */
+  /** No further runs; waits for those under way, which are told by their signal, but not for one that does not heed it. */
   async stop(): Promise<void> {
     for (const cancel of this.#timers) cancel();
     this.#stop.abort();
-    await this.settled();
+    await Promise.all([...this.#running].map(([turn, fault]) => within(this.#limit, 'its end', () => turn).catch(fault)));
   }
 }

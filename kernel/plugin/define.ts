@@ -65,6 +65,8 @@ export interface Plugin {
   readonly api: number;
   readonly about: string;
   readonly essential: boolean;
+  /** not of this tree: it keeps to names of its own, and its mistakes are its own */
+  readonly outside?: boolean;
   readonly uses: Uses;
   readonly config: Variables;
   readonly tables: Tables;

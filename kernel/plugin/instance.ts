@@ -39,6 +39,12 @@ export class PluginInstance {
   get about(): string {
     return this.plugin.about;
   }
+  get outside(): boolean {
+    return this.plugin.outside ?? false;
+  }
+  get essential(): boolean {
+    return this.plugin.essential;
+  }
   get faulty(): boolean {
     return this.state === 'faulty';
   }

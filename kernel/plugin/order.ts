@@ -1,29 +1,37 @@
 // Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
 import { KERNEL_API, type Plugin } from './define.js';
 
-/** A set of plugins that cannot run together; the message names the culprits and the way out. */
+/** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
+  readonly culprit: Plugin | undefined;
+  constructor(message: string, culprit?: Plugin, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.culprit = culprit;
+  }
 }
 
 const KERNEL = 'kernel';
 
-function requirements(plugin: Plugin, names: ReadonlySet<string>): string[] {
+const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined => plugins.find((plugin) => plugin?.outside);
+
+function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: ReadonlySet<string>): string[] {
   const owners = Object.values(plugin.uses).flatMap((wanted) => {
     const { owner } = wanted.kind === 'maybe' ? wanted.token : wanted;
     if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
     if (wanted.kind === 'maybe') return [];
-    throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`);
+    if (gone.has(owner)) throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`, plugin);
+    throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`, outsider(plugin));
   });
   return [...new Set(owners)];
 }
 
-/** Checks that the plugins fit this kernel and each other; returns them in start order. */
-export function orderPlugins(plugins: readonly Plugin[]): Plugin[] {
+/** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` were to run and cannot. */
+export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<string> = new Set()): Plugin[] {
   const byName = new Map<string, Plugin>();
   for (const plugin of plugins) {
-    if (plugin.api !== KERNEL_API) throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`);
-    if (byName.has(plugin.name)) throw new PluginError(`two plugins are called ${plugin.name}`);
+    if (plugin.api !== KERNEL_API) throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`, outsider(plugin));
+    if (byName.has(plugin.name)) throw new PluginError(`two plugins are called ${plugin.name}`, outsider(plugin, byName.get(plugin.name)));
     byName.set(plugin.name, plugin);
   }
   const names = new Set(byName.keys());
@@ -31,8 +39,8 @@ export function orderPlugins(plugins: readonly Plugin[]): Plugin[] {
   const done = new Set<string>();
   const visit = (plugin: Plugin, path: readonly string[]): void => {
     if (done.has(plugin.name)) return;
-    if (path.includes(plugin.name)) throw new PluginError(`plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`);
-    for (const name of requirements(plugin, names).sort()) visit(byName.get(name) as Plugin, [...path, plugin.name]);
+    if (path.includes(plugin.name)) throw new PluginError(`plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`, outsider(plugin, ...path.map((name) => byName.get(name))));
+    for (const name of requirements(plugin, names, gone).sort()) visit(byName.get(name) as Plugin, [...path, plugin.name]);
     done.add(plugin.name);
     ordered.push(plugin);
   };

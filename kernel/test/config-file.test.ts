@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { bool, int, optional, variable, withDefault, word } from '../index.js';
 import { configure } from '../config/configure.js';
-import { type ConfigFile, noFile, readConfigFile } from '../config/file.js';
+import { type ConfigFile, noFile } from '../config/file.js';
+import { readConfigFile } from '../../panel/config-file.js';
 import { ConfigError } from '../config/load.js';
-import { choosePlugins, readPreset } from '../plugin/choose.js';
+import { choosePlugins, readPreset } from '../../panel/choose.js';
 import { PluginError } from '../plugin/order.js';
 import { bare, World } from './world.js';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { definePlugin, maybe, type Plugin, token } from '../index.js';
 import { orderPlugins, PluginError } from '../plugin/order.js';
-import { findPlugins } from '../plugin/find.js';
+import { findPlugins } from '../../panel/find.js';
 
 const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>
   definePlugin({ name, version: '1.0.0', api: 1, about: 'x', uses: Object.fromEntries([...uses.map((owner) => [`use_${owner}`, token<object>(owner, 'Api')]), ...wishes.map((owner) => [`wish_${owner}`, maybe(token<object>(owner, 'Api'))])]) as Record<string, ReturnType<typeof token<object>>> });

@@ -123,8 +123,8 @@ test('a plugin that breaks while it is built is named, and nothing was started',
       throw new Error('bang');
     }
   }
-  t.is((await refusedBoot(early, { ...bare('late'), services: { bomb: singleton(Explodes) } as unknown as Plugin['services'] })).message, 'plugin late could not be built: bang');
-  t.is((await refusedBoot(early, bare('late', { hooks: () => { throw new Error('no hooks'); } }))).message, 'plugin late could not be built: no hooks');
+  t.is((await refusedBoot(early, { ...bare('late', { essential: true }), services: { bomb: singleton(Explodes) } as unknown as Plugin['services'] })).message, 'plugin late could not be built: bang');
+  t.is((await refusedBoot(early, bare('late', { essential: true, hooks: () => { throw new Error('no hooks'); } }))).message, 'plugin late could not be built: no hooks');
   t.false(started);
 });
 

@@ -9,6 +9,8 @@ import type { ConfigFile } from '../config/file.js';
 import { Kernel } from '../kernel.js';
 import type { Clock } from '../jobs/clock.js';
 import { databaseEnvironment, dropDatabase } from '../../test/harness/database.js';
+import { PluginError } from '../plugin/order.js';
+import type { Limits } from '../plugin/within.js';
 
 export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly level: string;
@@ -32,6 +34,9 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly file?: ConfigFile;
   readonly clock?: Clock;
+  readonly limits?: Partial<Limits>;
+  /** plugins may be left out; else that is a failure of the boot */
+  readonly partial?: boolean;
   /** of a former world, for restarts */
   readonly folder?: string;
 }
@@ -82,7 +87,13 @@ export class World {
         strict: true,
         ...(options.file && { file: options.file }),
         ...(options.clock && { clock: options.clock }),
+        ...(options.limits && { limits: options.limits }),
       });
+      const failed = kernel.plugins().find(({ state }) => state === 'failed');
+      if (failed && !options.partial) {
+        await kernel.stop('a plugin is left out');
+        throw new PluginError(failed.reason);
+      }
       return new World(kernel, folder, log);
     } catch (error) {
       if (!options.folder) await rm(folder, { recursive: true, force: true });

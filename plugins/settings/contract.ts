@@ -15,7 +15,10 @@ export interface SettingGroupEntry {
   /** From the config file: what holds as long as no admin has changed it. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
-export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups');
+export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', ({ group }, { name, outside }) => {
+  const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${name}.`)) : [];
+  return foreign.length === 0 ? undefined : `the setting ${foreign.join(', ')} must be called ${name}.…, as a plugin from outside has no names but its own`;
+});
 
 export interface SettingsApi {
   /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */

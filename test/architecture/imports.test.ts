@@ -13,6 +13,7 @@ function trespasses({ path, imports, isTest }: Source): string[] {
     const other = pluginOf(target);
     if (/^test\/|\/test\/|\.test\.ts$/.test(target)) return [`${path} imports ${target}: sources do not need tests`];
     if (path.startsWith('kernel/') && !target.startsWith('kernel/')) return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
+    if (isPlugin && target.startsWith('panel/')) return [`${path} imports ${target}: plugins know nothing of the program around them`];
     if (isPlugin && target.startsWith('kernel/') && target !== DOOR) return [`${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`];
     if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`) return [`${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`];
     return [];

@@ -45,7 +45,7 @@ test('without a terminal it is in a file for its owner only, and never in the lo
 test('on a terminal it is shown there, and no file is written', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  const entry = fileURLToPath(new URL('../../kernel/main.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
   // util-linux' script gives a program a terminal; BSD's takes other arguments.
   const panel = spawn('script', ['-qefc', `"${process.execPath}" --input-type=module -e "const { main } = await import('${entry}'); await main();"`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...environmentOf(dataDirectory), ...TOLD_NOTHING },

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import test from 'ava';
-import { readPreset } from '../../kernel/plugin/choose.js';
-import { findPlugins } from '../../kernel/plugin/find.js';
+import { readPreset } from '../../panel/choose.js';
+import { findPlugins } from '../../panel/find.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kernel } from '../../kernel/kernel.js';
-import { readPreset } from '../../kernel/main.js';
-import { findPlugins } from '../../kernel/plugin/find.js';
+import { readPreset } from '../../panel/choose.js';
+import { findPlugins } from '../../panel/find.js';
 import type { Clock } from '../../kernel/jobs/clock.js';
+import { PluginError } from '../../kernel/plugin/order.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
 import { environmentOf, PanelApi } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
@@ -42,6 +43,11 @@ export class TestPanel extends PanelApi {
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
     const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
+    const failed = kernel.plugins().find(({ state }) => state === 'failed');
+    if (failed) {
+      await kernel.stop('a plugin is left out');
+      throw new PluginError(failed.reason);
+    }
     const panel = new TestPanel(kernel, dataDirectory, log);
     await panel.login();
     return panel;

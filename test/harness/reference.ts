@@ -2,8 +2,8 @@
 import { clientOf } from '../../plugins/api-docs/client.js';
 import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
-import { readPreset } from '../../kernel/main.js';
-import { findPlugins } from '../../kernel/plugin/find.js';
+import { readPreset } from '../../panel/choose.js';
+import { findPlugins } from '../../panel/find.js';
 
 export interface Reference {
   readonly document: OpenApi;

@@ -9,7 +9,7 @@ import { bool, command, defineErrors, definePlugin, int, list, optional, type Pl
 import { declaredCommands } from '../../../cli/declared.js';
 import { lockFolder } from '../../../kernel/database/lock.js';
 import { Kernel } from '../../../kernel/kernel.js';
-import { findPlugins } from '../../../kernel/plugin/find.js';
+import { findPlugins } from '../../../panel/find.js';
 import { until } from '../../../test/harness/until.js';
 import { askPanel } from '../channel.js';
 import commandLine from '../index.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { bool, type Database, definePlugin, extend, int, type Plugin, tap, text, variable, withDefault } from '../../../kernel/index.js';
 import { Kernel } from '../../../kernel/kernel.js';
-import { findPlugins } from '../../../kernel/plugin/find.js';
+import { findPlugins } from '../../../panel/find.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';

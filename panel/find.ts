@@ -1,9 +1,9 @@
 // Finds plugins by name in the source tree. Only what the configuration names is ever imported.
 import { access } from 'node:fs/promises';
-import { KERNEL_API, type Plugin } from './define.js';
-import { PluginError } from './order.js';
+import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
+import { PluginError } from '../kernel/plugin/order.js';
 
-const FOLDER = new URL('../../plugins/', import.meta.url);
+const FOLDER = new URL('../plugins/', import.meta.url);
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 const isPlugin = (value: unknown): value is Plugin => typeof value === 'object' && value !== null && 'name' in value && 'api' in value && 'services' in value;

@@ -1,13 +1,11 @@
 // The panel's process: boots, tells where it is, ends on a signal.
-import { readConfigFile } from './config/file.js';
-import { ConfigError } from './config/load.js';
-import { messageOf } from './errors/errors.js';
-import { Kernel } from './kernel.js';
-import { createLog } from './log/log.js';
-import { choosePlugins } from './plugin/choose.js';
-import { PluginError } from './plugin/order.js';
-
-export { readPreset } from './plugin/choose.js';
+import { ConfigError } from '../kernel/config/load.js';
+import { messageOf } from '../kernel/errors/errors.js';
+import { Kernel } from '../kernel/kernel.js';
+import { createLog } from '../kernel/log/log.js';
+import { readConfigFile } from './config-file.js';
+import { choosePlugins } from './choose.js';
+import { PluginError } from '../kernel/plugin/order.js';
 
 const STOP_LIMIT_MS = 9_500;
 
@@ -44,7 +42,7 @@ export async function main(): Promise<void> {
   try {
     kernel = await Kernel.boot({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable });
   } catch (error) {
-    const forPeople = error instanceof ConfigError || error instanceof PluginError;
+    const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });
     process.exit(ending ? 0 : 1);
   }

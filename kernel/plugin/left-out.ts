@@ -1,0 +1,47 @@
+// Plugins that could not run. What is not essential is left out with its reason, and the rest runs.
+import { token } from '../container/token.js';
+import { messageOf } from '../errors/errors.js';
+import type { Plugin } from './define.js';
+import type { State } from './instance.js';
+import { PluginError } from './order.js';
+
+export interface LeftOut {
+  readonly name: string;
+  readonly version: string;
+  readonly about: string;
+  readonly outside: boolean;
+  /** a sentence that names the plugin and the way out */
+  readonly reason: string;
+  readonly error?: unknown;
+}
+export interface PluginState extends Omit<LeftOut, 'error'> {
+  readonly state: State | 'failed';
+}
+
+/** For who shows which plugins there are; provided by the kernel. */
+export interface PluginsApi {
+  list(): readonly PluginState[];
+}
+export const Plugins = token<PluginsApi>('kernel', 'plugins');
+
+const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError => (cause instanceof PluginError ? new PluginError(cause.message, cause.culprit ?? plugin) : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause));
+
+/** Whatever goes wrong in here is this plugin's doing. */
+export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
+  try {
+    const done = work();
+    return done instanceof Promise ? (done.catch((cause: unknown) => { throw blamed(plugin, what, cause); }) as T) : done;
+  } catch (cause) {
+    throw blamed(plugin, what, cause);
+  }
+}
+
+/** What is left when a culprit is left out; throws the error again where the panel cannot do without. */
+export function leaveOut(error: unknown, plugins: readonly Plugin[], leftOut: LeftOut[]): readonly Plugin[] {
+  const culprit = error instanceof PluginError ? error.culprit : undefined;
+  if (!culprit || culprit.essential) throw error;
+  const { name, version, about, outside = false } = culprit;
+  const { message: reason, cause } = error as PluginError;
+  leftOut.push({ name, version, about, outside, reason, ...(cause !== undefined && { error: cause }) });
+  return plugins.filter((plugin) => plugin !== culprit);
+}

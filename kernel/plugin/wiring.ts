@@ -1,0 +1,45 @@
+// What plugins give each other, tokens and entries of lists, gathered while they are built in start order.
+import type { Extended, ExtensionPoint, Provision, Token } from '../container/token.js';
+import type { PluginContext } from './define.js';
+import type { PluginInstance } from './instance.js';
+import { PluginError } from './order.js';
+
+export class Wiring {
+  readonly #provided: Map<string, Provision>;
+  readonly #added: { readonly point: ExtensionPoint<unknown>; readonly plugin: string; readonly value: unknown }[] = [];
+  readonly #tables = new Map<string, string>();
+
+  /** `own` is what the kernel itself provides. */
+  constructor(own: readonly Provision[]) {
+    this.#provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
+  }
+
+  readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] => this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
+
+  build(instance: PluginInstance, context: PluginContext): void {
+    const { plugin, name } = instance;
+    for (const { name: table } of Object.values(plugin.tables)) {
+      const other = this.#tables.get(table);
+      if (other) throw new PluginError(`the table ${table} is declared by ${other} and by ${name}`);
+      this.#tables.set(table, name);
+    }
+    instance.build(context, (wanted) => this.#resolve(name, wanted));
+    for (const { token, value } of plugin.provides(instance.scope)) {
+      const id = `${token.owner}/${token.name}`;
+      if (token.owner !== name) throw new PluginError(`plugin ${name} provides ${id}, a token of another plugin`);
+      if (this.#provided.has(id)) throw new PluginError(`plugin ${name} provides ${id} twice`);
+      this.#provided.set(id, { token, value: instance.facade(value) });
+    }
+    for (const { point, value } of plugin.extends(instance.scope)) {
+      const problem = point.problem?.(value as never, plugin);
+      if (problem) throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
+      this.#added.push({ point, plugin: name, value });
+    }
+  }
+
+  #resolve(user: string, wanted: Token<unknown>): object | undefined {
+    const found = this.#provided.get(`${wanted.owner}/${wanted.name}`);
+    if (found && found.token.api !== wanted.api) throw new PluginError(`plugin ${user} was written for number ${wanted.api} of ${wanted.owner}/${wanted.name}, but ${wanted.owner} provides number ${found.token.api}; update the older of the two`);
+    return found?.value;
+  }
+}

@@ -1,0 +1,16 @@
+// How long others wait for a plugin.
+export const LIMITS = { start: 30_000, essentialStart: 120_000, tap: 5_000, event: 60_000, job: 2_000 } as const;
+export type Limits = { readonly [K in keyof typeof LIMITS]: number };
+
+/** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */
+export async function within<T>(ms: number, what: string, work: () => T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,84 @@
+// Which plugins are on: those of the preset, more or fewer by the config file, and those from outside that it names.
+import { access, readFile } from 'node:fs/promises';
+import type { ConfigFile, PluginEntry } from '../kernel/config/file.js';
+import type { Environment } from '../kernel/config/load.js';
+import { DEFAULT_PRESET, presets } from '../kernel/config/panel.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import { findPlugin } from './find.js';
+import type { LeftOut } from '../kernel/plugin/left-out.js';
+import { PluginError } from '../kernel/plugin/order.js';
+import { isOutside, type Manifest, nameIn, readManifest } from './manifest.js';
+import { loadOutside, placesOf } from './outside.js';
+
+const BUILT_IN = new URL('../plugins/', import.meta.url);
+const PRESETS = new URL('../../config/presets/', import.meta.url);
+/** In a preset: everything of another one. */
+const ANOTHER = /^preset:(.+)$/;
+
+export async function readPreset(name: string): Promise<string[]> {
+  const entries = JSON.parse(await readFile(new URL(`${name}.json`, PRESETS), 'utf8')) as string[];
+  const lists = entries.map((entry) => {
+    const other = ANOTHER.exec(entry)?.[1];
+    return other === undefined ? [entry] : readPreset(other);
+  });
+  return [...new Set((await Promise.all(lists)).flat())];
+}
+
+export interface Chosen {
+  readonly plugins: Plugin[];
+  readonly file: ConfigFile;
+  /** from outside, and of no use as they are */
+  readonly leftOut: LeftOut[];
+}
+
+const isBuiltIn = (name: string): Promise<boolean> => access(new URL(`${name}/index.js`, BUILT_IN)).then(() => true, () => false);
+
+/** Those that the file names by where they lie. Their sections go by their names from here on; whoever is of no use is left out. */
+async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen> {
+  const sections = new Map<string, PluginEntry>([...file.plugins].filter(([key]) => !isOutside(key)));
+  const plugins: Plugin[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const [reference, entry] of [...file.plugins].filter(([key, { on }]) => isOutside(key) && on)) {
+    let manifest: Manifest | undefined;
+    try {
+      manifest = await readManifest(reference, placesOf(env, file.path));
+      const { name } = manifest;
+      if (name === 'kernel' || (await isBuiltIn(name))) throw new PluginError(`the plugin ${reference} is called ${name}, as one that is built in; its author has to call it something else`);
+      if (sections.has(name)) throw new PluginError(`the plugin ${reference} is called ${name}, as another one in ${file.path}; leave one of them out`);
+      sections.set(name, { ...entry, key: reference });
+      plugins.push(await loadOutside(reference, manifest));
+    } catch (error) {
+      if (!(error instanceof PluginError)) throw error;
+      leftOut.push({ name: manifest?.name ?? nameIn(reference), version: manifest?.version ?? '', about: '', outside: true, reason: error.message, ...(error.cause !== undefined && { error: error.cause }) });
+    }
+  }
+  return { plugins, file: { ...file, plugins: sections }, leftOut };
+}
+
+/** Which plugins run. What cannot be found is added to the problems of the file, to be reported with all others. */
+export async function choosePlugins(env: Environment, configFile: ConfigFile): Promise<Chosen> {
+  const outside = await chooseOutside(env, configFile);
+  const { file } = outside;
+  const problems = [...file.problems];
+  const find = (name: string): Promise<Plugin | undefined> =>
+    findPlugin(name).catch((error: unknown) => {
+      if (!(error instanceof PluginError)) throw error;
+      problems.push(file.plugins.has(name) ? `${error.message} (plugins.${name} in ${file.path})` : error.message);
+      return undefined;
+    });
+  const preset = env['WEIR_PRESET'] || file.panel['preset'];
+  // A name that is none is reported with the other boot settings.
+  const names = new Set(await readPreset(presets.find((known) => known === preset) ?? DEFAULT_PRESET));
+  for (const [name, { on, key }] of file.plugins) {
+    if (key !== undefined) continue;
+    if (on) names.add(name);
+    else {
+      names.delete(name);
+      // One that cannot even be loaded may be off for just that reason.
+      const plugin = await find(name).catch(() => undefined);
+      if (plugin?.essential) problems.push(`plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`);
+    }
+  }
+  const plugins = await Promise.all([...names].map(find));
+  return { plugins: [...plugins.filter((plugin) => plugin !== undefined), ...outside.plugins], file: { ...file, problems }, leftOut: outside.leftOut };
+}

@@ -1,0 +1,71 @@
+// What a package says of itself, read before any of its code runs.
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { messageOf } from '../kernel/errors/errors.js';
+import { KERNEL_API } from '../kernel/plugin/define.js';
+import { PluginError } from '../kernel/plugin/order.js';
+
+export interface Manifest {
+  /** of the plugin: `weir-plugin-x` is the plugin x */
+  readonly name: string;
+  readonly version: string;
+  /** its module, a path */
+  readonly entry: string;
+}
+
+/** A reference to a plugin from outside, as the config file has it. */
+const REFERENCE = /^(path|npm):(.+)$/s;
+const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?weir-plugin-([a-z][a-z0-9-]*)$/;
+
+export const isOutside = (reference: string): boolean => REFERENCE.test(reference);
+
+export interface Places {
+  readonly dataDirectory: string;
+  /** relative paths begin there: the folder of the config file */
+  readonly base: string;
+}
+
+/** The name to report a plugin by that has not even a readable manifest. */
+export const nameIn = (reference: string): string => PACKAGE.exec(REFERENCE.exec(reference)?.[2] ?? '')?.[1] ?? reference;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `exports` as Node reads it for an import of the package itself, then `main`. */
+function entryOf({ exports, main }: Record<string, unknown>): string | undefined {
+  const whole = isObject(exports) && '.' in exports ? exports['.'] : exports;
+  const chosen = isObject(whole) ? (whole['import'] ?? whole['default']) : whole;
+  const path = exports === undefined ? main : chosen;
+  return typeof path === 'string' ? path : undefined;
+}
+
+export async function readManifest(reference: string, { dataDirectory, base }: Places): Promise<Manifest> {
+  const fail = (problem: string, cause?: unknown): never => {
+    throw new PluginError(`the plugin ${reference} ${problem}`, undefined, cause);
+  };
+  const [, kind, target = ''] = REFERENCE.exec(reference) ?? [];
+  if (kind === 'npm' && !PACKAGE.test(target)) fail('has no name of a package of a plugin; these are called weir-plugin-<name>, or @scope/weir-plugin-<name>');
+  const folder = kind === 'npm' ? join(dataDirectory, 'plugins', 'node_modules', target) : resolve(base, target);
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) =>
+    fail(['ENOENT', 'ENOTDIR'].includes(error.code ?? '') ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with npm install --ignore-scripts --prefix ${join(dataDirectory, 'plugins')} ${target}` : 'correct the path'}` : `cannot be read: ${messageOf(error)}`),
+  );
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(text);
+  } catch (error) {
+    fail(`has a package.json that is no JSON (${messageOf(error)}); install it again`);
+  }
+  if (!isObject(manifest)) return fail('has a package.json that holds no object; install it again');
+  const { name, version, weir } = manifest;
+  const plugin = typeof name === 'string' ? PACKAGE.exec(name)?.[1] : undefined;
+  if (plugin === undefined) return fail(`is a package called ${JSON.stringify(name)}; packages of plugins are called weir-plugin-<name>`);
+  if (kind === 'npm' && name !== target) fail(`calls itself ${String(name)} in its package.json; install it again`);
+  if (typeof version !== 'string' || version === '') return fail('has no version in its package.json; its author has to say one');
+  if (!isObject(weir) || !Number.isInteger(weir['api'])) return fail('does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all');
+  if (weir['api'] !== KERNEL_API) fail(`was written for kernel contract ${String(weir['api'])}, this panel has ${KERNEL_API}; update ${Number(weir['api']) < KERNEL_API ? 'the plugin' : 'the panel'}`);
+  const path = entryOf(manifest);
+  if (path === undefined) return fail('names no module in its package.json; its author has to add "exports": "./dist/index.js"');
+  const entry = resolve(folder, path);
+  const isFile = await stat(entry).then((found) => found.isFile(), () => false);
+  if (!isFile) fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
+  return { name: plugin, version, entry };
+}

@@ -1,0 +1,75 @@
+// Plugins that others wrote: loaded from where the config file says, and held to names of their own so that they can
+// clash with nothing built in. This guards against accidents; a plugin runs with all rights of the panel.
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { declaredCommands } from '../cli/declared.js';
+import { DEFAULT_DATA_DIRECTORY } from '../kernel/config/file.js';
+import type { Environment } from '../kernel/config/load.js';
+import type { ColumnTypes } from '../kernel/database/dialect.js';
+import { messageOf } from '../kernel/errors/errors.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import { PluginError } from '../kernel/plugin/order.js';
+import { within } from '../kernel/plugin/within.js';
+import { type Manifest, type Places, readManifest } from './manifest.js';
+import { resolveToUs } from './resolve.js';
+
+const IMPORT_LIMIT_MS = 10_000;
+/** Enough to read what migrations name; nothing of it is run. */
+const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({ dialect, id: 'BIGINT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255)', text: 'TEXT', json: 'JSON' });
+const CREATED = /\b(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?["'`]?(\w+)/gi;
+const PARTS = ['provides', 'extends', 'hooks', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
+
+export const placesOf = (env: Environment, file: string): Places => {
+  const dataDirectory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  return { dataDirectory, base: file === '' ? dataDirectory : dirname(file) };
+};
+
+export const tablePrefix = (plugin: string): string => `x_${plugin.replaceAll('-', '_')}_`;
+export const variablePrefix = (plugin: string): string => `WEIR_X_${plugin.replaceAll('-', '_').toUpperCase()}_`;
+
+const isPlugin = (value: unknown): value is Plugin => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<string, unknown>;
+  return typeof name === 'string' && typeof api === 'number' && typeof about === 'string' && [uses, tables, config, services].every((part) => typeof part === 'object' && part !== null) && Array.isArray(migrations) && PARTS.every((part) => typeof rest[part] === 'function');
+};
+
+/** What would get into the way of others, one sentence each. */
+function trespasses({ name, tables, migrations, config, commands }: Plugin): string[] {
+  const prefix = tablePrefix(name);
+  const variables = variablePrefix(name);
+  const created = (['sqlite', 'mysql'] as const).flatMap((dialect) => migrations.flatMap(({ up }) => up(words(dialect)))).flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
+  const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter((table) => !table.startsWith(prefix));
+  const wrongVariables = Object.values(config).map(({ variable }) => variable).filter((variable) => !variable.startsWith(variables));
+  const declared = declaredCommands([{ name, commands } as Plugin]).map((command) => command.name);
+  return [
+    ...[...new Set(wrongTables)].map((table) => `its table or index ${table} must be called ${prefix}…`),
+    ...wrongVariables.map((variable) => `its variable ${variable} must be called ${variables}…`),
+    ...declared.filter((command) => command !== name && !command.startsWith(`${name} `)).map((command) => `its command ${command} must begin with ${name}`),
+  ];
+}
+
+async function importPlugin(reference: string, { name, version, entry }: Manifest): Promise<Plugin> {
+  resolveToUs();
+  const loaded = await within(IMPORT_LIMIT_MS, 'the import', () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>).catch((cause: unknown) => {
+    throw new PluginError(`the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
+  });
+  const plugin = loaded.default;
+  if (!isPlugin(plugin)) throw new PluginError(`the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`);
+  if (plugin.name !== name) throw new PluginError(`the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`);
+  return { ...plugin, version, essential: false, outside: true };
+}
+
+/** Rejects with a PluginError whose sentence names the plugin and the way out. */
+export async function loadOutside(reference: string, manifest: Manifest): Promise<Plugin> {
+  const plugin = await importPlugin(reference, manifest);
+  let wrong: string[];
+  try {
+    wrong = trespasses(plugin);
+  } catch (cause) {
+    throw new PluginError(`the plugin ${plugin.name} (${reference}) cannot be read: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
+  }
+  if (wrong.length > 0) throw new PluginError(`the plugin ${plugin.name} (${reference}) uses names that are not its own: ${wrong.join('; ')}`);
+  return plugin;
+}
+
+export { readManifest };
