@@ -9,7 +9,7 @@ export { port, urlPath } from './config/panel.js';
 export { extend, type Extended, extensionPoint, type ExtensionPoint, maybe, provide, token, type Adder } from './container/token.js';
 export type { SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
-export { column, type Row, table, type TableModel, type TableModels } from './database/table.js';
+export { column, type Column, type Row, table, type Table, type TableModel, type TableModels } from './database/table.js';
 export type { Database, Tx } from './database/writer.js';
 export { defineErrors, type Issue, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
 export { type Add, after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';

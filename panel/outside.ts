@@ -10,7 +10,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { within } from '../kernel/plugin/within.js';
-import { type Manifest, type Places, readManifest } from './manifest.js';
+import type { Manifest, Places } from './manifest.js';
 import { resolveToUs } from './resolve.js';
 
 const IMPORT_LIMIT_MS = 10_000;
@@ -48,7 +48,7 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
   ];
 }
 
-async function importPlugin(reference: string, { name, version, entry }: Manifest): Promise<Plugin> {
+async function importPlugin(reference: string, { name, entry }: Manifest): Promise<Plugin> {
   resolveToUs();
   const loaded = await within(IMPORT_LIMIT_MS, 'the import', () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>).catch((cause: unknown) => {
     throw new PluginError(`the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
@@ -56,20 +56,20 @@ async function importPlugin(reference: string, { name, version, entry }: Manifes
   const plugin = loaded.default;
   if (!isPlugin(plugin)) throw new PluginError(`the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`);
   if (plugin.name !== name) throw new PluginError(`the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`);
-  return { ...plugin, version, essential: false, outside: true };
+  return plugin;
 }
 
-/** Rejects with a PluginError whose sentence names the plugin and the way out. */
-export async function loadOutside(reference: string, manifest: Manifest): Promise<Plugin> {
-  const plugin = await importPlugin(reference, manifest);
+/** The plugin under the rules for those from outside; throws a PluginError whose sentence names it and the way out. */
+export function asOutside(plugin: Plugin, where: string, version = plugin.version): Plugin {
   let wrong: string[];
   try {
     wrong = trespasses(plugin);
   } catch (cause) {
-    throw new PluginError(`the plugin ${plugin.name} (${reference}) cannot be read: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
+    throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be read: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
   }
-  if (wrong.length > 0) throw new PluginError(`the plugin ${plugin.name} (${reference}) uses names that are not its own: ${wrong.join('; ')}`);
-  return plugin;
+  if (wrong.length > 0) throw new PluginError(`the plugin ${plugin.name} (${where}) uses names that are not its own: ${wrong.join('; ')}`);
+  return { ...plugin, version, essential: false, outside: true };
 }
 
-export { readManifest };
+/** Rejects with a PluginError whose sentence names the plugin and the way out. */
+export const loadOutside = async (reference: string, manifest: Manifest): Promise<Plugin> => asOutside(await importPlugin(reference, manifest), reference, manifest.version);

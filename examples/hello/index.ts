@@ -1,4 +1,4 @@
-import { definePlugin, payload, route, shape, text, word } from '../../kernel/index.js';
+import { definePlugin, payload, route, shape, text, word } from 'weir/kernel';
 
 export default definePlugin({
   name: 'hello',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Kernel } from '../../kernel/kernel.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
+import { asOutside } from '../../panel/outside.js';
 import type { Clock } from '../../kernel/jobs/clock.js';
 import { PluginError } from '../../kernel/plugin/order.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
@@ -16,6 +17,8 @@ export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
 export interface PanelOptions {
   /** take the place of the built-in plugins of the same name, or come in addition */
   readonly plugins?: readonly Plugin[];
+  /** plugins of others, held to the names that the config file would hold them to */
+  readonly outside?: readonly Plugin[];
   /** built-in plugins that are left out */
   readonly without?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -42,7 +45,8 @@ export class TestPanel extends PanelApi {
     const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name) && !options.without?.includes(name)));
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
-    const kernel = await Kernel.boot({ plugins: [...builtIn, ...replaced.values()], env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
+    const plugins = [...builtIn, ...replaced.values(), ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name))];
+    const kernel = await Kernel.boot({ plugins, env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
     const failed = kernel.plugins().find(({ state }) => state === 'failed');
     if (failed) {
       await kernel.stop('a plugin is left out');

@@ -1,0 +1,24 @@
+import { definePlugin, int, job, list, payload, route, shape, singleton, tap, text, variable, withDefault } from 'weir/kernel';
+import { clientDepleted } from 'weir/plugins/traffic';
+import { migrations, tables } from './tables.js';
+import { Tally } from './tally.js';
+
+export default definePlugin({
+  name: 'acme-tally',
+  version: '0.3.0',
+  api: 1,
+  about: 'Counts how many clients were depleted on which day.',
+  config: { keepDays: variable('WEIR_X_ACME_TALLY_KEEP_DAYS', withDefault(int().min(1), 90), 'how many days are kept') },
+  tables,
+  migrations,
+  services: { tally: singleton(Tally) },
+  hooks: ({ tally }) => [tap(clientDepleted, ({ clients }) => tally.count(clients.length))],
+  routes: ({ tally }) => [
+    route({
+      method: 'GET', path: '/panel/api/x/acme-tally/days', doc: 'Depleted clients by day, newest first.',
+      query: shape({ days: withDefault(int().min(1).max(366), 30) }), reply: payload(list(shape({ day: text(), depleted: int() }))),
+      handle: ({ query }) => tally.last(query.days),
+    }),
+  ],
+  jobs: ({ tally }) => [job('prune', '1d', () => tally.prune())],
+});

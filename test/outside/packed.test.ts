@@ -1,0 +1,65 @@
+// The examples as strangers have them: built and packed as packages of their own, outside the source tree, booted by the program.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { PanelProcess } from '../harness/panel-process.js';
+import { sourceRoot } from '../harness/source-root.js';
+import { folderOf, stranger, writeFiles } from './stranger.js';
+
+const run = promisify(execFile);
+
+interface Packed {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+/** Builds an example in a folder of its own, as its author would, and puts what npm would pack into `modules`. */
+async function pack(t: ExecutionContext, example: string, modules: string): Promise<Packed> {
+  const root = fileURLToPath(await sourceRoot());
+  const folder = join(await folderOf(t), example);
+  await cp(join(root, 'examples', example), folder, { recursive: true });
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of ['weir', '@types']) await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }).catch((error: { stdout?: string }) => t.fail(`${example} does not build: ${error.stdout}`));
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline'], { cwd: folder });
+  const answer = JSON.parse(stdout) as unknown;
+  // npm 11 answers a list, npm 12 an object by name.
+  const [packed] = Object.values(answer as Record<string, { name: string; files: { path: string }[] }>);
+  if (!packed) throw new Error(`npm packs nothing: ${stdout}`);
+  for (const { path } of packed.files) {
+    const target = join(modules, packed.name, path);
+    await mkdir(dirname(target), { recursive: true });
+    await cp(join(folder, path), target);
+  }
+  return { name: packed.name, files: packed.files.map(({ path }) => path).sort() };
+}
+
+test('hello and acme-tally, packed and installed into the data folder, run in a panel; one that is broken beside them does not', async (t) => {
+  const data = await folderOf(t);
+  const modules = join(data, 'plugins', 'node_modules');
+  const hello = await pack(t, 'hello', modules);
+  t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.d.ts', 'dist/index.js', 'package.json'] });
+  const tally = await pack(t, 'acme-tally', modules);
+  t.true(tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')), tally.files.join());
+  const broken = await stranger(data, 'broken', "throw new Error('not today');");
+  await writeFiles(data, { 'weir.json': { plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, [broken]: true } } });
+
+  const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
+  t.teardown(() => panel.kill('SIGTERM'));
+  t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
+  t.deepEqual(await panel.get('/panel/api/x/acme-tally/days'), []);
+  const plugins = await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>('/panel/api/system/plugins');
+  const outside = plugins.filter((plugin) => plugin.outside);
+  const reason = `the plugin broken (${broken}) failed while it was imported: not today; update it, or leave it out`;
+  t.deepEqual(outside.map(({ name, version, state, reason: why }) => [name, version, state, why]), [
+    ['acme-tally', '0.3.0', 'running', ''],
+    ['hello', '1.0.0', 'running', ''],
+    ['broken', '1.2.3', 'failed', reason],
+  ]);
+  t.is(plugins.find(({ name }) => name === 'clients')?.state, 'running');
+  t.like(panel.said('a plugin is left out'), { level: 'error', plugin: 'broken', reason });
+  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+});
