@@ -105,7 +105,7 @@ export class ListenerSet implements ListenersApi {
   check(routes: readonly Owned[]): Mounted[] {
     for (const { owner, route } of routes) {
       const stray = route.listener === owner.name ? undefined : strayPath(owner, pathOf(route));
-      if (stray) throw new PluginError(`plugin ${owner.name} declares ${route.method} ${stray}; move the route there`);
+      if (stray) throw new PluginError(`plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`);
     }
     const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
     for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new PluginError(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);

@@ -1,0 +1,200 @@
+// What one plugin does wrong harms nobody else: each row of the rules, with a good plugin beside the bad one.
+import test from 'ava';
+import { after, choose, composeReadyLine, defineErrors, draft, event, extend, extensionPoint, guard, type Hooks, job, message, provide, route, table, tap, token, afterKernelOpen, column, filter } from '../index.js';
+import { HookRegistry } from '../hooks/registry.js';
+import { Schedule } from '../jobs/schedule.js';
+import { createLog } from '../log/log.js';
+import { PluginInstance } from '../plugin/instance.js';
+import { LIMITS } from '../plugin/within.js';
+import { FakeClock } from '../../test/harness/fake-clock.js';
+import { bare, latch, until, World } from './world.js';
+
+const beforeSow = guard<string>('farm/beforeSow');
+const composeFeed = draft<string, string>('farm/composeFeed');
+const weight = filter<number, string>('farm/weight');
+const chooseField = choose<string, string>('farm/field');
+const afterSow = after<string>('farm/afterSow');
+const sown = event<string>('farm/sown');
+const never = () => new Promise<never>(() => undefined);
+const crash = (): never => {
+  throw new Error('weeds');
+};
+
+function farm(tap = 20, eventLimit = 20) {
+  const registry = new HookRegistry({ ...LIMITS, tap, event: eventLimit });
+  const lines: { msg: string; where?: string; error?: { message: string } }[] = [];
+  const log = createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const plugin = (name: string, essential = false): PluginInstance => {
+    const instance = new PluginInstance(bare(name, { essential }), log, new FakeClock());
+    instance.state = 'running';
+    return instance;
+  };
+  return { registry, plugin, faults: () => lines.filter(({ msg }) => msg === 'plugin fault').map(({ where, error }) => `${where}: ${error?.message}`) };
+}
+
+test('one that hangs in a guard, a draft, a choice or an after hook is a fault after a while, and the others are heard', async (t) => {
+  const { registry, plugin, faults } = farm();
+  const bad = plugin('bad');
+  const good = plugin('good');
+  const heard: string[] = [];
+  for (const hook of [beforeSow, afterSow]) registry.add(bad, tap(hook, never));
+  registry.add(bad, tap(composeFeed, (add) => {
+    add('straw');
+    return never();
+  }));
+  registry.add(bad, tap(chooseField, never));
+  registry.add(good, tap(beforeSow, (seed) => void heard.push(`before ${seed}`)));
+  registry.add(good, tap(composeFeed, (add) => add('oats')));
+  registry.add(good, tap(chooseField, () => 'north'));
+  registry.add(good, tap(afterSow, (seed) => void heard.push(`after ${seed}`)));
+  await registry.check(beforeSow, 'rye');
+  t.deepEqual(await registry.compose(composeFeed, 'cow'), [{ plugin: 'good', entry: 'oats' }]);
+  t.is(await registry.choose(chooseField, 'rye'), 'north');
+  await registry.after(afterSow, 'rye');
+  t.deepEqual(heard, ['before rye', 'after rye']);
+  t.deepEqual(faults().map((fault) => fault.replace(/ took longer.*/, '')), ['farm/beforeSow of bad: farm/beforeSow of bad', 'farm/composeFeed of bad: farm/composeFeed of bad', 'farm/field of bad: farm/field of bad', 'farm/afterSow of bad: farm/afterSow of bad']);
+});
+
+test('a strict guard that hangs fails closed', async (t) => {
+  const { registry, plugin } = farm();
+  registry.add(plugin('bad'), tap(beforeSow, never, { strict: true }));
+  await t.throwsAsync(registry.check(beforeSow, 'rye'), { message: /farm\/beforeSow of bad took longer than 0.02 s/ });
+});
+
+test('what is essential is waited for', async (t) => {
+  const { registry, plugin, faults } = farm(1);
+  const slow = latch();
+  registry.add(plugin('heart', true), tap(beforeSow, () => slow.opened));
+  const done = registry.check(beforeSow, 'rye').then(() => 'done');
+  t.is(await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))]), 'waits');
+  slow.open();
+  t.is(await done, 'done');
+  t.deepEqual(faults(), []);
+});
+
+test('a listener that hangs on an event is given up, and hears the next one', async (t) => {
+  const { registry, plugin, faults } = farm();
+  const bad = plugin('bad');
+  const heard: string[] = [];
+  registry.add(bad, tap(sown, (seed) => (heard.push(seed), seed === 'rye' ? never() : undefined)));
+  registry.emit(sown, 'rye');
+  registry.emit(sown, 'oats');
+  await bad.queue.settled();
+  t.deepEqual(heard, ['rye', 'oats']);
+  t.regex(faults().join(), /^farm\/sown of bad: .*took longer/);
+});
+
+test('a job that does not heed its signal does not keep a stop', async (t) => {
+  const clock = new FakeClock();
+  const faults: string[] = [];
+  const jobs = new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined }), 20);
+  jobs.start({ name: 'bad', faulty: false, fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`) }, job('plough', '1s', never));
+  clock.tick(1_000);
+  await jobs.stop();
+  t.deepEqual(faults, ['job plough of bad: its end took longer than 0.02 s']);
+});
+
+test('twenty faults of any kind within five minutes close it, and the rest goes on', async (t) => {
+  const inner: { hooks?: Hooks } = {};
+  const get = (path: string, handle: () => string) => route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
+  const owner = bare('farm', { start: ({ hooks }) => void (inner.hooks = hooks), routes: () => [get('/farm', () => 'well')] });
+  const bad = bare('bad', {
+    hooks: () => [tap(beforeSow, crash), tap(composeFeed, crash), tap(weight, crash), tap(chooseField, crash), tap(sown, crash)],
+    routes: () => [get('/bad', crash)],
+  });
+  await using world = await World.boot([owner, bad]);
+  const { hooks } = inner;
+  if (!hooks) return t.fail('the farm did not start');
+  const state = () => world.kernel.plugins().find(({ name }) => name === 'bad');
+  for (let round = 0; round < 3; round++) {
+    await hooks.check(beforeSow, 'rye');
+    t.deepEqual(await hooks.compose(composeFeed, 'cow'), []);
+    t.is(hooks.refine(weight, 7, 'cow'), 7);
+    t.is(await hooks.choose(chooseField, 'rye'), undefined);
+    hooks.emit(sown, 'rye');
+    await world.kernel.settled();
+    t.is((await world.call('/bad')).status, 500);
+  }
+  t.is(world.faults().length, 18);
+  t.is(state()?.state, 'running');
+  await hooks.check(beforeSow, 'rye');
+  await hooks.compose(composeFeed, 'cow');
+  t.like(state(), { state: 'faulty' });
+  t.regex(state()?.reason ?? '', /failed twenty times .* restart/);
+  t.is((await world.call('/bad')).status, 503);
+  t.is((await world.call('/farm')).body.msg, 'well');
+});
+
+test('a flood of events fills only the queue of who is slow, and a stop is not kept by it', async (t) => {
+  const inner: { hooks?: Hooks } = {};
+  let heard = 0;
+  const flood = latch();
+  const world = await World.boot([
+    bare('farm', { start: ({ hooks }) => void (inner.hooks = hooks) }),
+    bare('slow', { hooks: () => [tap(sown, () => flood.opened)] }),
+    bare('good', { hooks: () => [tap(sown, () => void heard++)] }),
+  ]);
+  t.teardown(() => world[Symbol.asyncDispose]());
+  for (let i = 0; i < 900; i++) inner.hooks?.emit(sown, `s${i}`);
+  await until(() => heard === 900, 'the good one has heard all');
+  for (let i = 0; i < 900; i++) inner.hooks?.emit(sown, `s${i}`);
+  await until(() => heard === 1800, 'the good one has heard all again');
+  t.is(world.log.filter(({ msg, plugin }) => plugin === 'slow' && msg.includes('behind with its events')).length, 1);
+  flood.open();
+  await world.kernel.settled();
+});
+
+const Well = token<object>('well', 'Well');
+const Ears = extensionPoint<number>('farm', 'Ears', (value, { name }) => (value > 2 ? `${name} has ${value} ears` : undefined));
+const wrong = defineErrors('bad', { NO: [403, 'not you'] });
+/** How it goes wrong at each step of the start, and what is said. */
+const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] = [
+  ['migrate', { migrations: [{ name: '0001-bad', up: () => ['CREATE TABEL x (y)'] }] }, /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed, nothing of it was kept/],
+  ['tables', { tables: { sheep: table('sheep', { id: column.id() }) } }, /^the table sheep is declared by a-farm and by bad$/],
+  ['provides', { provides: crash }, /^plugin bad could not be built: weeds$/],
+  ['token', { provides: () => [provide(Well, {})] }, /^plugin bad provides well\/Well, a token of another plugin$/],
+  ['uses', { uses: { well: Well } }, /^plugin bad needs well\/Well, but well does not provide it$/],
+  ['extends', { extends: () => [extend(Ears, 3)] }, /^plugin bad cannot add to farm\/Ears: bad has 3 ears$/],
+  ['hooks', { hooks: crash }, /^plugin bad could not be built: weeds$/],
+  ['start', { start: () => { throw wrong.NO(); } }, /^plugin bad did not start: not you$/],
+  ['a start that hangs', { start: never }, /^plugin bad did not start: its start took longer than 0.2 s$/],
+  ['commands', { commands: crash }, /^plugin bad cannot offer its commands: weeds$/],
+  ['routes', { routes: crash }, /^plugin bad cannot serve its routes: weeds$/],
+  ['a path', { routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] }, /^GET \/farm is declared by a-farm \(\/farm\) and by bad \(\/farm\)$/],
+  ['a path of others', { outside: true, routes: () => [route({ method: 'GET', path: '/panel/api/barn', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] } as never, /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/, where a plugin from outside serves; move it there$/],
+  ['jobs', { jobs: () => [job('plough', 'soon', () => undefined)] }, /^plugin bad cannot run its jobs: "soon" is no duration/],
+];
+for (const [step, part, said] of steps) {
+  test(`left out without a trace when it fails at: ${step}`, async (t) => {
+    const story: string[] = [];
+    const farmer = bare('a-farm', {
+      tables: { sheep: table('sheep', { id: column.id() }) },
+      migrations: [{ name: '0001', up: ({ id }) => [`CREATE TABLE sheep (id ${id})`] }],
+      start: () => void story.push('start'),
+      stop: () => void story.push('stop'),
+      routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'well' })],
+    });
+    const bad = { ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }), ...(part && 'outside' in part && { outside: true }) };
+    await using world = await World.boot([farmer, bare('well'), bad], { partial: true, limits: { start: 200 } });
+    t.like(world.kernel.plugins().map(({ name, state }) => `${name} ${state}`), ['a-farm running', 'well running', 'bad failed']);
+    t.regex(world.kernel.plugins().find(({ name }) => name === 'bad')?.reason ?? '', said);
+    t.is(world.log.filter(({ msg, plugin }) => msg === 'a plugin is left out' && plugin === 'bad').length, 1);
+    t.is((await world.call('/farm')).body.msg, 'well');
+    // Whoever had started was stopped before the boot that holds.
+    t.is(story.filter((word) => word === 'start').length - story.filter((word) => word === 'stop').length, 1);
+    t.false(story.includes('bad is there'));
+  });
+}
+
+test('whoever is waited for at the opening, or breaks the line that says ready, does not keep the panel from it', async (t) => {
+  const bad = bare('bad', { hooks: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })] });
+  await using world = await World.boot([bare('good'), bad], { limits: { tap: 50 } });
+  t.truthy(world.log.find(({ msg }) => msg === 'ready'));
+  t.deepEqual(world.faults().map((fault) => fault.split(':')[0]), ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad']);
+});
+
+test('an essential plugin stops the start at the same places', async (t) => {
+  for (const [step, part, said] of steps.filter(([name]) => ['migrate', 'hooks', 'start', 'routes', 'jobs'].includes(name))) {
+    await t.throwsAsync(World.boot([bare('a-farm'), bare('bad', { essential: true, ...part })], { partial: true }), { message: said }, step);
+  }
+});
