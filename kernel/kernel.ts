@@ -13,6 +13,7 @@ import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry, Hooks } from './hooks/registry.js';
 import { isLoopback, Proxies } from './http/address.js';
+import type { ReadCertificate } from './http/certificate.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { Upgrades } from './http/upgrade.js';
@@ -37,6 +38,8 @@ export interface KernelOptions {
   readonly clock?: Clock;
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
+  /** without it the panel speaks plain HTTP */
+  readonly readCertificate?: ReadCertificate;
   /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
   readonly forCommand?: boolean;
   /** for tests, which do not wait as long */
@@ -103,7 +106,7 @@ export class Kernel {
     const { clock = systemClock, strict = false } = options;
     const limits = { ...LIMITS, ...options.limits };
     // Configure: every mistake of every plugin at once.
-    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile, new Set(leftOut.map(({ name }) => name)));
+    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile, new Set(leftOut.map(({ name }) => name)), options.readCertificate);
     const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
     for (const name of unknownVariables(options.env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
     if (!certificate && !isLoopback(panel.host)) log.warn('passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1', { host: panel.host });

@@ -3,6 +3,7 @@ import { ConfigError } from '../kernel/config/load.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import { createLog } from '../kernel/log/log.js';
+import { CertificateFiles } from './certificate.js';
 import { readConfigFile } from './config-file.js';
 import { choosePlugins } from './choose.js';
 import { PluginError } from '../kernel/plugin/order.js';
@@ -40,7 +41,7 @@ export async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   try {
-    kernel = await Kernel.boot({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable });
+    kernel = await Kernel.boot({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable, readCertificate: CertificateFiles.read });
   } catch (error) {
     const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });

@@ -1,6 +1,6 @@
 // The first step of the boot: every mistake of environment, config file and set of plugins, reported at once.
 import { messageOf } from '../errors/errors.js';
-import { Certificate } from '../http/certificate.js';
+import type { Certificate, ReadCertificate } from '../http/certificate.js';
 import type { Plugin } from '../plugin/define.js';
 import { orderPlugins, PluginError } from '../plugin/order.js';
 import { type ConfigFile, panelSection, pluginSection } from './file.js';
@@ -22,10 +22,10 @@ export interface Configuration {
   readonly known: readonly string[];
 }
 
-async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[]): Promise<Certificate | undefined> {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[], read: ReadCertificate | undefined): Promise<Certificate | undefined> {
+  if (!read || (tlsCert === undefined && tlsKey === undefined)) return undefined;
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return Certificate.read(tlsCert, tlsKey).catch((error: unknown) => {
+    return read(tlsCert, tlsKey).catch((error: unknown) => {
       problems.push(`WEIR_TLS_CERT and WEIR_TLS_KEY (tlsCert, tlsKey): ${messageOf(error)}`);
       return undefined;
     });
@@ -35,7 +35,7 @@ async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: s
 }
 
 /** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins, or what one from outside is given. */
-export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone: ReadonlySet<string> = new Set()): Promise<Configuration> {
+export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone: ReadonlySet<string> = new Set(), readCertificate?: ReadCertificate): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
   let misfit: PluginError | undefined;
@@ -46,7 +46,7 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
     misfit = error;
   }
   const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
-  const certificate = await certificateOf(panel, problems);
+  const certificate = await certificateOf(panel, problems, readCertificate);
   const configs = new Map(
     plugins.map((plugin) => {
       const { name, config, outside } = plugin;
