@@ -79,11 +79,18 @@ export class PathIndex<T> {
     const end = url.indexOf('?');
     const path = end < 0 ? url : url.slice(0, end);
     if (!PLAIN_PATH.test(path)) return undefined;
+    const literal = this.#routes.get(`${method} ${path}`);
+    if (literal) return { target: literal.target, params: {} };
     const segments = path.split('/');
     for (const mask of this.#masks.get(segments.length) ?? []) {
-      const route = this.#routes.get(`${method} ${segments.map((segment, i) => (mask[i] ? '{}' : segment)).join('/')}`);
-      const values = route && segments.filter((_, i) => mask[i]);
-      if (!route || !values?.every((value) => value !== '')) continue;
+      const values: string[] = [];
+      let key = method;
+      for (const [i, segment] of segments.entries()) {
+        key += `${i === 0 ? ' ' : '/'}${mask[i] ? '{}' : segment}`;
+        if (mask[i]) values.push(segment);
+      }
+      const route = this.#routes.get(key);
+      if (!route || values.includes('')) continue;
       try {
         return { target: route.target, params: Object.fromEntries(route.names.map((name, i) => [name, decodeURIComponent(values[i] as string)])) };
       } catch {

@@ -45,7 +45,8 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET', path: '/panel/api/clients/get/{email}', doc: 'One client, with its inbounds and traffic.',
     params: Email, reply: payload(ClientReply), errors: [errors.NOT_FOUND],
-    handle: ({ params }) => ({ ...clientView(service.find(params.email)), externalLinks: [] }),
+    // Spreading so large an object costs as much as writing it as JSON, and leaves hidden classes behind for every call.
+    handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
   }),
   route({
     method: 'GET', path: '/panel/api/clients/traffic/{email}', doc: 'What one client used, and its limits.',
