@@ -52,20 +52,14 @@ export interface KernelOptions {
 const EVENTS_LIMIT_MS = 2_000;
 const STOP_LIMIT_MS = 8_000;
 
+type Parts = Readonly<{ log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; limits: Limits; leftOut: readonly LeftOut[] }>;
+
 export class Kernel {
   readonly log: Log;
   readonly listeners: ListenerSet;
   readonly dataDirectory: string;
-  readonly #clock: Clock;
-  readonly #instances: PluginInstance[];
-  readonly #hooks: HookRegistry;
-  readonly #connections: Connections;
-  readonly #lock: FolderLock;
-  readonly #writer: Writer;
+  readonly #parts: Parts;
   readonly #schedule: Schedule;
-  readonly #limits: Limits;
-  readonly #leftOut: readonly LeftOut[];
-  readonly #stopping: AbortController;
   /** Whose the kernel's own routes and jobs are. */
   readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
   /** of all plugins, for the command line */
@@ -73,19 +67,11 @@ export class Kernel {
   #isOpen = false;
   #stopped: Promise<void> | undefined;
 
-  private constructor(parts: { log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; limits: Limits; leftOut: readonly LeftOut[] }) {
+  private constructor(parts: Parts) {
+    this.#parts = parts;
     this.log = parts.log;
     this.listeners = parts.listeners;
     this.dataDirectory = parts.dataDirectory;
-    this.#clock = parts.clock;
-    this.#instances = parts.instances;
-    this.#hooks = parts.hooks;
-    this.#connections = parts.connections;
-    this.#lock = parts.lock;
-    this.#writer = parts.writer;
-    this.#stopping = parts.stopping;
-    this.#limits = parts.limits;
-    this.#leftOut = parts.leftOut;
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
   }
 
@@ -144,8 +130,8 @@ export class Kernel {
 
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const wiring = new Wiring(own);
-    const { sequelize } = this.#connections;
-    for (const instance of this.#instances) {
+    const { sequelize } = this.#parts.connections;
+    for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
       blame(plugin, 'could not be built', () =>
         wiring.build(instance, {
@@ -153,34 +139,34 @@ export class Kernel {
           log: instance.log,
           config: configs.get(name)?.values,
           configSource: configs.get(name)?.sources ?? {},
-          db: new Database(this.#connections, this.#writer, name),
+          db: new Database(this.#parts.connections, this.#parts.writer, name),
           tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
-          hooks: new Hooks(this.#hooks, name),
-          clock: this.#clock,
-          signal: this.#stopping.signal,
+          hooks: new Hooks(this.#parts.hooks, name),
+          clock: this.#parts.clock,
+          signal: this.#parts.stopping.signal,
           dataDirectory: this.dataDirectory,
           extensions: wiring.extensions,
         }),
       );
     }
     this.#each('could not be built', (instance) => {
-      for (const tap of instance.plugin.hooks(instance.scope)) this.#hooks.add(instance, tap);
-      this.listeners.upgrades.mount(wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name), this.#instances);
+      for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
+      this.listeners.upgrades.mount(wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name), this.#parts.instances);
     });
   }
 
   /** Those from outside come last: who clashes with what is built in is the one to blame. */
   #each(what: string, work: (instance: PluginInstance) => void): void {
-    for (const instance of [...this.#instances].sort((a, b) => Number(a.outside) - Number(b.outside))) blame(instance.plugin, what, () => work(instance));
+    for (const instance of [...this.#parts.instances].sort((a, b) => Number(a.outside) - Number(b.outside))) blame(instance.plugin, what, () => work(instance));
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
     const started: PluginInstance[] = [];
-    const startedAt = this.#clock.now();
+    const startedAt = this.#parts.clock.now();
     try {
-      for (const instance of this.#instances) {
+      for (const instance of this.#parts.instances) {
         started.push(instance);
-        const limit = this.#limits[instance.essential ? 'essentialStart' : 'start'];
+        const limit = this.#parts.limits[instance.essential ? 'essentialStart' : 'start'];
         await blame(instance.plugin, 'did not start', () => within(limit, 'its start', async () => instance.plugin.start(instance.scope)));
         instance.state = 'running';
       }
@@ -200,7 +186,7 @@ export class Kernel {
     } catch (error) {
       await this.listeners.close();
       await this.#schedule.stop();
-      this.#stopping.abort();
+      this.#parts.stopping.abort();
       await this.#stopPlugins(started);
       throw error;
     }
@@ -210,11 +196,11 @@ export class Kernel {
     this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
     this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.listeners.renewCertificate() });
     this.#isOpen = true;
-    await this.#hooks.after(afterKernelOpen, { startedAt });
-    const facts = await this.#hooks.compose(composeReadyLine, undefined).catch(() => []);
-    for (const { name, reason, error } of this.#leftOut) this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
-    this.log.info('ready', Object.assign({ ms: this.#clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
-    this.#hooks.emit(kernelReady, { startedAt, plugins: this.#instances.map(({ name }) => name) });
+    await this.#parts.hooks.after(afterKernelOpen, { startedAt });
+    const facts = await this.#parts.hooks.compose(composeReadyLine, undefined).catch(() => []);
+    for (const { name, reason, error } of this.#parts.leftOut) this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
+    this.log.info('ready', Object.assign({ ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
+    this.#parts.hooks.emit(kernelReady, { startedAt, plugins: this.#parts.instances.map(({ name }) => name) });
   }
 
   /** Everything that was acknowledged is in the database when this resolves. */
@@ -227,12 +213,12 @@ export class Kernel {
     this.log.info('stopping', { reason });
     await this.listeners.close();
     await this.#schedule.stop();
-    if (this.#isOpen) await this.#hooks.check(beforeKernelStop, { reason }, false);
-    this.#stopping.abort();
-    await this.#stopPlugins(this.#instances);
-    await this.#writer.close();
-    await this.#connections.close();
-    await this.#lock.release();
+    if (this.#isOpen) await this.#parts.hooks.check(beforeKernelStop, { reason }, false);
+    this.#parts.stopping.abort();
+    await this.#stopPlugins(this.#parts.instances);
+    await this.#parts.writer.close();
+    await this.#parts.connections.close();
+    await this.#parts.lock.release();
     this.log.info('stopped', { reason });
   }
 
@@ -248,12 +234,12 @@ export class Kernel {
   /** No job is under way and all queues of events are empty. For tests. */
   async settled(): Promise<void> {
     await this.#schedule.settled();
-    for (const { queue } of this.#instances) await queue.settled();
+    for (const { queue } of this.#parts.instances) await queue.settled();
   }
 
   /** The kernel's view of its plugins, those that could not run included. */
   plugins(): PluginState[] {
-    const running = this.#instances.map(({ plugin: { name, version, about }, outside, state }) => ({ name, version, about, outside, state, reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '' }));
-    return [...running, ...this.#leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
+    const running = this.#parts.instances.map(({ plugin: { name, version, about }, outside, state }) => ({ name, version, about, outside, state, reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '' }));
+    return [...running, ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
   }
 }
