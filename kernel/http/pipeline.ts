@@ -53,29 +53,20 @@ export interface Owner {
  * them at times, and seven times as long a collection).
  */
 class Asked implements RequestInfo {
-  readonly ip: string;
-  readonly host: string;
+  readonly ip: string; readonly host: string; readonly method: string; readonly url: string;
   readonly secure: boolean;
-  readonly method: string;
-  readonly url: string;
   readonly headers: RequestInfo['headers'];
   readonly cookies: RequestInfo['cookies'];
   readonly reply: ReplyTools;
   who: Principal | undefined;
-  params: unknown = {};
-  query: unknown = {};
-  body: unknown = {};
-  readonly #response: Response;
-  #controller: AbortController | undefined;
-  #over = false;
+  params: unknown = {}; query: unknown = {}; body: unknown = {};
+  readonly #response: Response; #controller: AbortController | undefined; #over = false;
 
   constructor(request: Request, response: Response, { cookies, proxies, reply }: { cookies: RequestInfo['cookies']; proxies: Proxies; reply: (secure: boolean) => ReplyTools }) {
     this.ip = proxies.callerAddress(request);
     this.host = proxies.requestHost(request);
     this.secure = proxies.isSecure(request);
-    this.method = request.method;
-    this.url = request.url;
-    this.headers = request.headers;
+    ({ method: this.method, url: this.url, headers: this.headers } = request);
     this.cookies = cookies;
     this.reply = reply(this.secure);
     this.#response = response;
@@ -95,7 +86,6 @@ class Asked implements RequestInfo {
     this.#controller?.abort();
   }
 }
-
 export class Pipeline {
   readonly #parts: PipelineParts;
 
