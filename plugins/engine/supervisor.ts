@@ -155,13 +155,13 @@ export class Supervisor implements EngineApi {
     await this.#driver?.trimLogs();
   }
 
-  /** A start with the config of this moment. One that the core refuses leaves the running core as it is; rejects with CoreRefused then, and when there is no core. */
+  /** A start with the config of this moment. One that the core refuses leaves the running core as it is (where none runs, what it refuses is left out); rejects with CoreRefused then, and when there is no core. */
   restart(reason: string): Promise<void> {
     return this.#lane.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#reason);
       const plan = await this.#plan();
-      await driver.test(plan.base, [...plan.inbounds.values()]);
+      if (this.#process) await driver.test(plan.base, [...plan.inbounds.values()]);
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;

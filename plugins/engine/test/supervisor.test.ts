@@ -284,6 +284,18 @@ test('a restart whose config the core refuses leaves the running core as it is',
   t.deepEqual(world.stops, ['alive']);
 });
 
+test('a stopped core is started without the inbound that it refuses', async (t) => {
+  const world = new World();
+  world.inbound(1);
+  world.inbound(2);
+  await world.open();
+  await world.supervisor.stop('an admin stopped it');
+  world.driver.refuses.set('in-1', 'bad port');
+  await world.supervisor.restart('a test');
+  t.is(world.supervisor.status().state, 'running');
+  t.deepEqual([...(world.driver.core?.inbounds.keys() ?? [])], ['in-2']);
+});
+
 test('a core that an admin stopped stays stopped until it is started again', async (t) => {
   const world = new World();
   world.inbound(1);
