@@ -42,7 +42,18 @@ export class TestPanel extends PanelApi {
   }
 
   static async boot(options: PanelOptions = {}): Promise<TestPanel> {
-    const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
+    if (options.dataDirectory !== undefined) return TestPanel.#bootIn(options.dataDirectory, options);
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+    try {
+      return await TestPanel.#bootIn(dataDirectory, options);
+    } catch (error) {
+      await dropDatabase(dataDirectory);
+      await rm(dataDirectory, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  static async #bootIn(dataDirectory: string, options: PanelOptions): Promise<TestPanel> {
     const replaced = new Map((options.plugins ?? []).map((plugin) => [plugin.name, plugin]));
     const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name) && !options.without?.includes(name)));
     const log: string[] = [];
