@@ -1,8 +1,8 @@
 // Groups over the API.
 import { int, list, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
+import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { Groups } from './groups.js';
-import { told } from './routes.js';
 import { Emails, EmailsAndGroup, GroupName, GroupReply, RenameGroup } from './schema.js';
 
 const affected = () => payload(shape({ affected: int() }));

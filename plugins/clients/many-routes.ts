@@ -1,10 +1,10 @@
 // Calls over many clients. What one of them cannot take is skipped with its reason; the others go on.
 import { anything, describedAs, int, list, message, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
+import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
 import type { ManyClients } from './many.js';
-import { told } from './routes.js';
 import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, ExportedClient, ImportData, Skipped } from './schema.js';
 import { depletionOf } from './row.js';
 import type { ClientService } from './service.js';

@@ -1,5 +1,5 @@
 import { list, message, payload, route, type Route } from '../../kernel/index.js';
-import type { Applied } from '../engine/contract.js';
+import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import type { Edits } from './edits.js';
 import { errors } from './errors.js';
@@ -10,8 +10,7 @@ import type { ClientService } from './service.js';
 import type { ClientStore } from './store.js';
 import { clientView, trafficOf } from './view.js';
 
-export const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
-export const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
+const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
 
 interface Needs {
   readonly service: ClientService;

@@ -1,11 +1,9 @@
 import { bool, type Clock, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
-import type { Applied } from '../engine/contract.js';
+import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
 import { AddInbound, BulkDeleted, InboundId, InboundIds, InboundOption, InboundReply, SortIndex, UpdateInbound } from './schema.js';
 import type { InboundService } from './service.js';
 
-/** Saved is saved; whether the core has it already is worth a word. */
-const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
 const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
 
 export const routes = ({ service, clock }: { service: InboundService; clock: Clock }): Route[] => [
