@@ -32,9 +32,8 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
   return ready;
 }
 
-/** What `inspect` finds in a value that is a part of another, at this path of the whole. */
-export function issuesAt<S extends Joi.Schema>(at: string, schema: S, value: unknown): Issue[] {
-  const result = inspect(schema, value);
+/** What `inspect` found in a value that is a part of another, at this path of the whole. */
+export function issuesAt(at: string, result: { readonly value: unknown } | { readonly issues: readonly Issue[] }): Issue[] {
   return 'issues' in result ? result.issues.map(({ path, message }) => (path === '' ? { path: at, message: `${at}: ${message}` } : { path: `${at}.${path}`, message: `${at}.${message}` })) : [];
 }
 

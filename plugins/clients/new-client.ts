@@ -16,10 +16,13 @@ export function settle<F extends Pick<ClientRow, 'enable' | 'depletedCause' | 't
   return { enable: wanted && cause === null, depletedCause: wanted ? cause : null };
 }
 
+/** An absent field and one that is undefined say the same. */
+const given = (sent: object): Partial<ClientFields> => Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+
 export function newClient({ email, id, uuid, subId, password, ...sent }: NewClient, now: number): ClientFields {
   const fields: ClientFields = {
     flow: '', enable: true, totalGB: 0, expiryTime: 0, limitIp: 0, limitHwid: 0, tgId: 0, group: '', comment: '', reset: 0, resetDay: 0, resetMax: 0, reverse: null,
-    ...(Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as Partial<ClientFields>),
+    ...given(sent),
     email,
     uuid: uuidOf(id, uuid) ?? randomUUID(),
     subId: subId || randomBytes(SUB_ID_BYTES).toString('base64url'),
@@ -35,7 +38,7 @@ export function newClient({ email, id, uuid, subId, password, ...sent }: NewClie
 /** The fields that an update really changes. Blank credentials and ids mean "as it is". */
 export function changedFields(before: ClientRow, { id, uuid, subId, password, enable, ...sent }: ClientPatch, now: number): Partial<ClientFields> {
   const wanted: Partial<ClientFields> = {
-    ...(Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as Partial<ClientFields>),
+    ...given(sent),
     ...(uuidOf(id, uuid) !== undefined && { uuid: uuidOf(id, uuid) as string }),
     ...(subId && { subId }),
     ...(password && { password }),

@@ -129,14 +129,15 @@ export class InboundService {
 
   /** Its clients stay, without it. */
   async delete(id: number): Promise<Applied> {
-    await this.#inTurn(async () => {
-      const before = this.#find(id);
-      await this.#db.write(async (tx) => {
-        await this.#rows.destroy({ where: { id }, transaction: tx.t });
-        tx.after(afterInboundSave, { changes: [{ kind: 'deleted', before, after: undefined }] });
-      });
-    });
+    await this.#inTurn(() => this.#destroy([this.#find(id)]));
     return this.#engine.reconcileConfig();
+  }
+
+  async #destroy(inbounds: readonly Inbound[]): Promise<void> {
+    await this.#db.write(async (tx) => {
+      await this.#rows.destroy({ where: { id: inbounds.map(({ id }) => id) }, transaction: tx.t });
+      tx.after(afterInboundSave, { changes: inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })) });
+    });
   }
 
   /** In one transaction; the core is told once. */
@@ -149,11 +150,7 @@ export class InboundService {
     });
     const deleted = await this.#inTurn(async () => {
       const gone = known.flatMap((id) => this.#store.get(id) ?? []);
-      if (gone.length === 0) return 0;
-      await this.#db.write(async (tx) => {
-        await this.#rows.destroy({ where: { id: gone.map(({ id }) => id) }, transaction: tx.t });
-        tx.after(afterInboundSave, { changes: gone.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })) });
-      });
+      if (gone.length > 0) await this.#destroy(gone);
       return gone.length;
     });
     return { deleted, skipped, applied: deleted === 0 ? { pending: false, reason: '' } : await this.#engine.reconcileConfig() };
@@ -194,7 +191,7 @@ export class InboundService {
     if (!protocol) throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, { path: 'protocol' });
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
-    const issues: Issue[] = [...issuesAt('settings', protocol.settings, own), ...(await streamIssues(wanted.streamSettings))];
+    const issues: Issue[] = [...issuesAt('settings', settings), ...(await streamIssues(wanted.streamSettings))];
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
     const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: tagFor(wanted, before, others) };

@@ -4,8 +4,9 @@ import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { ClientIdentity, Inbound, LinkFill, Protocol } from '../contract.js';
-import { settingsOfStream, streamParams, viewStream } from '../stream/stream.js';
+import { streamParams, transportSettings, viewStream } from '../stream/stream.js';
 import { pretendedHttp } from '../stream/tcp.js';
+import { textOf } from '../stream/transport.js';
 import { compileQuery, escapeComponent, type Param } from './share-link.js';
 
 const CLASSIC = ['aes-128-gcm', 'aes-256-gcm', 'chacha20-poly1305', 'chacha20-ietf-poly1305', 'xchacha20-poly1305', 'xchacha20-ietf-poly1305'];
@@ -29,7 +30,6 @@ export function keyFor(password: string, method: string): string {
   return isKey(password, bytes) ? password : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
 function userInfo(inbound: Inbound): (client: ClientIdentity) => string {
@@ -42,7 +42,7 @@ function userInfo(inbound: Inbound): (client: ClientIdentity) => string {
 /** Readers of SIP002 know nothing of `headerType`; to them the pretence is a plugin. */
 function params({ streamSettings }: Inbound): Record<string, Param> {
   const { network, security } = viewStream(streamSettings);
-  const http = network === 'tcp' ? pretendedHttp(settingsOfStream(streamSettings)) : undefined;
+  const http = network === 'tcp' ? pretendedHttp(transportSettings(streamSettings)) : undefined;
   if (http) return { plugin: `obfs-local;obfs=http;obfs-host=${http.host}` };
   const { security: _named, ...others } = streamParams(streamSettings);
   return security === 'none' ? others : { ...others, security };

@@ -24,7 +24,7 @@ export const RealitySettings = shape({
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 /** Base64url, as the private key is. */
-export function publicKeyOf(privateKey: string): string {
+function publicKeyOf(privateKey: string): string {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.from(privateKey, 'base64url')]), format: 'der', type: 'pkcs8' });
   return (createPublicKey(key).export({ format: 'jwk' }) as { x: string }).x;
 }

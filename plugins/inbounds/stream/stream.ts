@@ -1,5 +1,5 @@
 // `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
-import { type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
+import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { Param } from '../protocols/share-link.js';
 import { grpc } from './grpc.js';
@@ -21,18 +21,19 @@ const network = optional(oneOf(...byName.keys()));
 const security = optional(oneOf(...SECURITIES));
 
 const transportOf = (stream: Settings): Transport => byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
-const settingsOf = (stream: Settings, { keys }: Transport): Settings => objectOf(stream[keys.find((key) => key in stream) ?? '']);
+/** Of the transport that is chosen. */
+export const transportSettings = (stream: Settings): Settings => objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
 
 /** Problems, with paths below `streamSettings`. */
 export async function streamIssues(stream: Settings): Promise<Issue[]> {
-  const kind = [...issuesAt('streamSettings.network', network, stream['network']), ...issuesAt('streamSettings.security', security, stream['security'])];
+  const kind = [...issuesAt('streamSettings.network', inspect(network, stream['network'])), ...issuesAt('streamSettings.security', inspect(security, stream['security']))];
   // Of transports that are not chosen as well: they are kept, and chosen some day.
-  const issues = [...kind, ...TRANSPORTS.flatMap(({ keys, settings }) => keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, settings, stream[key]) : [])))];
+  const issues = [...kind, ...TRANSPORTS.flatMap(({ keys, settings }) => keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [])))];
   if (kind.length > 0) return issues;
   const { network: chosen, security: kindOfSecurity } = viewStream(stream);
   if (kindOfSecurity === 'none') return issues;
   const key = `${kindOfSecurity}Settings`;
-  issues.push(...issuesAt(`streamSettings.${key}`, kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}));
+  issues.push(...issuesAt(`streamSettings.${key}`, inspect(kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {})));
   if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen)) issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}` });
   if (issues.length === 0 && kindOfSecurity === 'tls') issues.push(...(await certificateIssues(objectOf(stream[key]))));
   return issues;
@@ -59,7 +60,7 @@ export function streamParams(stream: Settings): Record<string, Param> {
   const { network: type, security: kind } = viewStream(stream);
   return {
     type,
-    ...transportOf(stream).query(settingsOf(stream, transportOf(stream))),
+    ...transportOf(stream).query(transportSettings(stream)),
     security: kind,
     ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))),
     ...(kind === 'reality' && realityParams(objectOf(stream['realitySettings']))),
@@ -69,7 +70,7 @@ export function streamParams(stream: Settings): Record<string, Param> {
 /** The same as fields of v2rayN's JSON, which has none for REALITY. */
 export function streamFields(stream: Settings): Record<string, unknown> {
   const { network: net, security: kind } = viewStream(stream);
-  return { net, type: 'none', ...transportOf(stream).vmess(settingsOf(stream, transportOf(stream))), tls: kind, ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))) };
+  return { net, type: 'none', ...transportOf(stream).vmess(transportSettings(stream)), tls: kind, ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))) };
 }
 
 /** XTLS Vision takes the place of TLS's own records, so it wants TLS or REALITY right below it, or VLESS's own encryption above XHTTP. */
@@ -77,5 +78,3 @@ export function takesVision(stream: Settings, encrypted: boolean): boolean {
   const { network: type, security: kind } = viewStream(stream);
   return (type === 'tcp' && kind !== 'none') || (type === 'xhttp' && encrypted);
 }
-
-export const settingsOfStream = (stream: Settings): Settings => settingsOf(stream, transportOf(stream));

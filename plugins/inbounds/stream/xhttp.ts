@@ -42,7 +42,7 @@ const common = (settings: Settings): Record<string, string> => ({
 });
 
 /** Keys in order, no spaces, as the parts of a link that are compared as text. */
-export function compactJson(value: unknown): string {
+function compactJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner));
 }
 
