@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { renderUnicodeCompact } from 'uqr';
+import { PanelError } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientsApi } from '../clients/contract.js';
-import type { InboundEditsApi } from '../inbounds/contract.js';
+import { type InboundEditsApi, inboundErrors } from '../inbounds/contract.js';
 import { newX25519 } from '../keygen/contract.js';
 import type { SubscriptionApi } from '../subscription/contract.js';
 
 const FORMAT = 'links';
 /** Where a stranger expects TLS; else any that is free. */
-const WISHED_PORTS = [443, 8443, 0];
+const WISHED_PORTS = [443, 8443];
+const ELSEWHERE: readonly string[] = [inboundErrors.PORT_TAKEN.code, inboundErrors.PORT_IN_USE.code];
 
 export interface Wishes {
   readonly email: string;
@@ -16,18 +19,14 @@ export interface Wishes {
   readonly target: string;
 }
 
-/** The first of these that can be bound on all addresses; 0 stands for any. */
-async function freePort(wished: readonly number[]): Promise<number> {
-  for (const port of wished) {
-    const bound = await new Promise<number | undefined>((resolve) => {
-      const server = createServer().once('error', () => resolve(undefined)).listen({ port, host: '0.0.0.0', exclusive: true }, () => {
-        const { port: free } = server.address() as { port: number };
-        server.close(() => resolve(free));
-      });
-    });
-    if (bound !== undefined) return bound;
-  }
-  throw new Error('no TCP port of this machine can be bound');
+/** One that the system says is free. */
+async function anyPort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 export class Quickstart {
@@ -49,10 +48,9 @@ export class Quickstart {
   }
 
   async #make({ email, target }: Wishes, say: (line: string) => void): Promise<void> {
-    const port = await freePort(WISHED_PORTS);
     const { privateKey, publicKey } = newX25519();
     const realitySettings = { target: `${target}:443`, serverNames: [target], privateKey, shortIds: [randomBytes(8).toString('hex')], settings: { publicKey, fingerprint: 'chrome', spiderX: '/' } };
-    const { id, applied } = await this.#inbounds.add({ remark: 'quickstart', port, protocol: 'vless', settings: { decryption: 'none' }, streamSettings: { network: 'tcp', security: 'reality', realitySettings }, sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] } });
+    const { id, applied, port } = await this.#addWhereFree({ remark: 'quickstart', protocol: 'vless', settings: { decryption: 'none' }, streamSettings: { network: 'tcp', security: 'reality', realitySettings }, sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] } });
     await this.#edits.add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] }).catch(async (error: unknown) => {
       await this.#inbounds.delete(id);
       throw error;
@@ -60,6 +58,19 @@ export class Quickstart {
     say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} are made.`);
     if (applied.pending) say(`The core does not have them yet: ${applied.reason}`);
     say('');
+  }
+
+  /** Whether a port is free is for the inbounds to say: one that is switched off holds its port as well. */
+  async #addWhereFree(inbound: Omit<Parameters<InboundEditsApi['add']>[0], 'port'>) {
+    for (const port of WISHED_PORTS) {
+      try {
+        return { port, ...(await this.#inbounds.add({ ...inbound, port })) };
+      } catch (error) {
+        if (!(error instanceof PanelError && ELSEWHERE.includes(error.code))) throw error;
+      }
+    }
+    const port = await anyPort();
+    return { port, ...(await this.#inbounds.add({ ...inbound, port })) };
   }
 
   #show({ email, host = '' }: Wishes, say: (line: string) => void): void {

@@ -54,3 +54,13 @@ test('what it does not understand it says, and makes nothing', async (t) => {
   t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
   t.deepEqual(await panel.get('/panel/api/clients/list/paged').then((page) => (page as { total: number }).total), 0);
 });
+
+test('a port that a switched-off inbound holds is left to it', async (t) => {
+  const panel = await openPanel(t);
+  for (const port of [443, 8443]) await panel.addInbound({ port, enable: false });
+  const ended = await weirCommand(panel.dataDirectory, ['quickstart']);
+  t.deepEqual([ended.code, ended.complained], [0, '']);
+  const ports = (await panel.get<{ port: number }[]>('/panel/api/inbounds/list')).map(({ port }) => port);
+  t.is(ports.length, 3);
+  t.is(new Set(ports).size, 3);
+});
