@@ -215,9 +215,7 @@ test('an adopted core gets only what differs', async (t) => {
   const first = new World();
   for (const id of [1, 2, 3]) first.inbound(id, { 1: 'a', 2: 'b' });
   await first.open();
-  const { driver } = first;
-  driver.left = driver.core;
-  driver.detach();
+  const driver = first.leaveCore();
   driver.news();
 
   const second = new World(driver);
@@ -236,9 +234,7 @@ test('an adopted core that stops answering in the middle is caught up with, user
   const first = new World();
   first.inbound(1, { 1: 'a', 2: 'b' });
   await first.open();
-  const { driver } = first;
-  driver.left = driver.core;
-  driver.detach();
+  const driver = first.leaveCore();
 
   const second = new World(driver);
   second.inbound(1, { 1: 'a' });
@@ -255,9 +251,7 @@ test('an adopted core whose base is out of date but refuses the new one goes on 
   const first = new World();
   first.inbound(1, { 1: 'a', 2: 'b' });
   await first.open();
-  const { driver } = first;
-  driver.left = driver.core;
-  driver.detach();
+  const driver = first.leaveCore();
 
   const second = new World(driver);
   second.inbound(1, { 1: 'a' });

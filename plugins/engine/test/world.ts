@@ -59,6 +59,13 @@ export class World {
     for (const [client, credential] of Object.entries(users)) this.users.set(`i${id}.c${client}`, credential);
   }
 
+  /** The panel goes, its core stays for the next one to find. */
+  leaveCore(): FakeDriver {
+    this.driver.left = this.driver.core;
+    this.driver.detach();
+    return this.driver;
+  }
+
   open(): Promise<void> {
     return this.supervisor.open(this.driver);
   }
