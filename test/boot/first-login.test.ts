@@ -47,7 +47,7 @@ test('on a terminal it is shown there, and no file is written', async (t) => {
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const entry = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
   // util-linux' script gives a program a terminal; BSD's takes other arguments.
-  const panel = spawn('script', ['-qefc', `"${process.execPath}" --input-type=module -e "const { main } = await import('${entry}'); await main();"`, '/dev/null'], {
+  const panel = spawn('script', ['-qefc', `exec "${process.execPath}" --input-type=module -e "const { main } = await import('${entry}'); await main();"`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...environmentOf(dataDirectory), ...TOLD_NOTHING },
   });
   let shown = '';
