@@ -13,7 +13,16 @@ const START_LIMIT_MS = 60_000;
 const OLDEST = [10, 6];
 const PACKAGE = 'mariadb-server-core';
 // What makes a database survive a power cut costs most of its time, and these live for a minute.
-const HASTE = ['--innodb-flush-log-at-trx-commit=0', '--innodb-doublewrite=0', '--innodb-buffer-pool-size=64M', '--innodb-log-file-size=32M', '--skip-log-bin', '--sync-frm=0', '--performance-schema=off', '--max-connections=400'];
+const HASTE = [
+  '--innodb-flush-log-at-trx-commit=0',
+  '--innodb-doublewrite=0',
+  '--innodb-buffer-pool-size=64M',
+  '--innodb-log-file-size=32M',
+  '--skip-log-bin',
+  '--sync-frm=0',
+  '--performance-schema=off',
+  '--max-connections=400',
+];
 
 const say = (text) => process.stderr.write(`${text}\n`);
 const isRoot = () => process.getuid?.() === 0;
@@ -44,16 +53,21 @@ async function install() {
 
 function freePort() {
   return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+    const server = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = server.address();
+        server.close(() => resolve(port));
+      });
   });
 }
 const answers = (port) =>
   new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port });
-    socket.once('data', () => (socket.destroy(), resolve(true))).once('error', () => resolve(false)).once('close', () => resolve(false));
+    socket
+      .once('data', () => (socket.destroy(), resolve(true)))
+      .once('error', () => resolve(false))
+      .once('close', () => resolve(false));
   });
 
 /** The server's own tables. What mariadb-install-db does takes ten times as long, and needs programs of other packages. */
@@ -78,7 +92,8 @@ export async function mariadb() {
   }
   const daemon = pathOf('mariadbd');
   const version = /\b(\d+)\.(\d+)\.\d+/.exec(spawnSync(daemon, ['--version'], { encoding: 'utf8' }).stdout);
-  if (!version || Number(version[1]) < OLDEST[0] || (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1])) return { missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer` };
+  if (!version || Number(version[1]) < OLDEST[0] || (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1]))
+    return { missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer` };
   const folder = await mkdtemp(join(tmpdir(), 'weir-mariadb-'));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.on('exit', remove);
@@ -88,8 +103,21 @@ export async function mariadb() {
     await mkdir(data);
     await makeSystemTables(daemon, base);
     const begin = join(folder, 'begin.sql');
-    await writeFile(begin, `CREATE USER weir@'127.0.0.1' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO weir@'127.0.0.1';\nDELETE FROM mysql.global_priv WHERE User NOT IN ('weir', 'mariadb.sys');\nFLUSH PRIVILEGES;\n`, { mode: 0o600 });
-    const options = [...base, `--socket=${join(folder, 's')}`, `--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve', `--init-file=${begin}`, `--log-error=${words}`, ...HASTE];
+    await writeFile(
+      begin,
+      `CREATE USER weir@'127.0.0.1' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO weir@'127.0.0.1';\nDELETE FROM mysql.global_priv WHERE User NOT IN ('weir', 'mariadb.sys');\nFLUSH PRIVILEGES;\n`,
+      { mode: 0o600 },
+    );
+    const options = [
+      ...base,
+      `--socket=${join(folder, 's')}`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      '--skip-name-resolve',
+      `--init-file=${begin}`,
+      `--log-error=${words}`,
+      ...HASTE,
+    ];
     // Killed, not asked: its data is thrown away. A file of limits that it makes when asked would come after the folder is gone.
     const child = spawnWithUs(daemon, options, { stdio: 'ignore', killedBy: 'SIGKILL' });
     const ended = new Promise((resolve) => child.once('error', resolve).once('close', resolve));

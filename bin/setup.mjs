@@ -13,7 +13,11 @@ const SOURCES = ['kernel', 'drivers', 'panel', 'cli', 'plugins', 'sdk', 'config'
 
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');
-const exists = (path) => stat(path).then(() => true, () => false);
+const exists = (path) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** A child in a process group of its own; a signal to this process ends the whole group, compilers and test workers included. */
 export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
@@ -38,7 +42,9 @@ export function run(what, command, args, options = {}) {
     // npm finishes its work before it heeds SIGTERM. Killing it is safe: what has no stamp is done anew.
     const child = spawnWithUs(command, args, { stdio: ['ignore', 2, 2], killedBy: 'SIGKILL', ...options });
     child.on('error', (cause) => reject(new Error(`${what} could not be started: ${cause.message}`, { cause })));
-    child.on('close', (code, signal) => (code === 0 ? resolve() : reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}); see the messages above`))));
+    child.on('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}); see the messages above`)),
+    );
   });
 }
 
@@ -51,7 +57,10 @@ export function checkNode() {
 /** Packages as the lock file says; again when it changed or Node's binary interface did. */
 export async function install() {
   const stamp = join(root, 'node_modules', '.weir-installed');
-  const wanted = createHash('sha256').update(await read(join(root, 'package-lock.json'))).update(`${process.versions.modules} ${process.platform} ${process.arch}`).digest('hex');
+  const wanted = createHash('sha256')
+    .update(await read(join(root, 'package-lock.json')))
+    .update(`${process.versions.modules} ${process.platform} ${process.arch}`)
+    .digest('hex');
   if ((await read(stamp)) === wanted) return;
   say('installing packages …');
   await rm(stamp, { force: true });
@@ -60,7 +69,11 @@ export async function install() {
   await writeFile(stamp, wanted);
 }
 
-const sqliteWorks = () => promisify(execFile)(process.execPath, ['-e', 'require("sqlite3")'], { cwd: root }).then(() => true, () => false);
+const sqliteWorks = () =>
+  promisify(execFile)(process.execPath, ['-e', 'require("sqlite3")'], { cwd: root }).then(
+    () => true,
+    () => false,
+  );
 
 /** The driver has a native part. It is downloaded where its publisher offers one, else compiled, and then kept for the next checkout. */
 async function installSqlite() {
@@ -68,14 +81,20 @@ async function installSqlite() {
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const built = join(folder, 'build', 'Release', 'node_sqlite3.node');
   const libc = process.report.getReport().header.glibcVersionRuntime ?? 'other';
-  const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir', 'sqlite3', `${version}-${process.platform}-${process.arch}-glibc-${libc}.node`);
+  const kept = join(
+    process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+    'weir',
+    'sqlite3',
+    `${version}-${process.platform}-${process.arch}-glibc-${libc}.node`,
+  );
   if (await exists(kept)) {
     await mkdir(join(built, '..'), { recursive: true });
     await copyFile(kept, built);
     if (await sqliteWorks()) return;
   }
   const missing = ['python3', 'make', 'g++'].filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error);
-  if (missing.length > 0) say(`SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`);
+  if (missing.length > 0)
+    say(`SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`);
   say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
   // What the compiler says is shown by npm when it fails; its warnings alone are thousands of lines.
   await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], { stdio: ['ignore', 'ignore', 2] });

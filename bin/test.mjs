@@ -9,14 +9,20 @@ import { mariadb } from './mariadb.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 
 // A source's name works as well as a folder's; the tests run compiled.
-const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--')).map((argument) => join('dist', argument.replace(/\.ts$/, '.js')));
+const folders = process.argv
+  .slice(2)
+  .filter((argument) => !argument.startsWith('--'))
+  .map((argument) => join('dist', argument.replace(/\.ts$/, '.js')));
 const fast = process.argv.includes('--fast');
 const NEEDS_CORE = '.core.test.js';
 const EVERY_DATABASE = '// Runs on every database.\n';
 
 async function testFiles(folder) {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  return entries.filter((entry) => entry.name.endsWith('.test.js')).map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name))).sort();
+  return entries
+    .filter((entry) => entry.name.endsWith('.test.js'))
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
 }
 
 async function onEveryDatabase(files) {
@@ -47,10 +53,14 @@ function runAva(files, env) {
 }
 
 await setUp();
-await run('the lint', process.execPath, [join(root, 'node_modules', 'oxlint', 'bin', 'oxlint'), '--deny-warnings'], { stdio: ['ignore', 'inherit', 'inherit'] }).catch((error) => {
-  process.stderr.write(`${error.message}; no test was run\n`);
-  process.exit(1);
-});
+const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
+await run('the check of format and lint', process.execPath, [biome, 'check', '--error-on-warnings'], { stdio: ['ignore', 'inherit', 'inherit'] }).catch(
+  (error) => {
+    process.stderr.write(`${error.message}; \`npm run format\` mends what can be mended; no test was run
+`);
+    process.exit(1);
+  },
+);
 
 const wanted = (await testFiles(join(root, 'dist'))).filter((file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)));
 const found = fast ? { missing: '--fast' } : await core();
@@ -62,7 +72,9 @@ if (leftOut > 0) process.stdout.write(`left out, for they need a core (${found.m
 
 const env = { ...process.env, NODE_ENV: 'test', WEIR_TEST_DATABASE_SERVER: '', ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }) };
 const count = { passed: 0, failed: 0, skipped: 0 };
-const add = (more) => Object.keys(count).forEach((key) => (count[key] += more[key]));
+const add = (more) => {
+  for (const key of Object.keys(count)) count[key] += more[key];
+};
 if (files.length > 0) add(await runAva(files, env));
 
 const again = fast ? [] : await onEveryDatabase(files);

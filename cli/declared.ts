@@ -9,10 +9,14 @@ const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof ke
 
 /** What plugins declare, before anything of them is built. */
 export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedCommand[] =>
-  checkCommands(plugins.flatMap(({ name, commands }) => {
-    try {
-      return commands(nothing as never).map((command) => ({ ...command, owner: { name, faulty: false, fault: () => undefined } }));
-    } catch (cause) {
-      throw new PluginError(`plugin ${name} cannot list its commands before it is built (${messageOf(cause)}); what it declares must not depend on its scope`);
-    }
-  }));
+  checkCommands(
+    plugins.flatMap(({ name, commands }) => {
+      try {
+        return commands(nothing as never).map((command) => ({ ...command, owner: { name, faulty: false, fault: () => undefined } }));
+      } catch (cause) {
+        throw new PluginError(
+          `plugin ${name} cannot list its commands before it is built (${messageOf(cause)}); what it declares must not depend on its scope`,
+        );
+      }
+    }),
+  );

@@ -53,7 +53,13 @@ async function withoutPanel(directory: string, argv: readonly string[], env: Env
   if ('text' in understood) return answer(understood, terminal);
   await refuseForeign(directory, understood.command.fresh);
   // Its output is the command's; what the panel has to tell belongs to it only when something is wrong.
-  const kernel = await Kernel.boot({ ...chosen, env: { ...env, WEIR_LOG_LEVEL: env['WEIR_LOG_LEVEL'] || 'error' }, readable: true, write: (line) => terminal.complain(line.trimEnd()), forCommand: true });
+  const kernel = await Kernel.boot({
+    ...chosen,
+    env: { ...env, WEIR_LOG_LEVEL: env['WEIR_LOG_LEVEL'] || 'error' },
+    readable: true,
+    write: (line) => terminal.complain(line.trimEnd()),
+    forCommand: true,
+  });
   try {
     return await runCommand(kernel.commands, argv, terminal, new AbortController().signal);
   } finally {
@@ -63,9 +69,16 @@ async function withoutPanel(directory: string, argv: readonly string[], env: Env
 
 /** A wrong folder would become another panel, and files of another user would keep the panel from its own. */
 async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
-  const owner = await stat(directory).then(({ uid }) => uid, () => undefined);
+  const owner = await stat(directory).then(
+    ({ uid }) => uid,
+    () => undefined,
+  );
   const self = process.getuid?.();
-  if (owner !== undefined && self !== undefined && owner !== self) throw new Error(`${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`);
-  const there = await access(join(directory, LOCK_FILE)).then(() => true, () => false);
+  if (owner !== undefined && self !== undefined && owner !== self)
+    throw new Error(`${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`);
+  const there = await access(join(directory, LOCK_FILE)).then(
+    () => true,
+    () => false,
+  );
   if (!there && !fresh) throw new Error(`there is no panel in ${directory}; set WEIR_DATA_DIR to its data folder, or start one first`);
 }

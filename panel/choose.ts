@@ -31,7 +31,11 @@ export interface Chosen {
   readonly leftOut: LeftOut[];
 }
 
-const isBuiltIn = (name: string): Promise<boolean> => access(new URL(`${name}/index.js`, BUILT_IN)).then(() => true, () => false);
+const isBuiltIn = (name: string): Promise<boolean> =>
+  access(new URL(`${name}/index.js`, BUILT_IN)).then(
+    () => true,
+    () => false,
+  );
 
 /** Those that the file names by where they lie. Their sections go by their names from here on; whoever is of no use is left out. */
 async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen> {
@@ -43,13 +47,21 @@ async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen
     try {
       manifest = await readManifest(reference, placesOf(env, file.path));
       const { name } = manifest;
-      if (name === 'kernel' || (await isBuiltIn(name))) throw new PluginError(`the plugin ${reference} is called ${name}, as one that is built in; its author has to call it something else`);
+      if (name === 'kernel' || (await isBuiltIn(name)))
+        throw new PluginError(`the plugin ${reference} is called ${name}, as one that is built in; its author has to call it something else`);
       if (sections.has(name)) throw new PluginError(`the plugin ${reference} is called ${name}, as another one in ${file.path}; leave one of them out`);
       sections.set(name, { ...entry, key: reference });
       plugins.push(await loadOutside(reference, manifest));
     } catch (error) {
       if (!(error instanceof PluginError)) throw error;
-      leftOut.push({ name: manifest?.name ?? nameIn(reference), version: manifest?.version ?? '', about: '', outside: true, reason: error.message, ...(error.cause !== undefined && { error: error.cause }) });
+      leftOut.push({
+        name: manifest?.name ?? nameIn(reference),
+        version: manifest?.version ?? '',
+        about: '',
+        outside: true,
+        reason: error.message,
+        ...(error.cause !== undefined && { error: error.cause }),
+      });
     }
   }
   return { plugins, file: { ...file, plugins: sections }, leftOut };

@@ -15,7 +15,8 @@ function readPlugin(path: string, name: string, value: unknown, problems: string
     return { on: true, config: {} };
   }
   const { on = true, config = {}, ...unknown } = value;
-  for (const key of Object.keys(unknown)) problems.push(`plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`);
+  for (const key of Object.keys(unknown))
+    problems.push(`plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`);
   if (typeof on !== 'boolean') problems.push(`plugins.${name}.on in ${path} must be true or false`);
   if (!isObject(config)) problems.push(`plugins.${name}.config in ${path} must be an object`);
   return { on: on !== false, config: isObject(config) ? config : {} };
@@ -46,6 +47,10 @@ export async function readConfigFile(env: Environment): Promise<ConfigFile> {
   } catch (error) {
     const missing = ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));
     if (missing && chosen === undefined) return noFile;
-    return { ...noFile, path, problems: [missing ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out` : `${path} cannot be read: ${messageOf(error)}`] };
+    return {
+      ...noFile,
+      path,
+      problems: [missing ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out` : `${path} cannot be read: ${messageOf(error)}`],
+    };
   }
 }

@@ -41,7 +41,12 @@ export async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   try {
-    kernel = await Kernel.boot({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable, readCertificate: CertificateFiles.read });
+    kernel = await Kernel.boot({
+      ...(await choosePlugins(process.env, await readConfigFile(process.env))),
+      env: process.env,
+      readable,
+      readCertificate: CertificateFiles.read,
+    });
   } catch (error) {
     const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });

@@ -46,7 +46,11 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   if (kind === 'npm' && !PACKAGE.test(target)) fail('has no name of a package of a plugin; these are called weir-plugin-<name>, or @scope/weir-plugin-<name>');
   const folder = kind === 'npm' ? join(dataDirectory, 'plugins', 'node_modules', target) : resolve(base, target);
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) =>
-    fail(['ENOENT', 'ENOTDIR'].includes(error.code ?? '') ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with npm install --ignore-scripts --prefix ${join(dataDirectory, 'plugins')} ${target}` : 'correct the path'}` : `cannot be read: ${messageOf(error)}`),
+    fail(
+      ['ENOENT', 'ENOTDIR'].includes(error.code ?? '')
+        ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with npm install --ignore-scripts --prefix ${join(dataDirectory, 'plugins')} ${target}` : 'correct the path'}`
+        : `cannot be read: ${messageOf(error)}`,
+    ),
   );
   let manifest: unknown;
   try {
@@ -60,12 +64,19 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   if (plugin === undefined) return fail(`is a package called ${JSON.stringify(name)}; packages of plugins are called weir-plugin-<name>`);
   if (kind === 'npm' && name !== target) fail(`calls itself ${String(name)} in its package.json; install it again`);
   if (typeof version !== 'string' || version === '') return fail('has no version in its package.json; its author has to say one');
-  if (!isObject(weir) || !Number.isInteger(weir['api'])) return fail('does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all');
-  if (weir['api'] !== KERNEL_API) fail(`was written for kernel contract ${String(weir['api'])}, this panel has ${KERNEL_API}; update ${Number(weir['api']) < KERNEL_API ? 'the plugin' : 'the panel'}`);
+  if (!isObject(weir) || !Number.isInteger(weir['api']))
+    return fail('does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all');
+  if (weir['api'] !== KERNEL_API)
+    fail(
+      `was written for kernel contract ${String(weir['api'])}, this panel has ${KERNEL_API}; update ${Number(weir['api']) < KERNEL_API ? 'the plugin' : 'the panel'}`,
+    );
   const path = entryOf(manifest);
   if (path === undefined) return fail('names no module in its package.json; its author has to add "exports": "./dist/index.js"');
   const entry = resolve(folder, path);
-  const isFile = await stat(entry).then((found) => found.isFile(), () => false);
+  const isFile = await stat(entry).then(
+    (found) => found.isFile(),
+    () => false,
+  );
   if (!isFile) fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
   return { name: plugin, version, entry };
 }

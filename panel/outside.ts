@@ -15,7 +15,15 @@ import { resolveToUs } from './resolve.js';
 
 const IMPORT_LIMIT_MS = 10_000;
 /** Enough to read what migrations name; nothing of it is run. */
-const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({ dialect, id: 'BIGINT', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255)', text: 'TEXT', json: 'JSON' });
+const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({
+  dialect,
+  id: 'BIGINT',
+  integer: 'BIGINT',
+  bool: 'BOOLEAN',
+  name: 'VARCHAR(255)',
+  text: 'TEXT',
+  json: 'JSON',
+});
 const CREATED = /\b(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?["'`]?(\w+)/gi;
 const PARTS = ['provides', 'extends', 'hooks', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
 
@@ -30,16 +38,27 @@ export const variablePrefix = (plugin: string): string => `WEIR_X_${plugin.repla
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
   const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<string, unknown>;
-  return typeof name === 'string' && typeof api === 'number' && typeof about === 'string' && [uses, tables, config, services].every((part) => typeof part === 'object' && part !== null) && Array.isArray(migrations) && PARTS.every((part) => typeof rest[part] === 'function');
+  return (
+    typeof name === 'string' &&
+    typeof api === 'number' &&
+    typeof about === 'string' &&
+    [uses, tables, config, services].every((part) => typeof part === 'object' && part !== null) &&
+    Array.isArray(migrations) &&
+    PARTS.every((part) => typeof rest[part] === 'function')
+  );
 };
 
 /** What would get into the way of others, one sentence each. */
 function trespasses({ name, tables, migrations, config, commands }: Plugin): string[] {
   const prefix = tablePrefix(name);
   const variables = variablePrefix(name);
-  const created = (['sqlite', 'mysql'] as const).flatMap((dialect) => migrations.flatMap(({ up }) => up(words(dialect)))).flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
+  const created = (['sqlite', 'mysql'] as const)
+    .flatMap((dialect) => migrations.flatMap(({ up }) => up(words(dialect))))
+    .flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
   const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter((table) => !table.startsWith(prefix));
-  const wrongVariables = Object.values(config).map(({ variable }) => variable).filter((variable) => !variable.startsWith(variables));
+  const wrongVariables = Object.values(config)
+    .map(({ variable }) => variable)
+    .filter((variable) => !variable.startsWith(variables));
   const declared = declaredCommands([{ name, commands } as Plugin]).map((command) => command.name);
   return [
     ...[...new Set(wrongTables)].map((table) => `its table or index ${table} must be called ${prefix}…`),
@@ -50,9 +69,15 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
 
 async function importPlugin(reference: string, { name, entry }: Manifest): Promise<Plugin> {
   resolveToUs();
-  const loaded = await within(IMPORT_LIMIT_MS, 'the import', () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>).catch((cause: unknown) => {
-    throw new PluginError(`the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
-  });
+  const loaded = await within(IMPORT_LIMIT_MS, 'the import', () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>).catch(
+    (cause: unknown) => {
+      throw new PluginError(
+        `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`,
+        undefined,
+        cause,
+      );
+    },
+  );
   const plugin = loaded.default;
   if (!isPlugin(plugin)) throw new PluginError(`the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`);
   if (plugin.name !== name) throw new PluginError(`the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`);
@@ -72,4 +97,5 @@ export function asOutside(plugin: Plugin, where: string, version = plugin.versio
 }
 
 /** Rejects with a PluginError whose sentence names the plugin and the way out. */
-export const loadOutside = async (reference: string, manifest: Manifest): Promise<Plugin> => asOutside(await importPlugin(reference, manifest), reference, manifest.version);
+export const loadOutside = async (reference: string, manifest: Manifest): Promise<Plugin> =>
+  asOutside(await importPlugin(reference, manifest), reference, manifest.version);

@@ -22,7 +22,10 @@ export class PanelFailure extends Error {
   /** under which the panel's log tells more */
   readonly requestId: string;
 
-  constructor(status: number, { msg = '', code = '', requestId = '', obj }: { msg?: string; code?: string; requestId?: string; obj?: { issues?: readonly Issue[] } | null }) {
+  constructor(
+    status: number,
+    { msg = '', code = '', requestId = '', obj }: { msg?: string; code?: string; requestId?: string; obj?: { issues?: readonly Issue[] } | null },
+  ) {
     super(msg || `the panel answered ${status}`);
     this.name = 'PanelFailure';
     this.status = status;
@@ -62,7 +65,11 @@ export class Transport {
   async signIn(login: { readonly username: string; readonly password: string; readonly twoFactorCode?: string }): Promise<void> {
     const response = await this.#send('POST', '/login', login);
     await read(response);
-    const pairs = response.headers.getSetCookie?.().map((line) => line.split(';')[0] ?? '').filter((pair) => !pair.endsWith('=')) ?? [];
+    const pairs =
+      response.headers
+        .getSetCookie?.()
+        .map((line) => line.split(';')[0] ?? '')
+        .filter((pair) => !pair.endsWith('=')) ?? [];
     if (pairs.length > 0) this.#cookie = pairs.join('; ');
     this.#csrf = (await read(await this.#send('GET', '/csrf-token'))).obj as string;
   }
@@ -84,7 +91,12 @@ export class Transport {
       ...(this.#csrf !== undefined && method !== 'GET' && { 'x-csrf-token': this.#csrf }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
-    return this.#fetch(this.#url + path, { method, headers, credentials: this.#token === undefined ? 'include' : 'omit', ...(body !== undefined && { body: JSON.stringify(body) }) });
+    return this.#fetch(this.#url + path, {
+      method,
+      headers,
+      credentials: this.#token === undefined ? 'include' : 'omit',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
   }
 }
 

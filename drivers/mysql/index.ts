@@ -22,7 +22,8 @@ function collationOf(version: string): string {
   const product = version.includes('MariaDB') ? 'MariaDB' : 'MySQL';
   const parts = version.split(/[.-]/, 3).map(Number);
   const differing = OLDEST[product].findIndex((part, i) => part !== parts[i]);
-  if (differing >= 0 && (parts[differing] ?? 0) < (OLDEST[product][differing] ?? 0)) throw new Error(`it is ${product} ${version}; Weir needs ${product} ${OLDEST[product].join('.')} or newer`);
+  if (differing >= 0 && (parts[differing] ?? 0) < (OLDEST[product][differing] ?? 0))
+    throw new Error(`it is ${product} ${version}; Weir needs ${product} ${OLDEST[product].join('.')} or newer`);
   return product === 'MariaDB' ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }
 
@@ -31,14 +32,24 @@ async function settle(connection: MysqlConnection): Promise<void> {
   const [about] = await ask(connection, 'SELECT VERSION() AS version, DATABASE() AS name, @@collation_database AS collation');
   const collation = collationOf(String(about?.['version']));
   await execute(connection, `SET NAMES utf8mb4 COLLATE ${collation}`);
-  await execute(connection, "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', group_concat_max_len = 16000000, default_storage_engine = InnoDB");
-  if (about?.['collation'] !== collation) await execute(connection, `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`);
+  await execute(
+    connection,
+    "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', group_concat_max_len = 16000000, default_storage_engine = InnoDB",
+  );
+  if (about?.['collation'] !== collation)
+    await execute(connection, `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`);
 }
 
 export const connect: Connect = async (url, dataDirectory) => {
   const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent) as [string, string, string];
   const sequelize = new Sequelize({
-    dialect: 'mysql', host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 3306), username, password, database, logging: false,
+    dialect: 'mysql',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 3306),
+    username,
+    password,
+    database,
+    logging: false,
     pool: { max: 6, idle: 60_000 },
     // Numbers as SQLite gives them, and rows that a statement matched, not only those that it changed.
     dialectOptions: { flags: [], typeCast: true, decimalNumbers: true, supportBigNumbers: false, charset: 'utf8mb4', connectTimeout: 10_000 },
@@ -70,7 +81,8 @@ export const connect: Connect = async (url, dataDirectory) => {
     sql: mysqlWords,
     types: mysqlTypes,
     keepCopy: async (log) => log.warn("migrating without a copy of the database; make one with the server's own tools before each update"),
-    applyMigration: (plugin, name, statements, logged) => writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
+    applyMigration: (plugin, name, statements, logged) =>
+      writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
     writer,
     begin: async () => {
       // A server that was started anew, or had enough of waiting; the pool may hold more connections that it does not know to be dead.

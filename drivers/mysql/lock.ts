@@ -8,7 +8,8 @@ import { ask, type Rows } from './ask.js';
 
 /** A server takes a moment to see that a panel has died. */
 const LOCK_WAIT_S = 3;
-const HOLDER = 'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
+const HOLDER =
+  'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
 /** One panel at work. */
 export interface Boot {
@@ -25,10 +26,16 @@ export async function lock(connection: MysqlConnection, sequelize: Sequelize, bo
   const got = answer?.['got'] === 1;
   if (got) await execute(connection, HOLDER);
   const [holder] = await ask(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
-  const who = holder ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}` : 'process id unknown';
+  const who = holder
+    ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}`
+    : 'process id unknown';
   if (!got) throw new Error(`another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`);
   // What this panel has in memory would not be what is written there.
-  if (boot.known && holder?.['boot'] !== boot.id) throw new Error(`the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`);
-  await execute(connection, `REPLACE INTO kernel_holder VALUES (1, '${boot.id}', ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(boot.folder)})`);
+  if (boot.known && holder?.['boot'] !== boot.id)
+    throw new Error(`the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`);
+  await execute(
+    connection,
+    `REPLACE INTO kernel_holder VALUES (1, '${boot.id}', ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(boot.folder)})`,
+  );
   boot.known = true;
 }

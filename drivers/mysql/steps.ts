@@ -4,7 +4,8 @@ import { QueryTypes, type Sequelize } from 'sequelize';
 import { execute, type MysqlConnection } from '../../kernel/database/connect.js';
 import { messageOf } from '../../kernel/errors/errors.js';
 
-const STEPS = 'CREATE TABLE IF NOT EXISTS kernel_migration_steps (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, begun BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
+const STEPS =
+  'CREATE TABLE IF NOT EXISTS kernel_migration_steps (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, begun BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 const COMMITS_BY_ITSELF = /^\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i;
 /** What a statement says that had been done when the panel died before it could write so down: table, column or index is there, or is not. */
 const DONE_ALREADY = new Set([1050, 1051, 1060, 1061, 1091, 1826]);
@@ -20,11 +21,15 @@ interface Pending {
 export async function applyInSteps(sequelize: Sequelize, connection: MysqlConnection, { plugin, name, statements, logged }: Pending): Promise<void> {
   await execute(connection, STEPS);
   const key = { plugin: sequelize.escape(plugin), name: sequelize.escape(name) };
-  const mark = (begun: number, done: number) => `REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES (${key.plugin}, ${key.name}, ${begun}, ${done})`;
+  const mark = (begun: number, done: number) =>
+    `REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES (${key.plugin}, ${key.name}, ${begun}, ${done})`;
   const together = async (...all: string[]) => {
     for (const sql of ['START TRANSACTION', ...all, 'COMMIT']) await execute(connection, sql);
   };
-  const [before = { begun: 0, done: 0 }] = await sequelize.query<{ begun: number; done: number }>(`SELECT begun, done FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`, { type: QueryTypes.SELECT });
+  const [before = { begun: 0, done: 0 }] = await sequelize.query<{ begun: number; done: number }>(
+    `SELECT begun, done FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`,
+    { type: QueryTypes.SELECT },
+  );
   let done = before.done;
   try {
     for (const statement of statements.slice(before.done)) {
@@ -42,6 +47,9 @@ export async function applyInSteps(sequelize: Sequelize, connection: MysqlConnec
   } catch (cause) {
     await execute(connection, 'ROLLBACK').catch(() => undefined);
     await execute(connection, mark(done, done)).catch(() => undefined);
-    throw new Error(`migration ${name} of plugin ${plugin} failed at statement ${done + 1}; what it did before is kept and will not be done again: ${messageOf(cause)}`, { cause });
+    throw new Error(
+      `migration ${name} of plugin ${plugin} failed at statement ${done + 1}; what it did before is kept and will not be done again: ${messageOf(cause)}`,
+      { cause },
+    );
   }
 }

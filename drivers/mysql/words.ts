@@ -5,10 +5,21 @@ export const mysqlWords: SqlWords = {
   dialect: 'mysql',
   least: 'least',
   greatest: 'greatest',
-  rows: (columns, replacement = 'rows') => `JSON_TABLE(:${replacement}, '$[*]' COLUMNS (${Object.entries(columns).map(([name, kind], i) => `${name} ${kind === 'integer' ? 'BIGINT' : 'LONGTEXT'} PATH '$[${i}]'`).join(', ')}))`,
+  rows: (columns, replacement = 'rows') =>
+    `JSON_TABLE(:${replacement}, '$[*]' COLUMNS (${Object.entries(columns)
+      .map(([name, kind], i) => `${name} ${kind === 'integer' ? 'BIGINT' : 'LONGTEXT'} PATH '$[${i}]'`)
+      .join(', ')}))`,
   onConflict: (_keys, set) => `ON DUPLICATE KEY UPDATE ${set}`,
   incoming: (column) => `VALUES(${column})`,
 };
 
 // MySQL's own JSON type gives keys an order of its own, and MariaDB has none.
-export const mysqlTypes: ColumnTypes = { dialect: 'mysql', id: 'BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY', integer: 'BIGINT', bool: 'BOOLEAN', name: 'VARCHAR(255) COLLATE utf8mb4_general_ci', text: 'LONGTEXT', json: 'LONGTEXT' };
+export const mysqlTypes: ColumnTypes = {
+  dialect: 'mysql',
+  id: 'BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY',
+  integer: 'BIGINT',
+  bool: 'BOOLEAN',
+  name: 'VARCHAR(255) COLLATE utf8mb4_general_ci',
+  text: 'LONGTEXT',
+  json: 'LONGTEXT',
+};

@@ -14,6 +14,9 @@ export async function keepCopy(sequelize: Sequelize, connection: SqliteConnectio
   const copy = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);
   await execute(connection, `VACUUM INTO ${sequelize.escape(copy)}`);
   log.info('copied the database before migrating', { copy });
-  const old = (await readdir(folder)).filter((name) => name.startsWith('before-migration-')).sort().slice(0, -KEPT);
+  const old = (await readdir(folder))
+    .filter((name) => name.startsWith('before-migration-'))
+    .sort()
+    .slice(0, -KEPT);
   await Promise.all(old.map((name) => rm(join(folder, name))));
 }

@@ -10,7 +10,8 @@ interface ConnectionManager {
 }
 
 // WAL: readers never wait for the writer. NORMAL: what is committed survives the end of the process, if not of the power.
-const PRAGMAS = 'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
+const PRAGMAS =
+  'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
 
 export const connect: Connect = async (_url, dataDirectory) => {
   const file = join(dataDirectory, 'weir.sqlite');

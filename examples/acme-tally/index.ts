@@ -15,8 +15,11 @@ export default definePlugin({
   hooks: ({ tally }) => [tap(clientDepleted, ({ clients }) => tally.count(clients.length))],
   routes: ({ tally }) => [
     route({
-      method: 'GET', path: '/panel/api/x/acme-tally/days', doc: 'Depleted clients by day, newest first.',
-      query: shape({ days: withDefault(int().min(1).max(366), 30) }), reply: payload(list(shape({ day: text(), depleted: int() }))),
+      method: 'GET',
+      path: '/panel/api/x/acme-tally/days',
+      doc: 'Depleted clients by day, newest first.',
+      query: shape({ days: withDefault(int().min(1).max(366), 30) }),
+      reply: payload(list(shape({ day: text(), depleted: int() }))),
       handle: ({ query }) => tally.last(query.days),
     }),
   ],

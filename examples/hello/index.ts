@@ -7,8 +7,11 @@ export default definePlugin({
   about: 'Greets.',
   routes: () => [
     route({
-      method: 'GET', path: '/panel/api/x/hello/{name}', doc: 'A greeting.',
-      params: shape({ name: word() }), reply: payload(shape({ greeting: text() })),
+      method: 'GET',
+      path: '/panel/api/x/hello/{name}',
+      doc: 'A greeting.',
+      params: shape({ name: word() }),
+      reply: payload(shape({ greeting: text() })),
       handle: ({ params }) => ({ greeting: `hello, ${params.name}` }),
     }),
   ],

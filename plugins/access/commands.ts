@@ -15,7 +15,10 @@ export const commands = ({ credentials, tokens, settings }: { credentials: Crede
       say(`  user name  ${username}`);
       say(`  password   ${password}`);
       say(`  base path  ${settings.read(panelSettings).webBasePath}`);
-      const names = tokens.list().filter(({ enabled }) => enabled).map(({ name }) => name);
+      const names = tokens
+        .list()
+        .filter(({ enabled }) => enabled)
+        .map(({ name }) => name);
       if (names.length > 0) say(`API tokens go on: ${names.join(', ')}; delete those that you do not know.`);
     },
   }),

@@ -3,4 +3,6 @@ import { event, guard } from '../../kernel/index.js';
 
 /** Before a login is checked; a tap refuses to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
-export const loginAttempted = event<{ readonly attempts: readonly { readonly username: string; readonly ip: string; readonly ok: boolean; readonly reason: string }[] }>('access/loginAttempted');
+export const loginAttempted = event<{
+  readonly attempts: readonly { readonly username: string; readonly ip: string; readonly ok: boolean; readonly reason: string }[];
+}>('access/loginAttempted');

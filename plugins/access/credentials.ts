@@ -27,7 +27,16 @@ export class Credentials {
   readonly #sessions: SessionsApi;
   readonly #twoFactor: TwoFactor;
 
-  constructor(parts: { db: Database; log: Log; dataDirectory: string; admins: Admins; attempts: Attempts; limits: LoginLimits; sessions: SessionsApi; twoFactor: TwoFactor }) {
+  constructor(parts: {
+    db: Database;
+    log: Log;
+    dataDirectory: string;
+    admins: Admins;
+    attempts: Attempts;
+    limits: LoginLimits;
+    sessions: SessionsApi;
+    twoFactor: TwoFactor;
+  }) {
     this.#db = parts.db;
     this.#log = parts.log;
     this.#dataDirectory = parts.dataDirectory;
@@ -39,7 +48,10 @@ export class Credentials {
   }
 
   /** Ends every session; a caller with one gets another, which nobody else can have seen. */
-  async change({ oldUsername, oldPassword, newUsername, newPassword, twoFactorCode }: NewCredentials, { who, ip, signal, cookies, reply }: RequestInfo): Promise<void> {
+  async change(
+    { oldUsername, oldPassword, newUsername, newPassword, twoFactorCode }: NewCredentials,
+    { who, ip, signal, cookies, reply }: RequestInfo,
+  ): Promise<void> {
     const csrf = this.#sessions.csrfOf(cookies[SESSION_COOKIE]);
     await this.#attempts.run({ ip, username: oldUsername, signal }, async () => {
       const admin = await this.#admins.withPassword(oldUsername, oldPassword);
@@ -47,7 +59,8 @@ export class Credentials {
       if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
-        if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash }))) throw errors.WRONG_CREDENTIALS('somebody has just changed them', { path: 'oldPassword' });
+        if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash })))
+          throw errors.WRONG_CREDENTIALS('somebody has just changed them', { path: 'oldPassword' });
         await this.#sessions.closeAll({ tx });
       });
     });

@@ -20,7 +20,11 @@ export async function createFirstAdmin(admins: Admins, given: FirstLogin, place:
   if (!(await admins.isEmpty())) return;
   const username = given.username ?? randomName();
   const password = given.password ?? randomBytes(15).toString('base64url');
-  const lines = [`user name  ${username}`, `password   ${given.password === undefined ? password : '(from WEIR_ADMIN_PASSWORD)'}`, `base path  ${place.basePath()}`];
+  const lines = [
+    `user name  ${username}`,
+    `password   ${given.password === undefined ? password : '(from WEIR_ADMIN_PASSWORD)'}`,
+    `base path  ${place.basePath()}`,
+  ];
   if (process.stdout.isTTY) {
     await admins.create(username, password);
     process.stdout.write(`\nThis is shown once:\n${lines.map((line) => `  ${line}\n`).join('')}\n`);

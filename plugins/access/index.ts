@@ -28,8 +28,14 @@ export default definePlugin({
   tables,
   migrations,
   services: {
-    admins: singleton(Admins), tokens: singleton(Tokens), limits: singleton(LoginLimits), attempts: singleton(Attempts),
-    twoFactor: singleton(TwoFactor), rules: singleton(TwoFactorRules), login: singleton(Login), credentials: singleton(Credentials),
+    admins: singleton(Admins),
+    tokens: singleton(Tokens),
+    limits: singleton(LoginLimits),
+    attempts: singleton(Attempts),
+    twoFactor: singleton(TwoFactor),
+    rules: singleton(TwoFactorRules),
+    login: singleton(Login),
+    credentials: singleton(Credentials),
   },
   extends: () => [extend(SettingGroups, { group: twoFactorSettings })],
   hooks: ({ tokens, rules }) => [

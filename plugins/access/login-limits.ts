@@ -38,7 +38,10 @@ export class LoginLimits {
     const now = this.#clock.now();
     const network = networkOf(ip);
     const user = username.trim().toLowerCase();
-    const limits: [string, number][] = [[`a ${network}`, PER_ADDRESS], [`p ${network} ${user}`, PER_PAIR]];
+    const limits: [string, number][] = [
+      [`a ${network}`, PER_ADDRESS],
+      [`p ${network} ${user}`, PER_PAIR],
+    ];
     const blocked = Math.max(...limits.map(([key]) => (this.#records.get(key)?.blockedUntil ?? 0) - now));
     if (blocked > 0) return { blockedFor: blocked };
     for (const [key, most] of limits) {

@@ -20,7 +20,13 @@ export class Login {
   readonly #sessions: SessionsApi;
   readonly #hooks: Hooks;
 
-  constructor({ admins, attempts, twoFactor, sessions, hooks }: { admins: Admins; attempts: Attempts; twoFactor: TwoFactor; sessions: SessionsApi; hooks: Hooks }) {
+  constructor({
+    admins,
+    attempts,
+    twoFactor,
+    sessions,
+    hooks,
+  }: { admins: Admins; attempts: Attempts; twoFactor: TwoFactor; sessions: SessionsApi; hooks: Hooks }) {
     this.#admins = admins;
     this.#attempts = attempts;
     this.#twoFactor = twoFactor;
@@ -31,7 +37,8 @@ export class Login {
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
   async in({ username, password, twoFactorCode, _csrf }: LoginBody, { ip, headers, cookies, reply, signal }: RequestInfo): Promise<string> {
     // Media types have no case, and a page elsewhere may write them as it likes.
-    if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers)) requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
+    if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers))
+      requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
     const check = async (): Promise<Admin> => {

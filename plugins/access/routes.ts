@@ -1,4 +1,20 @@
-import { bool, CSRF_COOKIE, int, list, message, newCsrfToken, optional, payload, route, type Route, SESSION_COOKIE, type SessionsApi, shape, text, word } from '../../kernel/index.js';
+import {
+  bool,
+  CSRF_COOKIE,
+  int,
+  list,
+  message,
+  newCsrfToken,
+  optional,
+  payload,
+  route,
+  type Route,
+  SESSION_COOKIE,
+  type SessionsApi,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
 import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import type { Login } from './login.js';
@@ -12,16 +28,36 @@ const TokenId = shape({ id: int().min(1) });
 /** Of the same kind as the first admin's, which the environment may give. */
 const newPassword = () => word().min(8).max(1024);
 
-export const routes = ({ login, tokens, sessions, credentials, twoFactor }: { login: Login; tokens: Tokens; sessions: SessionsApi; credentials: Credentials; twoFactor: TwoFactor }): Route[] => [
+export const routes = ({
+  login,
+  tokens,
+  sessions,
+  credentials,
+  twoFactor,
+}: {
+  login: Login;
+  tokens: Tokens;
+  sessions: SessionsApi;
+  credentials: Credentials;
+  twoFactor: TwoFactor;
+}): Route[] => [
   route({
-    method: 'POST', path: '/login', auth: 'anyone', form: true, doc: 'Logs in and sets the session cookie.',
+    method: 'POST',
+    path: '/login',
+    auth: 'anyone',
+    form: true,
+    doc: 'Logs in and sets the session cookie.',
     body: shape({ username: plainWord().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
-    reply: message(), errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
+    reply: message(),
+    errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
     handle: (input) => login.in(input.body, input),
   }),
   route({ method: 'POST', path: '/logout', auth: 'session', doc: 'Ends the session.', reply: message(), handle: (input) => login.out(input) }),
   route({
-    method: 'GET', path: '/csrf-token', auth: 'anyone', doc: 'The token for the X-CSRF-Token header of unsafe calls made with a session cookie.',
+    method: 'GET',
+    path: '/csrf-token',
+    auth: 'anyone',
+    doc: 'The token for the X-CSRF-Token header of unsafe calls made with a session cookie.',
     reply: payload(text()),
     handle: ({ cookies, reply }) => {
       const ofSession = sessions.csrfOf(cookies[SESSION_COOKIE]);
@@ -31,30 +67,65 @@ export const routes = ({ login, tokens, sessions, credentials, twoFactor }: { lo
       return fresh;
     },
   }),
-  route({ method: 'POST', path: '/getTwoFactorEnable', auth: 'anyone', doc: 'Whether a login needs a second factor.', reply: payload(bool()), handle: () => twoFactor.isOn }),
   route({
-    method: 'POST', path: '/panel/api/setting/updateUser', doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
-    body: shape({ oldUsername: plainWord().max(255), oldPassword: word().max(1024), newUsername: plainWord().trim().max(255), newPassword: newPassword(), twoFactorCode: optional(text().max(16)) }),
-    reply: message(), errors: [errors.WRONG_CREDENTIALS, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
+    method: 'POST',
+    path: '/getTwoFactorEnable',
+    auth: 'anyone',
+    doc: 'Whether a login needs a second factor.',
+    reply: payload(bool()),
+    handle: () => twoFactor.isOn,
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/setting/updateUser',
+    doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
+    body: shape({
+      oldUsername: plainWord().max(255),
+      oldPassword: word().max(1024),
+      newUsername: plainWord().trim().max(255),
+      newPassword: newPassword(),
+      twoFactorCode: optional(text().max(16)),
+    }),
+    reply: message(),
+    errors: [errors.WRONG_CREDENTIALS, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
     handle: async (input) => {
       await credentials.change(input.body, input);
       return 'name and password changed; all other sessions are closed';
     },
   }),
-  route({ method: 'GET', path: '/panel/api/setting/apiTokens', doc: 'All API tokens; never the tokens themselves.', reply: payload(list(shape(token))), handle: () => tokens.list() }),
   route({
-    method: 'POST', path: '/panel/api/setting/apiTokens/create', doc: 'Creates an API token; its text is in this reply and nowhere else.',
-    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }), expiresAt: optional(int().min(0).description('Unix ms; 0: never')) }), reply: payload(shape({ ...token, token: word() })), errors: [errors.TOKEN_NAME_TAKEN],
+    method: 'GET',
+    path: '/panel/api/setting/apiTokens',
+    doc: 'All API tokens; never the tokens themselves.',
+    reply: payload(list(shape(token))),
+    handle: () => tokens.list(),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/setting/apiTokens/create',
+    doc: 'Creates an API token; its text is in this reply and nowhere else.',
+    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }), expiresAt: optional(int().min(0).description('Unix ms; 0: never')) }),
+    reply: payload(shape({ ...token, token: word() })),
+    errors: [errors.TOKEN_NAME_TAKEN],
     handle: ({ body }) => tokens.create(body.name, body.expiresAt),
   }),
   route({
-    method: 'POST', path: '/panel/api/setting/apiTokens/delete/{id}', doc: 'Removes an API token for good.',
-    params: TokenId, reply: message(), errors: [errors.TOKEN_NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/setting/apiTokens/delete/{id}',
+    doc: 'Removes an API token for good.',
+    params: TokenId,
+    reply: message(),
+    errors: [errors.TOKEN_NOT_FOUND],
     handle: ({ params }) => tokens.delete(params.id),
   }),
   route({
-    method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', doc: 'Switches an API token off or on again.',
-    params: TokenId, body: shape({ enabled: bool() }), reply: message(), errors: [errors.TOKEN_NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/setting/apiTokens/setEnabled/{id}',
+    doc: 'Switches an API token off or on again.',
+    params: TokenId,
+    body: shape({ enabled: bool() }),
+    reply: message(),
+    errors: [errors.TOKEN_NOT_FOUND],
     handle: ({ params, body }) => tokens.setEnabled(params.id, body.enabled),
   }),
 ];

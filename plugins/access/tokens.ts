@@ -47,10 +47,13 @@ export class Tokens {
 
   /** The only time the token itself is seen. */
   async create(name: string, expiresAt = 0): Promise<TokenView & { token: string }> {
-    if (expiresAt !== 0 && expiresAt <= this.#clock.now()) throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', { path: 'expiresAt' });
+    if (expiresAt !== 0 && expiresAt <= this.#clock.now())
+      throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', { path: 'expiresAt' });
     const token = randomBytes(36).toString('base64url');
     try {
-      await this.#save((tx) => this.#rows.create({ name, digest: digestOf(token), enabled: true, createdAt: Math.floor(this.#clock.now() / 1000), expiresAt }, { transaction: tx.t }));
+      await this.#save((tx) =>
+        this.#rows.create({ name, digest: digestOf(token), enabled: true, createdAt: Math.floor(this.#clock.now() / 1000), expiresAt }, { transaction: tx.t }),
+      );
     } catch (error) {
       if (error instanceof UniqueConstraintError) throw errors.TOKEN_NAME_TAKEN(`another API token is called "${name}"`, { path: 'name' });
       throw error;

@@ -38,7 +38,10 @@ export class TwoFactorRules {
     const { password, twoFactorCode: code } = sent;
     await this.#attempts.run({ ip: caller.ip, username: caller.name }, async () => {
       if (typeof password === 'string' ? !(await this.#admins.isPassword(password)) : isOn && willBeOn) {
-        throw errors.WRONG_CREDENTIALS(typeof password === 'string' ? 'the password is wrong' : 'a new secret while two-factor is on needs the password as well: send it in password', { path: 'password' });
+        throw errors.WRONG_CREDENTIALS(
+          typeof password === 'string' ? 'the password is wrong' : 'a new secret while two-factor is on needs the password as well: send it in password',
+          { path: 'password' },
+        );
       }
       if (!willBeOn && typeof password === 'string') return;
       if (!(await this.#twoFactor.accepts(code, willBeOn ? secret : undefined))) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });

@@ -12,12 +12,16 @@ const WINDOW = 1;
 /** Authenticators show secrets in groups and small letters. */
 const plainSecret = (value: string): string => value.replaceAll(/[\s=-]/g, '').toUpperCase();
 const secretText = () =>
-  text().max(256).custom((value: string, state) => {
-    const plain = plainSecret(value);
-    if (plain !== '' && !/^[A-Z2-7]+$/.test(plain)) return state.error('any.custom', { error: new Error('it is no base32: letters, and digits from 2 to 7') });
-    if (plain !== '' && Math.floor((plain.length * 5) / 8) < LEAST_BYTES) return state.error('any.custom', { error: new Error(`it is too short; a secret has at least ${LEAST_BYTES} bytes, 26 characters of base32`) });
-    return plain;
-  });
+  text()
+    .max(256)
+    .custom((value: string, state) => {
+      const plain = plainSecret(value);
+      if (plain !== '' && !/^[A-Z2-7]+$/.test(plain))
+        return state.error('any.custom', { error: new Error('it is no base32: letters, and digits from 2 to 7') });
+      if (plain !== '' && Math.floor((plain.length * 5) / 8) < LEAST_BYTES)
+        return state.error('any.custom', { error: new Error(`it is too short; a secret has at least ${LEAST_BYTES} bytes, 26 characters of base32`) });
+      return plain;
+    });
 
 export const twoFactorSettings = {
   twoFactorEnable: setting(bool(), false, 'a login needs a code of an authenticator as well'),

@@ -6,10 +6,12 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const key = (name: string): string => (IDENTIFIER.test(name) ? name : quoted(name));
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
-const comment = (text: unknown, indent: string): string => (typeof text === 'string' ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n` : '');
+const comment = (text: unknown, indent: string): string =>
+  typeof text === 'string' ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n` : '';
 const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 /** A literal says nothing beside its type. */
-const union = (types: readonly string[]): string => [...new Set(types)].filter((type) => !(type.startsWith("'") && types.includes('string')) && !(/^-?\d/.test(type) && types.includes('number'))).join(' | ');
+const union = (types: readonly string[]): string =>
+  [...new Set(types)].filter((type) => !(type.startsWith("'") && types.includes('string')) && !(/^-?\d/.test(type) && types.includes('number'))).join(' | ');
 const bracketed = (type: string): string => (/[|&]/.test(type) && !/^\{[\s\S]*\}$/.test(type) ? `(${type})` : type);
 
 const SIMPLE: Readonly<Record<string, string>> = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' };
@@ -30,10 +32,16 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
 }
 
 function objectType({ properties, required = [], additionalProperties, patternProperties }: JsonSchema, indent: string): string {
-  const others = [...(typeof additionalProperties === 'object' ? [additionalProperties as JsonSchema] : []), ...Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)];
+  const others = [
+    ...(typeof additionalProperties === 'object' ? [additionalProperties as JsonSchema] : []),
+    ...Object.values((patternProperties ?? {}) as Record<string, JsonSchema>),
+  ];
   if (!properties) return `Record<string, ${others.length > 0 ? union(others.map((other) => typeOf(other, indent))) : 'unknown'}>`;
   const inner = `${indent}  `;
-  const lines = Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => `${comment(schema['description'], inner)}${inner}${key(name)}${(required as string[]).includes(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`);
+  const lines = Object.entries(properties as Record<string, JsonSchema>).map(
+    ([name, schema]) =>
+      `${comment(schema['description'], inner)}${inner}${key(name)}${(required as string[]).includes(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`,
+  );
   return lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('')}${indent}}`;
 }
 
@@ -42,7 +50,8 @@ function inputOf({ operationId, parameters = [], requestBody }: Operation): { ty
   const fields: string[] = [];
   let optional = true;
   for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path')) {
-    if (name === 'query' || name === 'body') throw new Error(`${operationId}: a path parameter called ${name} hides the ${name} of the call; give it another name`);
+    if (name === 'query' || name === 'body')
+      throw new Error(`${operationId}: a path parameter called ${name} hides the ${name} of the call; give it another name`);
     fields.push(`  ${key(name)}: ${typeOf(schema, '  ')};\n`);
     optional = false;
   }
@@ -50,7 +59,9 @@ function inputOf({ operationId, parameters = [], requestBody }: Operation): { ty
   if (query.length > 0) {
     const needed = query.filter(({ required }) => required).map(({ name }) => name);
     if (needed.length > 0) optional = false;
-    const properties = Object.fromEntries(query.map(({ name, schema, description }) => [name, { ...schema, ...(description !== undefined && { description }) }]));
+    const properties = Object.fromEntries(
+      query.map(({ name, schema, description }) => [name, { ...schema, ...(description !== undefined && { description }) }]),
+    );
     fields.push(`  query${needed.length > 0 ? '' : '?'}: ${typeOf({ type: 'object', properties, required: needed }, '  ')};\n`);
   }
   const body = requestBody?.content['application/json'];
@@ -83,7 +94,9 @@ export function clientOf({ paths }: OpenApi): string {
       // Simple types need no name.
       if (type.length > 20) types.push(`export type ${name}Reply = ${type};\n`);
       const declared = input ? `input${input.optional ? '?' : ''}: ${name}Input` : '';
-      methods.push(`${comment(`${operation.summary} — ${method.toUpperCase()} ${path}`, '  ')}  ${operation.operationId}(${declared}): Promise<${type.length > 20 ? `${name}Reply` : type}> {\n    return this.call({ method: '${method.toUpperCase()}', path: ${quoted(path)}, gives: '${gives}' }${input ? ', input' : ''});\n  }\n`);
+      methods.push(
+        `${comment(`${operation.summary} — ${method.toUpperCase()} ${path}`, '  ')}  ${operation.operationId}(${declared}): Promise<${type.length > 20 ? `${name}Reply` : type}> {\n    return this.call({ method: '${method.toUpperCase()}', path: ${quoted(path)}, gives: '${gives}' }${input ? ', input' : ''});\n  }\n`,
+      );
     }
   }
   return `// Generated by bin/reference.mjs from the routes of the panel; change those and run it again.

@@ -21,8 +21,11 @@ export default definePlugin({
     const writer = new OpenApiWriter(complain);
     return [
       route({
-        method: 'GET', path: '/panel/api/openapi.json', doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
-        query: shape({ raw: optional(oneOf('0', '1')) }), reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
+        method: 'GET',
+        path: '/panel/api/openapi.json',
+        doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
+        query: shape({ raw: optional(oneOf('0', '1')) }),
+        reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
         handle: async ({ query, headers }) => {
           const document: Record<string, unknown> = { ...(await writer.write(listeners.routes(), { basePath: listeners.panel.basePath, version: VERSION })) };
           return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;

@@ -8,7 +8,13 @@ type Draft = Record<string, unknown>;
 /** What joi tells of a schema, as far as we use it. */
 export interface Described {
   readonly type?: string;
-  readonly flags?: { readonly presence?: string; readonly default?: unknown; readonly only?: boolean; readonly description?: string; readonly unknown?: boolean } & Readonly<Record<string, unknown>>;
+  readonly flags?: {
+    readonly presence?: string;
+    readonly default?: unknown;
+    readonly only?: boolean;
+    readonly description?: string;
+    readonly unknown?: boolean;
+  } & Readonly<Record<string, unknown>>;
   readonly rules?: readonly { readonly name: string; readonly args?: Readonly<Record<string, unknown>> }[];
   readonly allow?: readonly unknown[];
   readonly keys?: Readonly<Record<string, Described>>;
@@ -20,32 +26,74 @@ export interface Described {
   readonly examples?: readonly unknown[];
 }
 
-const PARTS = new Set(['type', 'flags', 'rules', 'allow', 'keys', 'items', 'patterns', 'matches', 'dependencies', 'metas', 'examples', 'preferences', 'notes', 'tags']);
+const PARTS = new Set([
+  'type',
+  'flags',
+  'rules',
+  'allow',
+  'keys',
+  'items',
+  'patterns',
+  'matches',
+  'dependencies',
+  'metas',
+  'examples',
+  'preferences',
+  'notes',
+  'tags',
+]);
 const FLAGS = new Set(['presence', 'default', 'only', 'description', 'unknown', 'label', 'match', 'unit', 'cast', 'insensitive', 'unsafe']);
 /** Rules that change a value or check it with code of ours, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);
 
 type Rule = (args: Readonly<Record<string, unknown>>) => Draft | undefined;
-const bound = (key: string): Rule => ({ limit }) => (typeof limit === 'number' ? { [key]: limit } : undefined);
-const both = (low: string, high: string): Rule => ({ limit }) => (typeof limit === 'number' ? { [low]: limit, [high]: limit } : undefined);
-const always = (draft: Draft): Rule => () => draft;
+const bound =
+  (key: string): Rule =>
+  ({ limit }) =>
+    typeof limit === 'number' ? { [key]: limit } : undefined;
+const both =
+  (low: string, high: string): Rule =>
+  ({ limit }) =>
+    typeof limit === 'number' ? { [low]: limit, [high]: limit } : undefined;
+const always =
+  (draft: Draft): Rule =>
+  () =>
+    draft;
 
 const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   string: {
-    min: bound('minLength'), max: bound('maxLength'), length: both('minLength', 'maxLength'),
+    min: bound('minLength'),
+    max: bound('maxLength'),
+    length: both('minLength', 'maxLength'),
     pattern: ({ regex, options }) => {
       const pattern = patternOf(String(regex));
       if (pattern === undefined) return undefined;
       const { name, invert } = (options ?? {}) as { name?: string; invert?: boolean };
       return { ...(invert ? { not: { pattern } } : { pattern }), ...(name !== undefined && { description: name }) };
     },
-    hostname: always({ anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }), domain: always({ format: 'hostname' }),
+    hostname: always({ anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }),
+    domain: always({ format: 'hostname' }),
     // joi takes a CIDR as well unless it is told not to, and no format says that.
-    ip: ({ options }) => ((options as { cidr?: string } | undefined)?.cidr === 'forbidden' ? { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] } : { description: 'IP address or CIDR' }),
-    uri: always({ format: 'uri' }), email: always({ format: 'email' }), guid: always({ format: 'uuid' }), isoDate: always({ format: 'date-time' }), base64: always({ contentEncoding: 'base64' }), hex: always({ pattern: '^[0-9a-fA-F]+$' }), alphanum: always({ pattern: '^[0-9a-zA-Z]+$' }), token: always({ pattern: '^\\w+$' }),
+    ip: ({ options }) =>
+      (options as { cidr?: string } | undefined)?.cidr === 'forbidden'
+        ? { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }
+        : { description: 'IP address or CIDR' },
+    uri: always({ format: 'uri' }),
+    email: always({ format: 'email' }),
+    guid: always({ format: 'uuid' }),
+    isoDate: always({ format: 'date-time' }),
+    base64: always({ contentEncoding: 'base64' }),
+    hex: always({ pattern: '^[0-9a-fA-F]+$' }),
+    alphanum: always({ pattern: '^[0-9a-zA-Z]+$' }),
+    token: always({ pattern: '^\\w+$' }),
   },
   number: {
-    integer: always({ type: 'integer' }), min: bound('minimum'), max: bound('maximum'), greater: bound('exclusiveMinimum'), less: bound('exclusiveMaximum'), port: always({ type: 'integer', minimum: 0, maximum: 65_535 }),
+    integer: always({ type: 'integer' }),
+    min: bound('minimum'),
+    max: bound('maximum'),
+    greater: bound('exclusiveMinimum'),
+    less: bound('exclusiveMaximum'),
+    port: always({ type: 'integer', minimum: 0, maximum: 65_535 }),
     multiple: ({ base }) => (typeof base === 'number' ? { multipleOf: base } : undefined),
     sign: ({ sign }) => (sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 }),
   },
@@ -89,7 +137,10 @@ export class Describer {
     if (extra.length === 0) return body;
     if (extra.length === 1 && extra[0] === null && typeof body['type'] === 'string' && !('enum' in body)) return { ...body, type: [body['type'], 'null'] };
     const { description, ...alone } = body as Draft;
-    return { anyOf: [...(extra.includes(null) ? [{ type: 'null' }] : []), ...extra.filter((value) => value !== null).map((value) => ({ const: value })), alone], ...(description !== undefined && { description }) };
+    return {
+      anyOf: [...(extra.includes(null) ? [{ type: 'null' }] : []), ...extra.filter((value) => value !== null).map((value) => ({ const: value })), alone],
+      ...(description !== undefined && { description }),
+    };
   }
 
   #body(described: Described, at: string): Draft {
@@ -139,7 +190,9 @@ export class Describer {
   #object({ keys, patterns = [], flags, dependencies = [] }: Described, at: string): Draft {
     const entries = Object.entries(keys ?? {}).filter(([, { flags: of }]) => of?.presence !== 'forbidden');
     const required = entries.filter(([, { flags: of }]) => of?.presence !== 'optional').map(([name]) => name);
-    const draft: Draft = keys ? { properties: Object.fromEntries(entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)])), ...(required.length > 0 && { required }) } : {};
+    const draft: Draft = keys
+      ? { properties: Object.fromEntries(entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)])), ...(required.length > 0 && { required }) }
+      : {};
     if (flags?.unknown) draft['additionalProperties'] = true;
     for (const { schema, regex, rule } of patterns) {
       const inner = this.of(rule, `${at}.*`);
@@ -178,7 +231,8 @@ export class Describer {
   }
 }
 
-const isJson = (value: unknown): boolean => value !== undefined && typeof value !== 'function' && !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
+const isJson = (value: unknown): boolean =>
+  value !== undefined && typeof value !== 'function' && !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
 
 /** Whether the empty text, which joi takes by name, fits the rules of the type anyway. */
 function takesEmpty({ minLength = 0, pattern = '', format, anyOf, contentEncoding, not, allOf }: Draft): boolean {

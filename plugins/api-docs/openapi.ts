@@ -40,14 +40,21 @@ const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word
 
 /** Made of method and path alone, so that no other route can change it: `clientsAdd`, `getClientsGetByEmail`. POST, the method of most calls, is not named. */
 export function operationIdOf(method: string, path: string): string {
-  const segments = path.replace(/^\/(?:panel\/)?(?:api\/)?/, '').split('/').filter(Boolean);
+  const segments = path
+    .replace(/^\/(?:panel\/)?(?:api\/)?/, '')
+    .split('/')
+    .filter(Boolean);
   const parts = segments.map((segment) => words(segment).map(capital).join(''));
   const id = parts.map((part, i) => (segments[i]?.startsWith('{') ? `By${part}` : part)).join('');
   return method === 'POST' ? `${id.charAt(0).toLowerCase()}${id.slice(1)}` : `${method.toLowerCase()}${id}`;
 }
 
 const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
-const envelope = (obj: JsonSchema): JsonSchema => ({ type: 'object', required: ['success', 'msg', 'obj'], properties: { success: { const: true }, msg: { type: 'string' }, obj } });
+const envelope = (obj: JsonSchema): JsonSchema => ({
+  type: 'object',
+  required: ['success', 'msg', 'obj'],
+  properties: { success: { const: true }, msg: { type: 'string' }, obj },
+});
 
 const FAILURE: JsonSchema = {
   type: 'object',
@@ -58,7 +65,20 @@ const FAILURE: JsonSchema = {
     obj: {
       anyOf: [
         { type: 'null' },
-        { type: 'object', required: ['issues'], properties: { issues: { type: 'array', items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string', description: 'the field at fault, dotted, as it was sent' }, message: { type: 'string' } } } } } },
+        {
+          type: 'object',
+          required: ['issues'],
+          properties: {
+            issues: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['path', 'message'],
+                properties: { path: { type: 'string', description: 'the field at fault, dotted, as it was sent' }, message: { type: 'string' } },
+              },
+            },
+          },
+        },
       ],
     },
     code: { type: 'string', description: 'stable; for programs' },
@@ -101,7 +121,12 @@ export class OpenApiWriter {
     const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
     return {
       openapi: '3.1.0',
-      info: { title: 'Weir', version, description: 'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.' },
+      info: {
+        title: 'Weir',
+        version,
+        description:
+          'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.',
+      },
       servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
       tags: [...tags].sort(([a], [b]) => a.localeCompare(b)).map(([name, description]) => ({ name, description })),
       paths,
@@ -145,8 +170,17 @@ export class OpenApiWriter {
 
   #parameters(schema: Schema | undefined, where: 'path' | 'query', at: string): Parameter[] {
     if (!schema) return [];
-    const { properties = {}, required = [] } = this.#describer.describe(schema, `${at} ${where}`) as { properties?: Record<string, JsonSchema>; required?: string[] };
-    return Object.entries(properties).map(([name, { description, ...inner }]) => ({ name, in: where, required: where === 'path' || required.includes(name), ...(description !== undefined && { description: description as string }), schema: inner }));
+    const { properties = {}, required = [] } = this.#describer.describe(schema, `${at} ${where}`) as {
+      properties?: Record<string, JsonSchema>;
+      required?: string[];
+    };
+    return Object.entries(properties).map(([name, { description, ...inner }]) => ({
+      name,
+      in: where,
+      required: where === 'path' || required.includes(name),
+      ...(description !== undefined && { description: description as string }),
+      schema: inner,
+    }));
   }
 
   #body(route: Route, body: Schema, at: string) {
@@ -160,7 +194,10 @@ export class OpenApiWriter {
     if (reply.kind === 'message') return { description: '`msg` tells what was done.', content: json(envelope({ type: 'null' })) };
     const schema = this.#describer.describe(reply.schema, `${at} reply`);
     if (reply.kind === 'bare') return { description: 'The value itself, without an envelope.', content: json(schema) };
-    return { description: 'The value is `obj`.', content: { ...json(envelope(schema)), ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)) } };
+    return {
+      description: 'The value is `obj`.',
+      content: { ...json(envelope(schema)), ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)) },
+    };
   }
 
   /** What the kernel answers by itself, and the errors that the route names, by status. */
@@ -169,7 +206,10 @@ export class OpenApiWriter {
     for (const { status, code, text } of route.errors) byStatus.set(status, (byStatus.get(status) ?? new Map<string, string>()).set(code, text));
     const own = [...byStatus].map(([status, codes]): [string, JsonSchema] => [
       String(status),
-      { description: [...codes].map(([code, text]) => `\`${code}\`: ${text}`).join('\n\n'), content: json({ allOf: [{ $ref: '#/components/schemas/Failure' }, { properties: { code: { examples: [...codes.keys()] } } }] }) },
+      {
+        description: [...codes].map(([code, text]) => `\`${code}\`: ${text}`).join('\n\n'),
+        content: json({ allOf: [{ $ref: '#/components/schemas/Failure' }, { properties: { code: { examples: [...codes.keys()] } } }] }),
+      },
     ]);
     return {
       ...((route.params ?? route.query ?? route.body) && { 400: refer('Invalid') }),

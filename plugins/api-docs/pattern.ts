@@ -9,7 +9,8 @@ function withoutCase(source: string): string {
   return source.replaceAll(/\\[pPuxkc]\{[^}]*\}|\\.|\(\?<[^=!][^>]*>|\(\?<?[:=!]|([a-z])-([a-z])|[\s\S]/gi, (part: string, from?: string, to?: string) => {
     if (part === '[') inClass = true;
     else if (part === ']') inClass = false;
-    if (from !== undefined && to !== undefined) return inClass ? `${from.toLowerCase()}-${to.toLowerCase()}${from.toUpperCase()}-${to.toUpperCase()}` : `[${bothCases(from)}]-[${bothCases(to)}]`;
+    if (from !== undefined && to !== undefined)
+      return inClass ? `${from.toLowerCase()}-${to.toLowerCase()}${from.toUpperCase()}-${to.toUpperCase()}` : `[${bothCases(from)}]-[${bothCases(to)}]`;
     if (part.length > 1 || !CASED.test(part)) return part;
     return inClass ? bothCases(part) : `[${bothCases(part)}]`;
   });

@@ -43,7 +43,15 @@ function flow({ inboundIds }: ClientRow, wanted: string, takesFlow: (inboundId: 
 
 /** What changes of a client, and the first reason why something does not. */
 export function adjustment(row: ClientRow, wanted: Adjustment, takesFlow: (inboundId: number) => boolean): { patch: ClientPatch; reason: string | undefined } {
-  const parts = [days(row, wanted.addDays), bytes(row, wanted.addBytes), flow(row, wanted.flow, takesFlow), wanted.limitHwid === undefined ? NOTHING : { patch: { limitHwid: wanted.limitHwid } }];
+  const parts = [
+    days(row, wanted.addDays),
+    bytes(row, wanted.addBytes),
+    flow(row, wanted.flow, takesFlow),
+    wanted.limitHwid === undefined ? NOTHING : { patch: { limitHwid: wanted.limitHwid } },
+  ];
   const reason = parts.find((part) => 'reason' in part);
-  return { patch: Object.assign({}, ...parts.map((part) => ('patch' in part ? part.patch : {}))) as ClientPatch, reason: reason && 'reason' in reason ? reason.reason : undefined };
+  return {
+    patch: Object.assign({}, ...parts.map((part) => ('patch' in part ? part.patch : {}))) as ClientPatch,
+    reason: reason && 'reason' in reason ? reason.reason : undefined,
+  };
 }

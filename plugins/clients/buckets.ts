@@ -15,8 +15,10 @@ export interface Moment {
   readonly presence: readonly PresenceSource[];
 }
 
-const isNear = ({ expiryTime, totalGB, up, down }: ClientRow, { now, soonMs, soonBytes }: Moment): boolean => (expiryTime > 0 && expiryTime - now < soonMs) || (totalGB > 0 && totalGB - up - down < soonBytes);
-const isOnline = (row: ClientRow, { now, presence }: Moment): boolean => row.enable && (presence.length > 0 ? presence.some((source) => source.isOnline(row.id)) : row.lastOnline > now - ONLINE_MS);
+const isNear = ({ expiryTime, totalGB, up, down }: ClientRow, { now, soonMs, soonBytes }: Moment): boolean =>
+  (expiryTime > 0 && expiryTime - now < soonMs) || (totalGB > 0 && totalGB - up - down < soonBytes);
+const isOnline = (row: ClientRow, { now, presence }: Moment): boolean =>
+  row.enable && (presence.length > 0 ? presence.some((source) => source.isOnline(row.id)) : row.lastOnline > now - ONLINE_MS);
 
 /** The buckets by which a list is filtered overlap: one that is off and at its limit is in two of them. */
 export const BUCKETS: Readonly<Record<string, (row: ClientRow, moment: Moment) => boolean>> = {
@@ -43,8 +45,16 @@ export function summaryOf(rows: readonly ClientRow[], moment: Moment) {
     if (isOnline(row, moment)) note('online', row);
   }
   return {
-    total: rows.length, active, deactive: names.deactive, deactiveCount: counts.deactive, depleted: names.depleted, depletedCount: counts.depleted,
-    expiring: names.expiring, expiringCount: counts.expiring, online: names.online, onlineCount: counts.online,
+    total: rows.length,
+    active,
+    deactive: names.deactive,
+    deactiveCount: counts.deactive,
+    depleted: names.depleted,
+    depletedCount: counts.depleted,
+    expiring: names.expiring,
+    expiringCount: counts.expiring,
+    online: names.online,
+    onlineCount: counts.online,
   };
 }
 export type Summary = ReturnType<typeof summaryOf>;

@@ -13,7 +13,11 @@ const emailOf = (item: unknown): string => {
   return typeof email === 'string' ? email : '';
 };
 
-export async function addEach(service: ClientService, items: readonly unknown[], schema: Schema<AddClient> = AddClient): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+export async function addEach(
+  service: ClientService,
+  items: readonly unknown[],
+  schema: Schema<AddClient> = AddClient,
+): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
   const valid: AddClient[] = [];
   const skipped: SkippedClient[] = [];
   for (const [i, item] of items.entries()) {

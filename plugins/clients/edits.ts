@@ -10,7 +10,8 @@ import type { ClientFields, ClientRow } from './row.js';
 import { attachClients, deleteClients, detachClients, setUsage, updateClients } from './sql.js';
 import { afterClientPatch, type ClientPatched } from './store.js';
 
-export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] => inboundIds.map((inboundId) => ({ inboundId, clientId }));
+export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
+  inboundIds.map((inboundId) => ({ inboundId, clientId }));
 /** What the core sees of a client. */
 export const SEEN_BY_CORE: readonly (keyof ClientFields)[] = ['enable', 'uuid', 'password', 'flow'];
 
@@ -50,7 +51,8 @@ function byInbound(edits: readonly Edit[], inboundsOf: (edit: Edit) => readonly 
   return clients;
 }
 
-const attachmentsAfter = ({ row, attach = [], detach = [] }: Edit): number[] => [...new Set([...row.inboundIds, ...attach])].filter((id) => !detach.includes(id)).sort((a, b) => a - b);
+const attachmentsAfter = ({ row, attach = [], detach = [] }: Edit): number[] =>
+  [...new Set([...row.inboundIds, ...attach])].filter((id) => !detach.includes(id)).sort((a, b) => a - b);
 
 /** Those whose access the core has to look at again. */
 function refsChanged(edit: Edit): UserRef[] {
@@ -59,7 +61,8 @@ function refsChanged(edit: Edit): UserRef[] {
   return refsOf({ id: row.id, inboundIds });
 }
 
-const isEmpty = ({ fields = {}, counters, attach = [], detach = [] }: Edit): boolean => Object.keys(fields).length === 0 && !counters && attach.length + detach.length === 0;
+const isEmpty = ({ fields = {}, counters, attach = [], detach = [] }: Edit): boolean =>
+  Object.keys(fields).length === 0 && !counters && attach.length + detach.length === 0;
 
 export class Edits {
   readonly #db: Database;
@@ -78,19 +81,39 @@ export class Edits {
   async apply(all: readonly Edit[], also?: (tx: Tx) => Promise<void>): Promise<Applied> {
     const edits = all.filter((edit) => !isEmpty(edit));
     if (edits.length === 0 && !also) return { pending: false, reason: '' };
-    const changes = edits.map((edit): ClientChange => ({ kind: 'updated', before: { ...edit.row }, after: { ...edit.row, ...edit.fields, ...edit.counters, inboundIds: attachmentsAfter(edit) } }));
+    const changes = edits.map(
+      (edit): ClientChange => ({
+        kind: 'updated',
+        before: { ...edit.row },
+        after: { ...edit.row, ...edit.fields, ...edit.counters, inboundIds: attachmentsAfter(edit) },
+      }),
+    );
     // Rows are live: by the end of the write they tell of the change already.
     const refs = edits.flatMap(refsChanged);
     if (edits.length > 0) await this.#hooks.check(beforeClientSave, { changes });
     await this.#write(async (tx) => {
       await also?.(tx);
       if (edits.length === 0) return;
-      await this.#groupStore.shift(tx, edits.filter(({ counters }) => counters && counters.up + counters.down === 0).map(({ row: { id } }) => id), -1);
+      await this.#groupStore.shift(
+        tx,
+        edits.filter(({ counters }) => counters && counters.up + counters.down === 0).map(({ row: { id } }) => id),
+        -1,
+      );
       for (const { value, ids } of byValue(edits, ({ fields }) => fields)) await updateClients(tx, ids, value);
       for (const { value, ids } of byValue(edits, ({ counters }) => counters)) await setUsage(tx, ids, value);
       for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach)) await attachClients(tx, inboundId, ids);
       for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach)) await detachClients(tx, inboundId, ids);
-      tx.after(afterClientPatch, edits.map(({ row: { id }, fields, counters, attach, detach }): ClientPatched => ({ id, fields: { ...fields, ...counters }, ...(attach && { attach }), ...(detach && { detach }) })));
+      tx.after(
+        afterClientPatch,
+        edits.map(
+          ({ row: { id }, fields, counters, attach, detach }): ClientPatched => ({
+            id,
+            fields: { ...fields, ...counters },
+            ...(attach && { attach }),
+            ...(detach && { detach }),
+          }),
+        ),
+      );
       tx.after(afterClientSave, { changes });
       tx.emit(clientChanged, { changes });
     });

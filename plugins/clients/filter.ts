@@ -6,7 +6,11 @@ import type { PageQuery } from './schema.js';
 
 type Test = (row: ClientRow) => boolean;
 
-const words = (csv: string): string[] => csv.split(',').map((word) => word.trim()).filter(Boolean);
+const words = (csv: string): string[] =>
+  csv
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean);
 
 /** Clients share their lists of inbounds, so each list is looked at once. */
 function attachedTo(wanted: (inboundId: number) => boolean): Test {
@@ -26,7 +30,11 @@ function byStatus(csv: string, moment: Moment): Test | undefined {
 }
 
 function byInbound(csv: string): Test | undefined {
-  const ids = new Set(words(csv).map(Number).filter((id) => Number.isSafeInteger(id) && id > 0));
+  const ids = new Set(
+    words(csv)
+      .map(Number)
+      .filter((id) => Number.isSafeInteger(id) && id > 0),
+  );
   return ids.size === 0 ? undefined : attachedTo((id) => ids.has(id));
 }
 
@@ -58,11 +66,23 @@ function bySearch(search: string, roster: Roster): Test | undefined {
   return needle === '' ? undefined : (row) => roster.searchText(row).includes(needle);
 }
 
-export function choose(query: PageQuery, roster: Roster, moment: Moment, protocolOf: (inboundId: number) => string | undefined): (rows: readonly ClientRow[]) => readonly ClientRow[] {
+export function choose(
+  query: PageQuery,
+  roster: Roster,
+  moment: Moment,
+  protocolOf: (inboundId: number) => string | undefined,
+): (rows: readonly ClientRow[]) => readonly ClientRow[] {
   const tests = [
-    byInbound(query.inboundIds || query.inbound), byProtocol(query.protocol, protocolOf), byGroup(query.group), byExpiry(query.expiryFrom, query.expiryTo), byUsage(query.usageFrom, query.usageTo),
-    bySwitch(query.autoRenew, 'on', ({ reset, resetDay }) => reset > 0 || resetDay > 0), bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0), bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
-    byStatus(query.status || query.filter, moment), bySearch(query.search, roster),
+    byInbound(query.inboundIds || query.inbound),
+    byProtocol(query.protocol, protocolOf),
+    byGroup(query.group),
+    byExpiry(query.expiryFrom, query.expiryTo),
+    byUsage(query.usageFrom, query.usageTo),
+    bySwitch(query.autoRenew, 'on', ({ reset, resetDay }) => reset > 0 || resetDay > 0),
+    bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0),
+    bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
+    byStatus(query.status || query.filter, moment),
+    bySearch(query.search, roster),
   ].filter((test) => test !== undefined);
   return tests.length === 0 ? (rows) => rows : (rows) => rows.filter((row) => tests.every((test) => test(row)));
 }

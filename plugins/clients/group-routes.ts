@@ -8,55 +8,85 @@ import { Emails, EmailsAndGroup, GroupName, GroupReply, RenameGroup } from './sc
 const affected = () => payload(shape({ affected: int() }));
 
 export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
-  route({ method: 'GET', path: '/panel/api/clients/groups', doc: 'All groups, with what their clients have used since the last reset of the group.', reply: payload(list(GroupReply)), handle: () => groups.list() }),
   route({
-    method: 'GET', path: '/panel/api/clients/groups/{name}/emails', doc: 'Emails of the clients in a group.',
-    params: shape({ name: text() }), reply: payload(list(text())),
+    method: 'GET',
+    path: '/panel/api/clients/groups',
+    doc: 'All groups, with what their clients have used since the last reset of the group.',
+    reply: payload(list(GroupReply)),
+    handle: () => groups.list(),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/groups/{name}/emails',
+    doc: 'Emails of the clients in a group.',
+    params: shape({ name: text() }),
+    reply: payload(list(text())),
     handle: ({ params }) => groups.emails(params.name),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/create', doc: 'Creates a group without clients.',
-    body: GroupName, reply: payload(shape({ name: text() })), errors: [errors.GROUP_TAKEN],
+    method: 'POST',
+    path: '/panel/api/clients/groups/create',
+    doc: 'Creates a group without clients.',
+    body: GroupName,
+    reply: payload(shape({ name: text() })),
+    errors: [errors.GROUP_TAKEN],
     handle: async ({ body }) => {
       await groups.create(body.name);
       return said('group created', { name: body.name });
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/rename', doc: 'Renames a group; its clients go along.',
-    body: RenameGroup, reply: affected(), errors: [errors.GROUP_NOT_FOUND, errors.GROUP_TAKEN],
+    method: 'POST',
+    path: '/panel/api/clients/groups/rename',
+    doc: 'Renames a group; its clients go along.',
+    body: RenameGroup,
+    reply: affected(),
+    errors: [errors.GROUP_NOT_FOUND, errors.GROUP_TAKEN],
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.rename(body.oldName, body.newName);
       return said(told('group renamed', applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/delete', doc: 'Deletes a group; its clients stay, in none.',
-    body: GroupName, reply: affected(),
+    method: 'POST',
+    path: '/panel/api/clients/groups/delete',
+    doc: 'Deletes a group; its clients stay, in none.',
+    body: GroupName,
+    reply: affected(),
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.delete(body.name);
       return said(told('group deleted', applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/resetTraffic', doc: 'The group begins to count anew; counters of its clients stay.',
-    body: GroupName, reply: payload(shape({ name: text() })), errors: [errors.GROUP_NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/clients/groups/resetTraffic',
+    doc: 'The group begins to count anew; counters of its clients stay.',
+    body: GroupName,
+    reply: payload(shape({ name: text() })),
+    errors: [errors.GROUP_NOT_FOUND],
     handle: async ({ body }) => {
       await groups.resetTraffic(body.name);
       return said('traffic of the group reset', { name: body.name });
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/bulkAdd', doc: 'Puts clients into a group, out of the one they were in; emails of nobody are passed over.',
-    body: EmailsAndGroup, reply: affected(),
+    method: 'POST',
+    path: '/panel/api/clients/groups/bulkAdd',
+    doc: 'Puts clients into a group, out of the one they were in; emails of nobody are passed over.',
+    body: EmailsAndGroup,
+    reply: affected(),
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.add(body.emails, body.group);
       return said(told(`${result.affected} clients put into the group`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/groups/bulkRemove', doc: 'Takes clients out of their groups.',
-    body: Emails, reply: affected(),
+    method: 'POST',
+    path: '/panel/api/clients/groups/bulkRemove',
+    doc: 'Takes clients out of their groups.',
+    body: Emails,
+    reply: affected(),
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.remove(body.emails);
       return said(told(`${result.affected} clients taken out of their groups`, applied), result);

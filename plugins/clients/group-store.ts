@@ -22,7 +22,9 @@ export class GroupStore {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#db.query<{ name: string; baseline_up: number; baseline_down: number }>('SELECT name, baseline_up, baseline_down FROM client_groups');
+    const rows = await this.#db.query<{ name: string; baseline_up: number; baseline_down: number }>(
+      'SELECT name, baseline_up, baseline_down FROM client_groups',
+    );
     for (const { name, baseline_up, baseline_down } of rows) this.#groups.set(name, { up: baseline_up, down: baseline_down });
   }
 
@@ -46,7 +48,8 @@ export class GroupStore {
     const names = [...groups.keys(), ...gone];
     if (names.length === 0) return;
     await tx.run('DELETE FROM client_groups WHERE name IN (:names)', { names });
-    for (const [name, { up, down }] of groups) await tx.run('INSERT INTO client_groups (name, baseline_up, baseline_down) VALUES (:name, :up, :down)', { name, up, down });
+    for (const [name, { up, down }] of groups)
+      await tx.run('INSERT INTO client_groups (name, baseline_up, baseline_down) VALUES (:name, :up, :down)', { name, up, down });
     tx.after(afterGroupSave, { set: groups, gone });
   }
 
@@ -58,9 +61,20 @@ export class GroupStore {
       { clientIds },
     );
     if (sums.length === 0) return;
-    const stored = await tx.query<{ name: string; up: number; down: number }>('SELECT name, baseline_up AS up, baseline_down AS down FROM client_groups WHERE name IN (:names)', { names: sums.map(({ name }) => name) });
+    const stored = await tx.query<{ name: string; up: number; down: number }>(
+      'SELECT name, baseline_up AS up, baseline_down AS down FROM client_groups WHERE name IN (:names)',
+      { names: sums.map(({ name }) => name) },
+    );
     const before = new Map(stored.map(({ name, up, down }) => [name, { up, down }]));
     // Sums may come as texts.
-    await this.set(tx, new Map(sums.map(({ name, up, down }) => [name, { up: (before.get(name) ?? ZERO).up + sign * Number(up), down: (before.get(name) ?? ZERO).down + sign * Number(down) }])));
+    await this.set(
+      tx,
+      new Map(
+        sums.map(({ name, up, down }) => [
+          name,
+          { up: (before.get(name) ?? ZERO).up + sign * Number(up), down: (before.get(name) ?? ZERO).down + sign * Number(down) },
+        ]),
+      ),
+    );
   }
 }

@@ -56,14 +56,17 @@ export class Groups {
   }
 
   #require(name: string, path: string): void {
-    if (!this.#groupStore.has(name) && !this.#store.roster.ordered('id').some(({ group }) => group === name)) throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
+    if (!this.#groupStore.has(name) && !this.#store.roster.ordered('id').some(({ group }) => group === name))
+      throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
   }
 
   async rename(oldName: string, newName: string): Promise<{ affected: number; applied: Applied }> {
     this.#require(oldName, 'oldName');
     if (oldName === newName) return { affected: 0, applied: { pending: false, reason: '' } };
     if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
-    return this.#many.regroup(this.#members(oldName), newName, (tx) => this.#groupStore.set(tx, new Map([[newName, this.#groupStore.baseline(oldName)]]), [oldName]));
+    return this.#many.regroup(this.#members(oldName), newName, (tx) =>
+      this.#groupStore.set(tx, new Map([[newName, this.#groupStore.baseline(oldName)]]), [oldName]),
+    );
   }
 
   /** Its clients stay, in no group. */

@@ -11,7 +11,23 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
     for (const inboundId of row.inboundIds) {
       stats.get(inboundId)?.push(trafficOf(row, inboundId));
       // The wire form of the reference: `id` is the UUID.
-      if (whole) clients.get(inboundId)?.push({ id: row.uuid, email: row.email, password: row.password, flow: row.flow, enable: row.enable, subId: row.subId, totalGB: row.totalGB, expiryTime: row.expiryTime, limitIp: row.limitIp, tgId: row.tgId, comment: row.comment, reset: row.reset, created_at: row.createdAt, updated_at: row.updatedAt });
+      if (whole)
+        clients.get(inboundId)?.push({
+          id: row.uuid,
+          email: row.email,
+          password: row.password,
+          flow: row.flow,
+          enable: row.enable,
+          subId: row.subId,
+          totalGB: row.totalGB,
+          expiryTime: row.expiryTime,
+          limitIp: row.limitIp,
+          tgId: row.tgId,
+          comment: row.comment,
+          reset: row.reset,
+          created_at: row.createdAt,
+          updated_at: row.updatedAt,
+        });
     }
   }
   return rows.map((row) => ({ ...row, clientStats: stats.get(row.id) ?? [], ...(whole && { settings: { ...row.settings, clients: clients.get(row.id) } }) }));

@@ -26,7 +26,15 @@ export default definePlugin({
   about: 'The accounts that use the core, attached to its inbounds.',
   uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
   migrations,
-  services: { store: singleton(ClientStore), edits: singleton(Edits), service: singleton(ClientService), lists: singleton(ClientLists), many: singleton(ManyClients), groupStore: singleton(GroupStore), groups: singleton(Groups) },
+  services: {
+    store: singleton(ClientStore),
+    edits: singleton(Edits),
+    service: singleton(ClientService),
+    lists: singleton(ClientLists),
+    many: singleton(ManyClients),
+    groupStore: singleton(GroupStore),
+    groups: singleton(Groups),
+  },
   provides: ({ store, service }) => [provide(Clients, store), provide(ClientEdits, { add: async (client) => service.add(validate(AddClient, client)) })],
   extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
   hooks: ({ store, groupStore }) => [

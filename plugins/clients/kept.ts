@@ -24,7 +24,12 @@ export async function keptOf(db: Database, emailKeys: readonly string[]): Promis
       'SELECT email_key, sum(up) AS up, sum(down) AS down, max(last_online) AS last_online FROM client_kept_usage WHERE email_key IN (:keys) GROUP BY email_key',
       { keys: emailKeys.slice(from, from + SLICE) },
     );
-    for (const { email_key, up, down, last_online } of rows) kept.set(email_key, { up: Math.min(Number(up), Number.MAX_SAFE_INTEGER), down: Math.min(Number(down), Number.MAX_SAFE_INTEGER), lastOnline: Number(last_online) });
+    for (const { email_key, up, down, last_online } of rows)
+      kept.set(email_key, {
+        up: Math.min(Number(up), Number.MAX_SAFE_INTEGER),
+        down: Math.min(Number(down), Number.MAX_SAFE_INTEGER),
+        lastOnline: Number(last_online),
+      });
   }
   return kept;
 }

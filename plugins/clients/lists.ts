@@ -34,7 +34,14 @@ export class ClientLists {
   readonly #groupStore: GroupStore;
   #groups: { readonly version: string; readonly names: readonly string[] } | undefined;
 
-  constructor({ store, groupStore, inbounds, settings, clock, extensions }: { store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
+  constructor({
+    store,
+    groupStore,
+    inbounds,
+    settings,
+    clock,
+    extensions,
+  }: { store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
     this.#store = store;
     this.#groupStore = groupStore;
     this.#inbounds = inbounds;
@@ -48,7 +55,11 @@ export class ClientLists {
     const { roster } = this.#store;
     const moment = this.#moment();
     const pageSize = Math.min(query.pageSize, MOST_PER_PAGE);
-    const found = this.#orders.rows(query.sort, query.order, choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol));
+    const found = this.#orders.rows(
+      query.sort,
+      query.order,
+      choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol),
+    );
     const items = slice(found, (query.page - 1) * pageSize, pageSize).map(clientView);
     return { filtered: found.rows.length, total: roster.size, page: query.page, pageSize, items, groups: [...this.groups()], summary: this.#summary(moment) };
   }
@@ -58,7 +69,13 @@ export class ClientLists {
     const { roster } = this.#store;
     const version = `${roster.edits} ${this.#groupStore.edits}`;
     if (this.#groups?.version !== version) {
-      const names = new Set([...this.#groupStore.names(), ...roster.ordered('id').map(({ group }) => group).filter(Boolean)]);
+      const names = new Set([
+        ...this.#groupStore.names(),
+        ...roster
+          .ordered('id')
+          .map(({ group }) => group)
+          .filter(Boolean),
+      ]);
       this.#groups = { version, names: [...names].sort((a, b) => a.localeCompare(b)) };
     }
     return this.#groups.names;
@@ -66,7 +83,12 @@ export class ClientLists {
 
   #moment(): Moment {
     const { expireDiff, trafficDiff } = this.#settings.read(clientSettings);
-    return { now: this.#clock.now(), soonMs: expireDiff * DAY_MS, soonBytes: trafficDiff * GIB, presence: this.#extensions(PresenceSources).map(({ value }) => value) };
+    return {
+      now: this.#clock.now(),
+      soonMs: expireDiff * DAY_MS,
+      soonBytes: trafficDiff * GIB,
+      presence: this.#extensions(PresenceSources).map(({ value }) => value),
+    };
   }
 
   #summary(moment: Moment): Summary {

@@ -13,47 +13,75 @@ import { exported, importAll } from './transfer.js';
 
 const names = () => list(text());
 
-export const manyRoutes = ({ service, store, many, inbounds }: { service: ClientService; store: ClientStore; many: ManyClients; inbounds: InboundsApi }): Route[] => [
+export const manyRoutes = ({
+  service,
+  store,
+  many,
+  inbounds,
+}: {
+  service: ClientService;
+  store: ClientStore;
+  many: ManyClients;
+  inbounds: InboundsApi;
+}): Route[] => [
   route({
-    method: 'POST', path: '/panel/api/clients/bulkCreate', doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
-    body: list(describedAs(anything(), AddClient)).max(10_000), reply: payload(shape({ created: int(), skipped: Skipped })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkCreate',
+    doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
+    body: list(describedAs(anything(), AddClient)).max(10_000),
+    reply: payload(shape({ created: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),
   route({
-    method: 'GET', path: '/panel/api/clients/export', doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
+    method: 'GET',
+    path: '/panel/api/clients/export',
+    doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
     handle: () => store.roster.ordered('id').map(exported),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/import', doc: 'Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason.',
-    body: ImportData, reply: payload(shape({ created: int(), skipped: Skipped })),
+    method: 'POST',
+    path: '/panel/api/clients/import',
+    doc: 'Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason.',
+    body: ImportData,
+    reply: payload(shape({ created: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await importAll(service, body.data);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkEnable', doc: 'Switches clients on; who is at a limit stays off until it is raised.',
-    body: Emails, reply: payload(shape({ changed: int(), skipped: Skipped })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkEnable',
+    doc: 'Switches clients on; who is at a limit stays off until it is raised.',
+    body: Emails,
+    reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, true);
       return said(told(`${result.changed} clients enabled`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkDisable', doc: 'Switches clients off.',
-    body: Emails, reply: payload(shape({ changed: int(), skipped: Skipped })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkDisable',
+    doc: 'Switches clients off.',
+    body: Emails,
+    reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, false);
       return said(told(`${result.changed} clients disabled`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkAdjust', doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
-    body: AdjustMany, reply: payload(shape({ adjusted: int(), skipped: Skipped })), errors: [errors.NOTHING_TO_ADJUST],
+    method: 'POST',
+    path: '/panel/api/clients/bulkAdjust',
+    doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
+    body: AdjustMany,
+    reply: payload(shape({ adjusted: int(), skipped: Skipped })),
+    errors: [errors.NOTHING_TO_ADJUST],
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined) throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
       const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid });
@@ -61,15 +89,20 @@ export const manyRoutes = ({ service, store, many, inbounds }: { service: Client
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkDel', doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
-    body: DeleteMany, reply: payload(shape({ deleted: int(), skipped: Skipped })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkDel',
+    doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
+    body: DeleteMany,
+    reply: payload(shape({ deleted: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.delete(body.emails, body.keepTraffic);
       return said(told(`${result.deleted} clients deleted`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/delDepleted', doc: 'Removes clients that are at a limit and do not renew themselves.',
+    method: 'POST',
+    path: '/panel/api/clients/delDepleted',
+    doc: 'Removes clients that are at a limit and do not renew themselves.',
     reply: payload(shape({ deleted: int() })),
     handle: async () => {
       const { applied, deleted } = await many.deleteWhere((row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined);
@@ -77,7 +110,9 @@ export const manyRoutes = ({ service, store, many, inbounds }: { service: Client
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/delOrphans', doc: 'Removes clients that are attached to no inbound.',
+    method: 'POST',
+    path: '/panel/api/clients/delOrphans',
+    doc: 'Removes clients that are attached to no inbound.',
     reply: payload(shape({ deleted: int() })),
     handle: async () => {
       const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.length === 0);
@@ -85,37 +120,52 @@ export const manyRoutes = ({ service, store, many, inbounds }: { service: Client
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkAttach', doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
-    body: EmailsAndInbounds, reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkAttach',
+    doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
+    body: EmailsAndInbounds,
+    reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.attach(body.emails, body.inboundIds);
       return said(told(`${result.attached.length} attachments made`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkDetach', doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
-    body: EmailsAndInbounds, reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkDetach',
+    doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
+    body: EmailsAndInbounds,
+    reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.detach(body.emails, body.inboundIds);
       return said(told(`${result.detached.length} clients detached`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/bulkResetTraffic', doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
-    body: Emails, reply: payload(shape({ affected: int() })),
+    method: 'POST',
+    path: '/panel/api/clients/bulkResetTraffic',
+    doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
+    body: Emails,
+    reply: payload(shape({ affected: int() })),
     handle: async ({ body }) => {
       const { applied, affected } = await many.resetTraffic(body.emails);
       return said(told(`traffic of ${affected} clients reset`, applied), { affected });
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/resetAllTraffics', doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
+    method: 'POST',
+    path: '/panel/api/clients/resetAllTraffics',
+    doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
     reply: message(),
     handle: async () => told('traffic of all clients reset', await many.resetAll()),
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', doc: 'Removes all clients of an inbound, from other inbounds as well.',
-    params: shape({ id: int().min(1) }), reply: payload(shape({ deleted: int() })), errors: [inboundErrors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/inbounds/{id}/delAllClients',
+    doc: 'Removes all clients of an inbound, from other inbounds as well.',
+    params: shape({ id: int().min(1) }),
+    reply: payload(shape({ deleted: int() })),
+    errors: [inboundErrors.NOT_FOUND],
     handle: async ({ params: { id } }) => {
       if (!inbounds.get(id)) throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
       const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id));

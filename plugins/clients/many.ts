@@ -10,7 +10,11 @@ import { type ClientRow, depletionOf, emailKey } from './row.js';
 import type { SkippedClient } from './service.js';
 import type { ClientStore } from './store.js';
 
-const skip = (email: string, error: { readonly code: string; readonly text: string }, reason: string = error.text): SkippedClient => ({ email, reason, code: error.code });
+const skip = (email: string, error: { readonly code: string; readonly text: string }, reason: string = error.text): SkippedClient => ({
+  email,
+  reason,
+  code: error.code,
+});
 
 /** Emails without blanks and repetitions, in the order they came. */
 function distinct(emails: readonly string[]): string[] {
@@ -68,12 +72,19 @@ export class ManyClients {
     const { rows, skipped } = this.#pick(emails);
     const named = rows.map(({ id, email }) => ({ id, email }));
     const { deleted, applied } = await this.#edits.delete(rows, keepTraffic);
-    return { deleted: deleted.size, skipped: [...skipped, ...named.filter(({ id }) => !deleted.has(id)).map(({ email }) => skip(email, errors.NOT_FOUND))], applied };
+    return {
+      deleted: deleted.size,
+      skipped: [...skipped, ...named.filter(({ id }) => !deleted.has(id)).map(({ email }) => skip(email, errors.NOT_FOUND))],
+      applied,
+    };
   }
 
   async deleteWhere(meant: (row: ClientRow, now: number) => boolean): Promise<{ deleted: number; applied: Applied }> {
     const now = this.#clock.now();
-    const { deleted, applied } = await this.#edits.delete(this.#store.roster.ordered('id').filter((row) => meant(row, now)), false);
+    const { deleted, applied } = await this.#edits.delete(
+      this.#store.roster.ordered('id').filter((row) => meant(row, now)),
+      false,
+    );
     return { deleted: deleted.size, applied };
   }
 
@@ -90,14 +101,24 @@ export class ManyClients {
       return { row, attach: missing };
     });
     const applied = await this.#edits.apply(edits);
-    return { attached, skipped, errors: [...unknown.map(({ email, reason }) => `${email}: ${reason}`), ...ids.filter((id) => !there.includes(id)).map((id) => `inbound ${id}: there is no inbound with this id`)], applied };
+    return {
+      attached,
+      skipped,
+      errors: [
+        ...unknown.map(({ email, reason }) => `${email}: ${reason}`),
+        ...ids.filter((id) => !there.includes(id)).map((id) => `inbound ${id}: there is no inbound with this id`),
+      ],
+      applied,
+    };
   }
 
   /** Each email once: detached from those of the inbounds that it was attached to. */
   async detach(emails: readonly string[], inboundIds: readonly number[]) {
     const { rows, skipped: unknown } = this.#pick(emails);
     const edits = rows.map((row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }));
-    const [detached, skipped] = [true, false].map((any) => edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email)) as [string[], string[]];
+    const [detached, skipped] = [true, false].map((any) =>
+      edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
+    ) as [string[], string[]];
     const applied = await this.#edits.apply(edits);
     return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
   }

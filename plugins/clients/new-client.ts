@@ -10,7 +10,10 @@ const SUB_ID_BYTES = 12;
 const uuidOf = (id: string | undefined, uuid: string | undefined): string | undefined => (uuid || id || undefined)?.toLowerCase();
 
 /** A client at its limit is off, and says why; a client whose limit was lifted comes back. A person's own switch is kept. */
-export function settle<F extends Pick<ClientRow, 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'>>(client: F, now: number): Pick<ClientRow, 'enable' | 'depletedCause'> {
+export function settle<F extends Pick<ClientRow, 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'>>(
+  client: F,
+  now: number,
+): Pick<ClientRow, 'enable' | 'depletedCause'> {
   const cause = depletionOf(client, now) ?? null;
   const wanted = client.enable || client.depletedCause !== null;
   return { enable: wanted && cause === null, depletedCause: wanted ? cause : null };
@@ -21,7 +24,19 @@ const given = (sent: object): Partial<ClientFields> => Object.fromEntries(Object
 
 export function newClient({ email, id, uuid, subId, password, ...sent }: NewClient, now: number): ClientFields {
   const fields: ClientFields = {
-    flow: '', enable: true, totalGB: 0, expiryTime: 0, limitIp: 0, limitHwid: 0, tgId: 0, group: '', comment: '', reset: 0, resetDay: 0, resetMax: 0, reverse: null,
+    flow: '',
+    enable: true,
+    totalGB: 0,
+    expiryTime: 0,
+    limitIp: 0,
+    limitHwid: 0,
+    tgId: 0,
+    group: '',
+    comment: '',
+    reset: 0,
+    resetDay: 0,
+    resetMax: 0,
+    reverse: null,
     ...given(sent),
     email,
     uuid: uuidOf(id, uuid) ?? randomUUID(),

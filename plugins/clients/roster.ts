@@ -47,7 +47,12 @@ export class Roster {
     for (let from = 0; ; ) {
       const rows = await db.query<StoredRow>(loadWith(db.sql), { from, count: SLICE });
       for (const row of rows) {
-        const client: ClientRow = { ...row, enable: Boolean(row.enable), reverse: row.reverse === null ? null : (JSON.parse(row.reverse) as Record<string, unknown>), inboundIds: this.attachments((row.inboundIds ?? '').split(',').filter(Boolean).map(Number)) };
+        const client: ClientRow = {
+          ...row,
+          enable: Boolean(row.enable),
+          reverse: row.reverse === null ? null : (JSON.parse(row.reverse) as Record<string, unknown>),
+          inboundIds: this.attachments((row.inboundIds ?? '').split(',').filter(Boolean).map(Number)),
+        };
         this.#index(client);
         this.#ordered.id.push(client);
         this.#ordered.email.push(client);
@@ -120,7 +125,11 @@ export class Roster {
     this.edits++;
     this.#index(row);
     const { id, email } = this.#ordered;
-    id.splice(lowerBound(id, (other) => other.id < row.id), 0, row);
+    id.splice(
+      lowerBound(id, (other) => other.id < row.id),
+      0,
+      row,
+    );
     email.splice(this.#place(row), 0, row);
   }
 
@@ -147,7 +156,10 @@ export class Roster {
     if (!row) return;
     this.edits++;
     const { id: byId } = this.#ordered;
-    byId.splice(lowerBound(byId, (other) => other.id < id), 1);
+    byId.splice(
+      lowerBound(byId, (other) => other.id < id),
+      1,
+    );
     this.#ordered.email.splice(this.#place(row), 1);
     this.#byId.delete(id);
     this.#unindex(row);
@@ -156,7 +168,8 @@ export class Roster {
   /** An inbound is gone: nobody is attached to it any more. */
   dropInbound(inboundId: number): void {
     this.edits++;
-    for (const row of this.#byId.values()) if (row.inboundIds.includes(inboundId)) row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
+    for (const row of this.#byId.values())
+      if (row.inboundIds.includes(inboundId)) row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
   }
 
   count(usage: readonly ClientUsage[], at: number): void {

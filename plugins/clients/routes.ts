@@ -23,48 +23,82 @@ interface Needs {
 
 export const routes = ({ service, store, lists, edits, many, inbounds }: Needs): Route[] => [
   route({
-    method: 'GET', path: '/panel/api/clients/list/paged', doc: 'A page of clients, with counts over all of them.',
-    query: PageQuery, reply: payload(Page),
+    method: 'GET',
+    path: '/panel/api/clients/list/paged',
+    doc: 'A page of clients, with counts over all of them.',
+    query: PageQuery,
+    reply: payload(Page),
     handle: ({ query }) => lists.page(query),
   }),
   route({
-    method: 'GET', path: '/panel/api/clients/list', doc: 'All clients, by id.',
+    method: 'GET',
+    path: '/panel/api/clients/list',
+    doc: 'All clients, by id.',
     reply: payload(list(ClientReply)),
     handle: () => store.roster.ordered('id').map(clientView),
   }),
   route({
-    method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
-    params: TgId, reply: payload(SameTgId), errors: [errors.NOT_FOUND],
+    method: 'GET',
+    path: '/panel/api/clients/get/tgId/{tgId}',
+    doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
+    params: TgId,
+    reply: payload(SameTgId),
+    errors: [errors.NOT_FOUND],
     handle: ({ params: { tgId } }) => {
-      const [newest, ...others] = store.roster.ordered('id').filter((row) => row.tgId === tgId).toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
+      const [newest, ...others] = store.roster
+        .ordered('id')
+        .filter((row) => row.tgId === tgId)
+        .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
       return { ...clientView(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
     },
   }),
   route({
-    method: 'GET', path: '/panel/api/clients/get/{email}', doc: 'One client, with its inbounds and traffic.',
-    params: Email, reply: payload(ClientReply), errors: [errors.NOT_FOUND],
+    method: 'GET',
+    path: '/panel/api/clients/get/{email}',
+    doc: 'One client, with its inbounds and traffic.',
+    params: Email,
+    reply: payload(ClientReply),
+    errors: [errors.NOT_FOUND],
     // Spreading so large an object costs as much as writing it as JSON, and leaves hidden classes behind for every call.
     handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
   }),
   route({
-    method: 'GET', path: '/panel/api/clients/traffic/{email}', doc: 'What one client used, and its limits.',
-    params: Email, reply: payload(TrafficRecord), errors: [errors.NOT_FOUND],
+    method: 'GET',
+    path: '/panel/api/clients/traffic/{email}',
+    doc: 'What one client used, and its limits.',
+    params: Email,
+    reply: payload(TrafficRecord),
+    errors: [errors.NOT_FOUND],
     handle: ({ params }) => trafficOf(service.find(params.email)),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/add', doc: 'Creates a client and attaches it to inbounds.',
-    body: AddClient, reply: message(), errors: taken,
+    method: 'POST',
+    path: '/panel/api/clients/add',
+    doc: 'Creates a client and attaches it to inbounds.',
+    body: AddClient,
+    reply: message(),
+    errors: taken,
     handle: async ({ body }) => told('client added', await service.add(body)),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/update/{email}', doc: 'Changes what is sent and leaves the rest.',
-    params: Email, body: ClientPatch, reply: message(), errors: [errors.NOT_FOUND, ...taken],
+    method: 'POST',
+    path: '/panel/api/clients/update/{email}',
+    doc: 'Changes what is sent and leaves the rest.',
+    params: Email,
+    body: ClientPatch,
+    reply: message(),
+    errors: [errors.NOT_FOUND, ...taken],
     handle: async ({ params, body }) => told('client saved', await service.update(params.email, body)),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/del/{email}', doc: 'Removes a client with everything it has; what it used stays for its email with keepTraffic.',
-    params: Email, query: KeepTraffic, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/clients/del/{email}',
+    doc: 'Removes a client with everything it has; what it used stays for its email with keepTraffic.',
+    params: Email,
+    query: KeepTraffic,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, query: { keepTraffic } }) => {
       const { deleted, applied } = await edits.delete([service.find(email)], keepTraffic === '1' || keepTraffic === 'true');
       if (deleted.size === 0) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
@@ -72,8 +106,13 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/{email}/attach', doc: 'Attaches a client to inbounds; what it is attached to already stays.',
-    params: Email, body: InboundIds, reply: message(), errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/clients/{email}/attach',
+    doc: 'Attaches a client to inbounds; what it is attached to already stays.',
+    params: Email,
+    body: InboundIds,
+    reply: message(),
+    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
     handle: async ({ params: { email }, body: { inboundIds } }) => {
       const row = service.find(email);
       inbounds.require(inboundIds, 'inboundIds');
@@ -81,21 +120,36 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/{email}/detach', doc: 'Detaches a client from inbounds; what it used through them stays counted.',
-    params: Email, body: InboundIds, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/clients/{email}/detach',
+    doc: 'Detaches a client from inbounds; what it used through them stays counted.',
+    params: Email,
+    body: InboundIds,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { inboundIds } }) => {
       const row = service.find(email);
       return told('client detached', await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }]));
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', doc: 'Sets what a client used to zero and switches it on again, unless its time is over.',
-    params: Email, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/clients/resetTraffic/{email}',
+    doc: 'Sets what a client used to zero and switches it on again, unless its time is over.',
+    params: Email,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params: { email } }) => told('traffic reset', (await many.resetTraffic([service.find(email).email])).applied),
   }),
   route({
-    method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', doc: 'Sets what a client used.',
-    params: Email, body: Counters, reply: message(), errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, body: { upload: up, download: down } }) => told('traffic saved', await many.setTraffic(service.find(email), { up, down })),
+    method: 'POST',
+    path: '/panel/api/clients/updateTraffic/{email}',
+    doc: 'Sets what a client used.',
+    params: Email,
+    body: Counters,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
+    handle: async ({ params: { email }, body: { upload: up, download: down } }) =>
+      told('traffic saved', await many.setTraffic(service.find(email), { up, down })),
   }),
 ];

@@ -38,7 +38,30 @@ export interface ClientRow extends ClientIdentity {
   lastSubFetch: number;
 }
 /** The part of a row that people and imports write. */
-export type ClientFields = Pick<ClientRow, 'email' | 'subId' | 'uuid' | 'password' | 'flow' | 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'limitIp' | 'limitHwid' | 'tgId' | 'group' | 'comment' | 'reset' | 'resetDay' | 'resetMax' | 'resetCount' | 'reverse' | 'createdAt' | 'updatedAt'>;
+export type ClientFields = Pick<
+  ClientRow,
+  | 'email'
+  | 'subId'
+  | 'uuid'
+  | 'password'
+  | 'flow'
+  | 'enable'
+  | 'depletedCause'
+  | 'totalGB'
+  | 'expiryTime'
+  | 'limitIp'
+  | 'limitHwid'
+  | 'tgId'
+  | 'group'
+  | 'comment'
+  | 'reset'
+  | 'resetDay'
+  | 'resetMax'
+  | 'resetCount'
+  | 'reverse'
+  | 'createdAt'
+  | 'updatedAt'
+>;
 
 export type Depletion = 'quota' | 'expiry' | undefined;
 

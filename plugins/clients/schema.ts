@@ -12,17 +12,62 @@ const nameText = () => text().trim().prefs(trimmed).max(255).pattern(NAME, NAME_
 const line = () => text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Literal segments of paths that would hide a client of that name. */
-const RESERVED = new Set(['list', 'get', 'add', 'update', 'del', 'export', 'import', 'groups', 'onlines', 'traffic', 'links', 'sublinks', 'applink', 'bulkcreate', 'bulkadjust', 'bulkenable', 'bulkdisable', 'bulkdel', 'bulkattach', 'bulkdetach', 'bulkresettraffic', 'resetalltraffics', 'resettraffic', 'updatetraffic', 'deldepleted', 'delorphans', 'ips', 'clearips', 'hwids', 'lastonline', 'activeinbounds', 'onlinesbyguid', 'clientipsbyguid']);
+const RESERVED = new Set([
+  'list',
+  'get',
+  'add',
+  'update',
+  'del',
+  'export',
+  'import',
+  'groups',
+  'onlines',
+  'traffic',
+  'links',
+  'sublinks',
+  'applink',
+  'bulkcreate',
+  'bulkadjust',
+  'bulkenable',
+  'bulkdisable',
+  'bulkdel',
+  'bulkattach',
+  'bulkdetach',
+  'bulkresettraffic',
+  'resetalltraffics',
+  'resettraffic',
+  'updatetraffic',
+  'deldepleted',
+  'delorphans',
+  'ips',
+  'clearips',
+  'hwids',
+  'lastonline',
+  'activeinbounds',
+  'onlinesbyguid',
+  'clientipsbyguid',
+]);
 
 const email = () =>
-  word().trim().prefs(trimmed).max(255).pattern(NAME, NAME_RULE).custom((value: string, state) => (RESERVED.has(value.toLowerCase()) ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) }) : value));
+  word()
+    .trim()
+    .prefs(trimmed)
+    .max(255)
+    .pattern(NAME, NAME_RULE)
+    .custom((value: string, state) =>
+      RESERVED.has(value.toLowerCase())
+        ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) })
+        : value,
+    );
 /** `id` in a client body is the UUID in the wire form of many programs; an integer there is somebody's row number and means nothing. */
 const wireId = () =>
   custom<string>(
-    describedAs(Joi.any(), { anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'means nothing' }] }).custom((value: unknown, state) => {
-      if (value === '' || Number.isSafeInteger(value)) return '';
-      return typeof value === 'string' && UUID.test(value) ? value : state.error('any.custom', { error: new Error('it must be a UUID') });
-    }),
+    describedAs(Joi.any(), { anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'means nothing' }] }).custom(
+      (value: unknown, state) => {
+        if (value === '' || Number.isSafeInteger(value)) return '';
+        return typeof value === 'string' && UUID.test(value) ? value : state.error('any.custom', { error: new Error('it must be a UUID') });
+      },
+    ),
   );
 const uuid = () => text().pattern(UUID, 'UUID');
 
@@ -38,13 +83,17 @@ const fields = {
   limitHwid: amount(),
   tgId: amount(),
   group: line().max(255),
-  comment: text().max(4096).pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters'),
+  comment: text()
+    .max(4096)
+    .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters'),
   reset: amount().description('days'),
   resetDay: int().min(0).max(31),
   resetMax: amount(),
   reverse: nullable(openObject()),
 };
-const optionalFields = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, optional(schema)])) as { [K in keyof typeof fields]: ReturnType<typeof optional<(typeof fields)[K]>> };
+const optionalFields = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, optional(schema)])) as {
+  [K in keyof typeof fields]: ReturnType<typeof optional<(typeof fields)[K]>>;
+};
 
 /** A client in add and import; blanks are filled in by the panel. */
 export const NewClient = shape({ email: email(), id: optional(wireId()), ...optionalFields });
@@ -62,12 +111,35 @@ export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({ data: word().description('JSON text of the list that clients/export gives') });
 
 export const TrafficRecord = shape({
-  id: int(), inboundId: int(), email: word(), subId: word(), uuid: word(), enable: bool(), expiryTime: int(), total: amount(), up: amount(), down: amount(),
-  lastOnline: amount(), lastSubFetch: amount(), reset: amount(), resetCount: amount(), resetDay: amount(), resetMax: amount(),
+  id: int(),
+  inboundId: int(),
+  email: word(),
+  subId: word(),
+  uuid: word(),
+  enable: bool(),
+  expiryTime: int(),
+  total: amount(),
+  up: amount(),
+  down: amount(),
+  lastOnline: amount(),
+  lastSubFetch: amount(),
+  reset: amount(),
+  resetCount: amount(),
+  resetDay: amount(),
+  resetMax: amount(),
 });
 export type TrafficRecord = Static<typeof TrafficRecord>;
 
-const replied = { id: int(), email: word(), ...fields, inboundIds: list(int()), traffic: nullable(TrafficRecord), createdAt: amount(), updatedAt: amount(), externalLinks: optional(list(openObject())) };
+const replied = {
+  id: int(),
+  email: word(),
+  ...fields,
+  inboundIds: list(int()),
+  traffic: nullable(TrafficRecord),
+  createdAt: amount(),
+  updatedAt: amount(),
+  externalLinks: optional(list(openObject())),
+};
 export const ClientReply = shape(replied);
 export type ClientReply = Static<typeof ClientReply>;
 
@@ -75,12 +147,34 @@ export const SameTgId = shape({ ...replied, sameTgId: list(word()) });
 
 const emails = () => list(word());
 export const Page = shape({
-  filtered: amount(), total: amount(), page: amount(), pageSize: amount(), items: list(ClientReply), groups: list(text()),
-  summary: shape({ total: amount(), active: amount(), deactive: emails(), deactiveCount: amount(), depleted: emails(), depletedCount: amount(), expiring: emails(), expiringCount: amount(), online: emails(), onlineCount: amount() }),
+  filtered: amount(),
+  total: amount(),
+  page: amount(),
+  pageSize: amount(),
+  items: list(ClientReply),
+  groups: list(text()),
+  summary: shape({
+    total: amount(),
+    active: amount(),
+    deactive: emails(),
+    deactiveCount: amount(),
+    depleted: emails(),
+    depletedCount: amount(),
+    expiring: emails(),
+    expiringCount: amount(),
+    online: emails(),
+    onlineCount: amount(),
+  }),
 });
 
 /** Zero is how many programs say that they have no wish. */
-const orDefault = (value: number) => withDefault(int().min(0).custom((sent: number) => sent || value), value);
+const orDefault = (value: number) =>
+  withDefault(
+    int()
+      .min(0)
+      .custom((sent: number) => sent || value),
+    value,
+  );
 const csv = (about: string) => withDefault(text().max(10_000), '').description(about);
 const bound = (about: string) => withDefault(int(), 0).description(`${about}, inclusive; 0 or less for none`);
 const either = (yes: string, no: string, about: string) => withDefault(text().valid('', yes, no), '').description(about);
@@ -107,17 +201,29 @@ export const PageQuery = shape({
 });
 export type PageQuery = Static<typeof PageQuery>;
 
-export const KeepTraffic = shape({ keepTraffic: withDefault(text().valid('', '0', '1', 'true', 'false'), '').description('1 to keep what it used, for a client of the same email that is created later') });
+export const KeepTraffic = shape({
+  keepTraffic: withDefault(text().valid('', '0', '1', 'true', 'false'), '').description(
+    '1 to keep what it used, for a client of the same email that is created later',
+  ),
+});
 export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) });
 const sentEmails = () => list(text().max(255)).max(10_000);
 export const Emails = shape({ emails: sentEmails() });
 export const EmailsAndInbounds = shape({ emails: sentEmails(), inboundIds: list(int().min(1)).max(1000) });
 export const DeleteMany = shape({ emails: sentEmails(), keepTraffic: withDefault(bool(), false) });
 export const AdjustMany = shape({
-  emails: sentEmails(), addDays: withDefault(int().min(-36_500).max(36_500), 0), addBytes: withDefault(int(), 0),
-  flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'), limitHwid: optional(amount()),
+  emails: sentEmails(),
+  addDays: withDefault(int().min(-36_500).max(36_500), 0),
+  addBytes: withDefault(int(), 0),
+  flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'),
+  limitHwid: optional(amount()),
 });
-const groupName = () => word().trim().prefs(trimmed).max(255).pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const groupName = () =>
+  word()
+    .trim()
+    .prefs(trimmed)
+    .max(255)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 export const GroupName = shape({ name: groupName() });
 export const RenameGroup = shape({ oldName: groupName(), newName: groupName() });
 export const EmailsAndGroup = shape({ emails: sentEmails(), group: groupName() });

@@ -1,6 +1,6 @@
 // Adding, changing and removing clients. One way for one client and for thousands: checked, one transaction, then the core is told.
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
-import { type Clock, type Database, type Hooks, type PanelError, type Tx } from '../../kernel/index.js';
+import type { Clock, Database, Hooks, PanelError, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
@@ -20,10 +20,12 @@ export interface SkippedClient {
   readonly code: string;
 }
 
-
 /** By the column whose constraint was broken. */
 const TAKEN = {
-  email_key: [errors.EMAIL_TAKEN, 'email'], sub_id: [errors.SUB_ID_TAKEN, 'subId'], vless_key: [errors.UUID_TAKEN, 'uuid'], password: [errors.PASSWORD_TAKEN, 'password'],
+  email_key: [errors.EMAIL_TAKEN, 'email'],
+  sub_id: [errors.SUB_ID_TAKEN, 'subId'],
+  vless_key: [errors.UUID_TAKEN, 'uuid'],
+  password: [errors.PASSWORD_TAKEN, 'password'],
 } as const;
 
 export class ClientService {
@@ -81,7 +83,10 @@ export class ClientService {
     }
     if (accepted.length === 0) return { refused, created: 0, applied: { pending: false, reason: '' } };
     // An email whose traffic was kept goes on where it stood, and may be at its quota already.
-    const kept = await keptOf(this.#db, accepted.map(({ fields }) => emailKey(fields.email)));
+    const kept = await keptOf(
+      this.#db,
+      accepted.map(({ fields }) => emailKey(fields.email)),
+    );
     const rows = accepted.map(({ fields, inboundIds }): ClientRow => {
       const used = { up: 0, down: 0, lastOnline: 0, ...kept.get(emailKey(fields.email)) };
       return { ...fields, ...settle({ ...fields, ...used }, now), id: 0, inboundIds, ...used, lastSubFetch: 0 };
@@ -89,7 +94,10 @@ export class ClientService {
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
     const saved = await this.#write('client.', async (tx) => {
-      const ids = await insertClients(tx, rows.map((row) => ({ fields: row, inboundIds: row.inboundIds })));
+      const ids = await insertClients(
+        tx,
+        rows.map((row) => ({ fields: row, inboundIds: row.inboundIds })),
+      );
       if (kept.size > 0) {
         await restoreKept(tx, ids);
         await this.#groupStore.shift(tx, ids, 1);
@@ -123,7 +131,12 @@ export class ClientService {
   }
 
   /** Two clients with one credential would be one user to the core: the last one added would own the other's bytes. */
-  #refuseTaken(fields: Partial<ClientFields>, self: number | undefined, path: string, batch?: Record<'email' | 'subId' | 'uuid' | 'password', Set<string>>): void {
+  #refuseTaken(
+    fields: Partial<ClientFields>,
+    self: number | undefined,
+    path: string,
+    batch?: Record<'email' | 'subId' | 'uuid' | 'password', Set<string>>,
+  ): void {
     const { roster } = this.#store;
     const checks = [
       ['email', fields.email && emailKey(fields.email), () => roster.byEmail(fields.email ?? ''), errors.EMAIL_TAKEN],

@@ -45,7 +45,7 @@ export class ClientStore implements ClientsApi, CoreUserSource {
 
   user({ inboundId, clientId }: UserRef): CoreUser | undefined {
     const row = this.roster.byId(clientId);
-    return row && row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+    return row?.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
   }
   *users(inboundId: number): Iterable<CoreUser> {
     for (const row of this.roster.ordered('id')) {
@@ -61,7 +61,9 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   }
 
   async expired(now: number): Promise<number[]> {
-    return (await this.#db.query<{ id: number }>('SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now', { now })).map(({ id }) => id);
+    return (await this.#db.query<{ id: number }>('SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now', { now })).map(
+      ({ id }) => id,
+    );
   }
 
   async addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
@@ -71,14 +73,20 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   }
 
   async startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void> {
-    await this.#patch(tx, ids.flatMap((id) => {
-      const row = this.roster.byId(id);
-      return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }] : [];
-    }));
+    await this.#patch(
+      tx,
+      ids.flatMap((id) => {
+        const row = this.roster.byId(id);
+        return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }] : [];
+      }),
+    );
   }
 
   async deplete(tx: Tx, clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<void> {
-    await this.#patch(tx, clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } })));
+    await this.#patch(
+      tx,
+      clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } })),
+    );
   }
 
   async #patch(tx: Tx, patches: readonly { id: number; fields: Partial<ClientFields> }[]): Promise<void> {

@@ -34,6 +34,8 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: '0003-groups',
-    up: ({ integer }) => [`CREATE TABLE client_groups (name VARCHAR(255) NOT NULL PRIMARY KEY, baseline_up ${integer} NOT NULL, baseline_down ${integer} NOT NULL)`],
+    up: ({ integer }) => [
+      `CREATE TABLE client_groups (name VARCHAR(255) NOT NULL PRIMARY KEY, baseline_up ${integer} NOT NULL, baseline_down ${integer} NOT NULL)`,
+    ],
   },
 ];

@@ -18,7 +18,12 @@ export class Door {
   async open(): Promise<void> {
     try {
       this.#channel = await openChannel(this.#dataDirectory, (argv, terminal, signal) => {
-        this.#log.info('a command of the command line', { command: argv.filter((word) => !word.startsWith('-')).slice(0, 2).join(' ') });
+        this.#log.info('a command of the command line', {
+          command: argv
+            .filter((word) => !word.startsWith('-'))
+            .slice(0, 2)
+            .join(' '),
+        });
         return runCommand(this.#commands.list(), argv, terminal, signal);
       });
     } catch (error) {

@@ -14,10 +14,18 @@ export function answer({ text, exit }: Answered, { say, complain }: Terminal): n
 }
 
 /** Resolves with the exit code: 0, 1 when the command failed, 2 when nobody understood what was typed. */
-export async function runCommand(commands: readonly OwnedCommand[], argv: readonly string[], { say, complain }: Terminal, signal: AbortSignal): Promise<number> {
+export async function runCommand(
+  commands: readonly OwnedCommand[],
+  argv: readonly string[],
+  { say, complain }: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
   const understood = understand(commands, argv);
   if ('text' in understood) return answer(understood, { say, complain });
-  const { command: { name, run, owner }, options } = understood;
+  const {
+    command: { name, run, owner },
+    options,
+  } = understood;
   if (owner.faulty) {
     complain(`the plugin ${owner.name} is switched off after repeated faults; restart the panel`);
     return 1;

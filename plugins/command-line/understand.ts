@@ -38,7 +38,10 @@ function unknown(commands: readonly Command[], words: readonly string[]): string
 }
 
 function read(options: Command['options'], argv: readonly string[]): { values: unknown } | { problem: string } {
-  const typed = Object.entries(options).map(([key, { type }]) => [dashed(key), { type: type === 'boolean' ? 'boolean' : 'string', multiple: type === 'array' } as const]);
+  const typed = Object.entries(options).map(([key, { type }]) => [
+    dashed(key),
+    { type: type === 'boolean' ? 'boolean' : 'string', multiple: type === 'array' } as const,
+  ]);
   try {
     const { values } = parseArgs({ args: [...argv], options: Object.fromEntries(typed), strict: true, allowPositionals: false });
     const named = Object.fromEntries(Object.entries(options).map(([key, schema]) => [key, schema.label(`--${dashed(key)}`)])) as Record<string, Schema>;
@@ -56,7 +59,10 @@ export function understand<C extends Command>(commands: readonly C[], argv: read
   const words = end < 0 ? argv : argv.slice(0, end);
   if (words.length === 0) return wantsHelp || argv.length === 0 ? { text: help(commands), exit: 0 } : { text: unknown(commands, argv), exit: 2 };
   const found = commands.filter(({ name }) => name.split(' ').every((word, i) => word === words[i])).sort((a, b) => b.name.length - a.name.length)[0];
-  if (!found) return wantsHelp && commands.some(({ name }) => name.split(' ')[0] === words[0]) ? { text: help(commands.filter(({ name }) => name.split(' ')[0] === words[0])), exit: 0 } : { text: unknown(commands, words), exit: 2 };
+  if (!found)
+    return wantsHelp && commands.some(({ name }) => name.split(' ')[0] === words[0])
+      ? { text: help(commands.filter(({ name }) => name.split(' ')[0] === words[0])), exit: 0 }
+      : { text: unknown(commands, words), exit: 2 };
   if (wantsHelp) return { text: helpOn(found), exit: 0 };
   const result = read(found.options, argv.slice(found.name.split(' ').length));
   return 'values' in result ? { command: found, options: result.values } : { text: `${result.problem}; weir ${found.name} --help tells the options`, exit: 2 };

@@ -17,7 +17,10 @@ function fromDotted(text: string): string {
 
 function groups(text: string): string {
   if (text === '') return '';
-  return text.split(':').map((group) => (group.includes('.') ? swap(fromDotted(group)) : group.padStart(4, '0'))).join('');
+  return text
+    .split(':')
+    .map((group) => (group.includes('.') ? swap(fromDotted(group)) : group.padStart(4, '0')))
+    .join('');
 }
 
 /** Undefined for what is no address, or one of a single link (`fe80::1%eth0`), which is no more than a name here. */

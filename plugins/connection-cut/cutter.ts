@@ -39,7 +39,21 @@ export class Cutter {
   /** removed since the pass that is under way began */
   #waiting: string[] = [];
 
-  constructor({ log, access, inbounds, settings, listeners, sockets }: { log: Log; access: CoreAccessApi | undefined; inbounds: Pick<InboundsApi, 'get'>; settings: SettingsApi; listeners: Pick<ListenersApi, 'trusts'>; sockets: SocketsApi }) {
+  constructor({
+    log,
+    access,
+    inbounds,
+    settings,
+    listeners,
+    sockets,
+  }: {
+    log: Log;
+    access: CoreAccessApi | undefined;
+    inbounds: Pick<InboundsApi, 'get'>;
+    settings: SettingsApi;
+    listeners: Pick<ListenersApi, 'trusts'>;
+    sockets: SocketsApi;
+  }) {
     this.#log = log;
     this.#access = access;
     this.#inbounds = inbounds;
@@ -146,7 +160,10 @@ export class Cutter {
     const mark = this.#index.mark();
     const table = await this.#sockets.read(this.#index.localPorts());
     this.#index.settle(table, mark);
-    const ends = concerned.filter((user) => this.#isGone(user)).flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key }))).filter(({ key }) => !this.#trusts(addressIn(key)));
+    const ends = concerned
+      .filter((user) => this.#isGone(user))
+      .flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key })))
+      .filter(({ key }) => !this.#trusts(addressIn(key)));
     if (ends.length === 0) return;
     const connections = await this.#sockets.end(ends.map(({ key }) => key));
     for (const { user } of ends) this.#count(user, 'ended');

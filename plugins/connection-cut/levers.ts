@@ -19,7 +19,21 @@ export class Levers {
   #restartAt: number | undefined;
   #restartedAt = -Infinity;
 
-  constructor({ log, clock, engine, inbounds, settings, cutter }: { log: Log; clock: Clock; engine: Pick<EngineApi, 'replaceInbound' | 'restart'>; inbounds: Pick<InboundsApi, 'get'>; settings: SettingsApi; cutter: Pick<Cutter, 'describe'> }) {
+  constructor({
+    log,
+    clock,
+    engine,
+    inbounds,
+    settings,
+    cutter,
+  }: {
+    log: Log;
+    clock: Clock;
+    engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
+    inbounds: Pick<InboundsApi, 'get'>;
+    settings: SettingsApi;
+    cutter: Pick<Cutter, 'describe'>;
+  }) {
     this.#log = log;
     this.#clock = clock;
     this.#engine = engine;
@@ -34,7 +48,8 @@ export class Levers {
     if (!replace && !restart) return;
     const inbounds = [...new Set(users.map(({ inboundId }) => inboundId))].map((id) => this.#inbounds.get(id)).filter((inbound) => inbound !== undefined);
     const overUdp = inbounds.filter(servesUdp);
-    if (restart && inbounds.some((inbound) => !this.#cutter.describe(inbound).end && !(replace && overUdp.includes(inbound)))) this.#restartAt ??= Math.max(this.#clock.now(), this.#restartedAt + BETWEEN_RESTARTS_MS);
+    if (restart && inbounds.some((inbound) => !this.#cutter.describe(inbound).end && !(replace && overUdp.includes(inbound))))
+      this.#restartAt ??= Math.max(this.#clock.now(), this.#restartedAt + BETWEEN_RESTARTS_MS);
     if (!replace) return;
     for (const { id, tag } of overUdp) {
       this.#log.info('an inbound is replaced to end what a removed client has open over UDP', { tag });
@@ -47,6 +62,8 @@ export class Levers {
     if (this.#restartAt === undefined || this.#clock.now() < this.#restartAt) return;
     this.#restartAt = undefined;
     this.#restartedAt = this.#clock.now();
-    await this.#engine.restart('removed clients have connections that cannot be ended otherwise').catch((error: unknown) => this.#log.warn('the core could not be restarted to end connections of removed clients', { reason: messageOf(error) }));
+    await this.#engine
+      .restart('removed clients have connections that cannot be ended otherwise')
+      .catch((error: unknown) => this.#log.warn('the core could not be restarted to end connections of removed clients', { reason: messageOf(error) }));
   }
 }

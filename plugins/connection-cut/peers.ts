@@ -60,7 +60,12 @@ export class PeerIndex {
     }
     const own = this.#byUser.get(user);
     // The oldest is the likeliest to be over.
-    const surplus = own && own.size >= this.#bounds.ofUser ? own.values().next().value : this.#entries.size >= this.#bounds.peers ? this.#entries.values().next().value : undefined;
+    const surplus =
+      own && own.size >= this.#bounds.ofUser
+        ? own.values().next().value
+        : this.#entries.size >= this.#bounds.peers
+          ? this.#entries.values().next().value
+          : undefined;
     if (surplus) this.#drop(surplus);
     const entry: Entry = { key, user, inode: 0, other: undefined, shared: 'no', absent: false, era: this.#era };
     this.#entries.set(key, entry);
@@ -108,7 +113,9 @@ export class PeerIndex {
 
   /** Keys of the connections that are this user's alone, and open in this table. */
   of(user: string, table: SocketTable): string[] {
-    const own = [...(this.#byUser.get(user) ?? [])].filter(({ key, inode, other, shared }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no');
+    const own = [...(this.#byUser.get(user) ?? [])].filter(
+      ({ key, inode, other, shared }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no',
+    );
     return own.map(({ key }) => key).filter((key) => !this.#proxies.has(addressIn(key)));
   }
 

@@ -23,7 +23,10 @@ interface Table {
   /** digits of an address */
   readonly width: number;
 }
-const TABLES: readonly Table[] = [{ path: '/proc/net/tcp', width: 8 }, { path: '/proc/net/tcp6', width: 32 }];
+const TABLES: readonly Table[] = [
+  { path: '/proc/net/tcp', width: 8 },
+  { path: '/proc/net/tcp6', width: 32 },
+];
 
 /** Rows look like `  2: 0100007F:1F90 0100007F:EDA4 01 00000000:00000000 00:00000000 00000000     0        0 289100 2 …`. */
 function addRows(text: string, width: number, ports: ReadonlySet<string>, into: Map<string, number>): void {

@@ -23,14 +23,23 @@ const CAP_NET_ADMIN = 1n << 12n;
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 /** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
-export const filterOf = (keys: readonly string[]): string => keys.map((key) => `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`).join(' or ');
+export const filterOf = (keys: readonly string[]): string =>
+  keys.map((key) => `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`).join(' or ');
 
 function ss(filter: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile('ss', ['-K', '-t', '-H', '-n', 'state', 'established', 'state', 'close-wait', filter], { timeout: LIMIT_MS, env: { PATH, LC_ALL: 'C' } }, (error, stdout, stderr) => {
-      if (error) reject(new Error((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the program ss is missing; install iproute2' : stderr.trim() || error.message));
-      else resolve(stdout);
-    });
+    execFile(
+      'ss',
+      ['-K', '-t', '-H', '-n', 'state', 'established', 'state', 'close-wait', filter],
+      { timeout: LIMIT_MS, env: { PATH, LC_ALL: 'C' } },
+      (error, stdout, stderr) => {
+        if (error)
+          reject(
+            new Error((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the program ss is missing; install iproute2' : stderr.trim() || error.message),
+          );
+        else resolve(stdout);
+      },
+    );
   });
 }
 

@@ -86,7 +86,8 @@ export class ConfigReconciler {
       } catch (error) {
         if (!(error instanceof CoreRefused)) throw error;
         refused.set(tag, error.message);
-        if (before.get(tag) !== error.message) this.#log.error('the core refused an inbound; it is tried again until it is taken', { tag, reason: error.message });
+        if (before.get(tag) !== error.message)
+          this.#log.error('the core refused an inbound; it is tried again until it is taken', { tag, reason: error.message });
       }
     }
   }

@@ -72,9 +72,7 @@ export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 /** A part of the core's config. Users are not part of it: see CoreUsers. */
 export type CorePart =
   /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
-  | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
-  | { readonly outbound: JsonObject }
-  | { readonly rule: JsonObject };
+  { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } } | { readonly outbound: JsonObject } | { readonly rule: JsonObject };
 /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
 export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig');
 

@@ -1,5 +1,21 @@
 import { join } from 'node:path';
-import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, job, messageOf, oneOf, optional, provide, singleton, stage, tap, variable, withDefault, word } from '../../kernel/index.js';
+import {
+  afterKernelOpen,
+  beforeKernelStop,
+  composeReadyLine,
+  definePlugin,
+  job,
+  messageOf,
+  oneOf,
+  optional,
+  provide,
+  singleton,
+  stage,
+  tap,
+  variable,
+  withDefault,
+  word,
+} from '../../kernel/index.js';
 import { Accesses } from './accesses.js';
 import { CoreAccess, Engine } from './contract.js';
 import { findCore } from './install/find.js';
@@ -19,8 +35,16 @@ export default definePlugin({
     binary: variable('WEIR_ENGINE_BIN', optional(word()), 'the core to use instead of one that is found, downloaded or built'),
     install: variable('WEIR_ENGINE_INSTALL', withDefault(oneOf('on', 'off'), 'on'), 'off: never download or build a core'),
     releases: variable('WEIR_ENGINE_URL', withDefault(word().uri({ scheme: ['http', 'https'] }), RELEASES), 'where the releases of the core are, for a mirror'),
-    sha256: variable('WEIR_ENGINE_SHA256', optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')), 'digest of the archive that may be downloaded; wins over the one beside it'),
-    private: variable('WEIR_ENGINE_PRIVATE', withDefault(oneOf('allow', 'block'), 'block'), 'allow: users of the core may reach loopback and private addresses'),
+    sha256: variable(
+      'WEIR_ENGINE_SHA256',
+      optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')),
+      'digest of the archive that may be downloaded; wins over the one beside it',
+    ),
+    private: variable(
+      'WEIR_ENGINE_PRIVATE',
+      withDefault(oneOf('allow', 'block'), 'block'),
+      'allow: users of the core may reach loopback and private addresses',
+    ),
   },
   services: { supervisor: singleton(Supervisor), accesses: singleton(Accesses) },
   provides: ({ supervisor, accesses }) => [provide(Engine, supervisor), provide(CoreAccess, accesses)],
@@ -28,7 +52,13 @@ export default definePlugin({
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
-        const env = { ...process.env, WEIR_ENGINE_BIN: config.binary, WEIR_ENGINE_INSTALL: config.install, WEIR_ENGINE_URL: config.releases, WEIR_ENGINE_SHA256: config.sha256 };
+        const env = {
+          ...process.env,
+          WEIR_ENGINE_BIN: config.binary,
+          WEIR_ENGINE_INSTALL: config.install,
+          WEIR_ENGINE_URL: config.releases,
+          WEIR_ENGINE_SHA256: config.sha256,
+        };
         // Whoever waits for the first start reads it at once, whatever becomes of the log.
         const say = (message: string, data: object = {}) => void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
         const found = await findCore({ env, dataDirectory, log: { info: say, warn: log.warn } });

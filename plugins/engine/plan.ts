@@ -19,14 +19,23 @@ export interface Plan {
 const sorted = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, sorted(inner as Json)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner as Json)]),
+  );
 };
-const digestOf = (value: Json): string => createHash('sha256').update(JSON.stringify(sorted(value))).digest('hex').slice(0, 32);
+const digestOf = (value: Json): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('hex')
+    .slice(0, 32);
 
 export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<Plan> {
   const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
   const inbounds = new Map<string, PlannedInbound>();
-  for (const part of parts) if ('inbound' in part) inbounds.set(part.inbound.tag, { ...part.inbound, digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']) });
+  for (const part of parts)
+    if ('inbound' in part) inbounds.set(part.inbound.tag, { ...part.inbound, digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']) });
   const base = baseConfig({
     outbounds: parts.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
     rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),
@@ -36,7 +45,10 @@ export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<
 }
 
 /** The record of a core that runs this plan whole. */
-export const recordOf = ({ baseDigest, inbounds }: Plan): CoreRecord => ({ base: baseDigest, inbounds: Object.fromEntries([...inbounds.values()].map(({ tag, digest }) => [tag, digest])) });
+export const recordOf = ({ baseDigest, inbounds }: Plan): CoreRecord => ({
+  base: baseDigest,
+  inbounds: Object.fromEntries([...inbounds.values()].map(({ tag, digest }) => [tag, digest])),
+});
 
 /** Tags to put (new or changed) and tags to remove. */
 export function difference(plan: Plan, record: CoreRecord): { put: PlannedInbound[]; remove: string[] } {

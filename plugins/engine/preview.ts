@@ -13,7 +13,11 @@ export async function examine(driver: CoreDriver, { base }: Plan, inbound: CoreI
   }
 }
 
-export function configJson(driver: CoreDriver, plan: Plan, withUsers: (inbound: PlannedInbound) => CoreInbound & { readonly users: Iterable<CoreUser> }): Record<string, unknown> {
+export function configJson(
+  driver: CoreDriver,
+  plan: Plan,
+  withUsers: (inbound: PlannedInbound) => CoreInbound & { readonly users: Iterable<CoreUser> },
+): Record<string, unknown> {
   const text = [...driver.configText(plan.base, [...plan.inbounds.values()].map(withUsers))].join('');
   return JSON.parse(text) as Record<string, unknown>;
 }

@@ -11,27 +11,39 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
   };
   return [
     route({
-      method: 'POST', path: '/panel/api/server/stopEngineService', doc: 'Stops the core, after a last poll, until it is restarted from here or the panel starts anew.', reply: message(),
+      method: 'POST',
+      path: '/panel/api/server/stopEngineService',
+      doc: 'Stops the core, after a last poll, until it is restarted from here or the panel starts anew.',
+      reply: message(),
       handle: async () => {
         await supervisor.stop('an admin stopped it');
         return 'the core is stopped';
       },
     }),
     route({
-      method: 'POST', path: '/panel/api/server/restartEngineService', doc: 'Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is.',
-      reply: message(), errors: [errors.NO_CORE, errors.CONFIG_REFUSED, errors.START_FAILED],
+      method: 'POST',
+      path: '/panel/api/server/restartEngineService',
+      doc: 'Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is.',
+      reply: message(),
+      errors: [errors.NO_CORE, errors.CONFIG_REFUSED, errors.START_FAILED],
       handle: async () => {
         requireCore();
         try {
           await supervisor.restart('an admin restarts it');
         } catch (cause) {
-          throw cause instanceof CoreRefused ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause }) : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, { cause });
+          throw cause instanceof CoreRefused
+            ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause })
+            : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, { cause });
         }
         return 'the core is running with the present config';
       },
     }),
     route({
-      method: 'GET', path: '/panel/api/server/getConfigJson', doc: 'The config that the core is given at a start, users and keys included.', reply: payload(openObject()), errors: [errors.NO_CORE],
+      method: 'GET',
+      path: '/panel/api/server/getConfigJson',
+      doc: 'The config that the core is given at a start, users and keys included.',
+      reply: payload(openObject()),
+      errors: [errors.NO_CORE],
       handle: () => {
         requireCore();
         return supervisor.configJson();

@@ -1,20 +1,26 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
 import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
-import { type Applied, beforeCoreStop, type CoreCounters, coreStateChanged, CoreUsers, type EngineApi, type EngineState, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
+import { type Applied, beforeCoreStop, type CoreCounters, CoreUsers, type EngineApi, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
 import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
 import { Lane } from './lane.js';
 import { composePlan, type Plan, recordOf } from './plan.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
+import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
+
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensions'> {
+  db: Pick<Database, 'refuseInsideWrite'>;
+  config: { private: 'allow' | 'block' };
+}
 
 export class Supervisor implements EngineApi {
   readonly #db: Pick<Database, 'refuseInsideWrite'>;
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #allowPrivate: boolean;
+  readonly #plan: () => Promise<Plan>;
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
   /** Starts, stops and changes of the config, one after another. */
@@ -23,28 +29,33 @@ export class Supervisor implements EngineApi {
   #process: CoreProcess | undefined;
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
-  #state: EngineState = 'stop';
-  #reason = 'the core has not been started yet';
+  readonly #state: CoreState;
   #version = '';
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
 
-  constructor({ db, hooks, log, clock, config, extensions }: { db: Pick<Database, 'refuseInsideWrite'>; hooks: Hooks; log: Log; clock: Clock; config: { private: 'allow' | 'block' }; extensions: PluginContext['extensions'] }) {
+  constructor({ db, hooks, log, clock, config, extensions }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
-    this.#allowPrivate = config.private === 'allow';
-    this.#users = new UserReconciler(log, () => extensions(CoreUsers).map(({ value }) => value), (users) => hooks.emit(usersRemoved, { users }));
+    this.#state = new CoreState(hooks, log);
+    this.#plan = () => composePlan(hooks, config.private === 'allow');
+    this.#users = new UserReconciler(
+      log,
+      () => extensions(CoreUsers).map(({ value }) => value),
+      (users) => hooks.emit(usersRemoved, { users }),
+    );
     this.#config = new ConfigReconciler(log, this.#users);
   }
 
   status(): EngineStatus {
-    return { state: this.#state, errorMsg: this.#state === 'running' ? this.#config.refusals().join('; ') : this.#reason, version: this.#version, startedAt: this.#process?.startedAt ?? 0 };
-  }
-
-  #plan(): Promise<Plan> {
-    return composePlan(this.#hooks, this.#allowPrivate);
+    return {
+      state: this.#state.name,
+      errorMsg: this.#state.running ? this.#config.refusals().join('; ') : this.#state.reason,
+      version: this.#version,
+      startedAt: this.#process?.startedAt ?? 0,
+    };
   }
 
   /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
@@ -72,12 +83,12 @@ export class Supervisor implements EngineApi {
 
   /** No core could be had; the panel says so wherever it matters. */
   absent(reason: string): void {
-    this.#enter('stop', reason);
+    this.#state.enter('stop', reason);
   }
 
   reconcileConfig(): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#lane.run(async () => (this.#driver && this.#state === 'running' ? this.#catchUp(this.#driver, false) : this.#notNow()));
+    return this.#lane.run(async () => (this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow()));
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
@@ -101,7 +112,7 @@ export class Supervisor implements EngineApi {
   #stumbled(error: unknown): Applied {
     if (!this.#process) {
       this.#failed(error);
-      return this.#notNow();
+      return this.#state.notNow();
     }
     if (!this.#behind) this.#log.error('the core did not take its whole config; it goes on as it is and it will be tried again', { reason: messageOf(error) });
     this.#behind = true;
@@ -111,10 +122,10 @@ export class Supervisor implements EngineApi {
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
-    if (!driver || this.#state !== 'running') {
+    if (!driver || !this.#state.running) {
       // A core that is being started may have been given its users already.
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
-      return users.length === 0 ? DONE : this.#notNow();
+      return users.length === 0 ? DONE : this.#state.notNow();
     }
     return this.#users.applyAll(driver, this.#config.tags, users);
   }
@@ -137,7 +148,7 @@ export class Supervisor implements EngineApi {
   /** Makes good what failed before; a job calls it. */
   async mend(): Promise<void> {
     const driver = this.#driver;
-    if (!driver || this.#state !== 'running') return;
+    if (!driver || !this.#state.running) return;
     if (this.#behind || this.#config.refused.size > 0) await this.reconcileConfig();
     await this.#users.compareDirty(driver, this.#config.tags);
   }
@@ -159,7 +170,7 @@ export class Supervisor implements EngineApi {
   restart(reason: string): Promise<void> {
     return this.#lane.run(async () => {
       const driver = this.#driver;
-      if (!driver) throw new CoreRefused(this.#reason);
+      if (!driver) throw new CoreRefused(this.#state.reason);
       const plan = await this.#plan();
       if (this.#process) await driver.test(plan.base, [...plan.inbounds.values()]);
       this.#retry.cancel();
@@ -174,7 +185,7 @@ export class Supervisor implements EngineApi {
 
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
   async configJson(): Promise<Record<string, unknown>> {
-    if (!this.#driver) throw new CoreRefused(this.#reason);
+    if (!this.#driver) throw new CoreRefused(this.#state.reason);
     return configJson(this.#driver, await this.#plan(), (inbound) => this.#config.withUsers(inbound));
   }
 
@@ -184,7 +195,7 @@ export class Supervisor implements EngineApi {
     this.#retry.cancel();
     return this.#lane.run(async () => {
       if (this.#driver) await this.#halt(this.#driver, reason);
-      this.#enter('stop', reason);
+      this.#state.enter('stop', reason);
     });
   }
 
@@ -202,7 +213,11 @@ export class Supervisor implements EngineApi {
     this.#users.dirty.clear();
     try {
       const record = recordOf(plan);
-      const process = await driver.start(plan.base, [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)), record);
+      const process = await driver.start(
+        plan.base,
+        [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)),
+        record,
+      );
       this.#config.took(plan, record);
       this.#running(process);
     } catch (error) {
@@ -236,10 +251,8 @@ export class Supervisor implements EngineApi {
 
   #running(process: CoreProcess): void {
     this.#process = process;
-    this.#enter('running', '');
+    this.#state.enter('running', '');
   }
-
-  readonly #notNow = (): Applied => ({ pending: true, reason: `the core does not run: ${this.#reason}` });
 
   #died(reason: string): void {
     const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
@@ -251,20 +264,11 @@ export class Supervisor implements EngineApi {
   }
 
   #failed(error: unknown): void {
-    this.#enter('error', messageOf(error));
+    this.#state.enter('error', messageOf(error));
     if (this.#wanted) this.#retry.later();
   }
 
   async #tryAgain(): Promise<void> {
-    if (this.#driver && this.#wanted && this.#state !== 'running') await this.#bringUp(this.#driver);
-  }
-
-  #enter(to: EngineState, reason: string): void {
-    const from = this.#state;
-    this.#state = to;
-    this.#reason = reason;
-    if (from === to) return;
-    this.#log[to === 'error' ? 'error' : 'info']('core state changed', { from, to, ...(reason && { reason }) });
-    this.#hooks.emit(coreStateChanged, { from, to, reason });
+    if (this.#driver && this.#wanted && !this.#state.running) await this.#bringUp(this.#driver);
   }
 }

@@ -132,7 +132,11 @@ export class UserReconciler {
 
   #failed(tag: string, inboundId: number, error: unknown): Applied {
     // Said once, however often it is tried.
-    if (!this.dirty.has(inboundId)) this.#log[error instanceof CoreUnreachable ? 'warn' : 'error']('the core did not take a change of users; it will be tried again', { tag, reason: messageOf(error) });
+    if (!this.dirty.has(inboundId))
+      this.#log[error instanceof CoreUnreachable ? 'warn' : 'error']('the core did not take a change of users; it will be tried again', {
+        tag,
+        reason: messageOf(error),
+      });
     this.dirty.add(inboundId);
     return { pending: true, reason: messageOf(error) };
   }

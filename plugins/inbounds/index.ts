@@ -22,7 +22,10 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(InboundStore), service: singleton(InboundService) },
-  provides: ({ store, service }) => [provide(Inbounds, store), provide(InboundEdits, { add: async (inbound) => service.add(validate(AddInbound, inbound)), delete: (id) => service.delete(id) })],
+  provides: ({ store, service }) => [
+    provide(Inbounds, store),
+    provide(InboundEdits, { add: async (inbound) => service.add(validate(AddInbound, inbound)), delete: (id) => service.delete(id) }),
+  ],
   extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
   hooks: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),

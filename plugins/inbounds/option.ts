@@ -4,9 +4,38 @@ import type { Inbound } from './schema.js';
 import { viewStream } from './stream/stream.js';
 
 export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlow'>) {
-  const { id, remark, tag, protocol, port, enable, listen, shareAddr, shareAddrStrategy, settings: { method } } = inbound;
+  const {
+    id,
+    remark,
+    tag,
+    protocol,
+    port,
+    enable,
+    listen,
+    shareAddr,
+    shareAddrStrategy,
+    settings: { method },
+  } = inbound;
   return {
-    id, remark, tag, protocol, port, enable, listen, ...viewStream(inbound.streamSettings), tlsFlowCapable: inbounds.takesFlow(id), ssMethod: protocol === 'shadowsocks' && typeof method === 'string' ? method : '',
-    shareAddr, shareAddrStrategy, nodeId: null, nodeAddress: '', awgServer: null, tuicServer: null, mtprotoDomain: '', wgDns: '', wgMtu: 0, wgPublicKey: '',
+    id,
+    remark,
+    tag,
+    protocol,
+    port,
+    enable,
+    listen,
+    ...viewStream(inbound.streamSettings),
+    tlsFlowCapable: inbounds.takesFlow(id),
+    ssMethod: protocol === 'shadowsocks' && typeof method === 'string' ? method : '',
+    shareAddr,
+    shareAddrStrategy,
+    nodeId: null,
+    nodeAddress: '',
+    awgServer: null,
+    tuicServer: null,
+    mtprotoDomain: '',
+    wgDns: '',
+    wgMtu: 0,
+    wgPublicKey: '',
   };
 }

@@ -21,7 +21,8 @@ export function samePlace(a: Place, b: Place): boolean {
 /** Throws PORT_TAKEN with the other inbound's name. Disabled ones count: they may be enabled at any time. */
 export function refuseTakenPort(others: readonly (Place & Pick<Inbound, 'id' | 'remark' | 'tag'>)[], wanted: Place): void {
   const other = others.find((candidate) => samePlace(candidate, wanted));
-  if (other) throw errors.PORT_TAKEN(`port ${wanted.port} is taken by inbound #${other.id} (${other.remark || other.tag}) on ${other.listen || '*'}`, { path: 'port' });
+  if (other)
+    throw errors.PORT_TAKEN(`port ${wanted.port} is taken by inbound #${other.id} (${other.remark || other.tag}) on ${other.listen || '*'}`, { path: 'port' });
 }
 
 /** Throws PORT_IN_USE when somebody else listens there, or when the address is not one of this machine. */

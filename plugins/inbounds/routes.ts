@@ -7,63 +7,121 @@ import type { InboundService } from './service.js';
 const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
 
 export const routes = ({ service, clock }: { service: InboundService; clock: Clock }): Route[] => [
-  route({ method: 'GET', path: '/panel/api/inbounds/list', doc: 'All inbounds, without their settings.', reply: payload(list(InboundReply)), handle: () => service.list() }),
-  route({ method: 'GET', path: '/panel/api/inbounds/list/slim', doc: 'All inbounds with their settings; of clients only email, enable and comment.', reply: payload(list(InboundReply)), handle: () => service.slim() }),
-  route({ method: 'GET', path: '/panel/api/inbounds/options', doc: 'What a choice of inbounds has to say of each, without secrets.', reply: payload(list(InboundOption)), handle: () => service.options() }),
   route({
-    method: 'GET', path: '/panel/api/inbounds/get/{id}', doc: 'One inbound with its settings and clients.',
-    params: InboundId, reply: payload(InboundReply), errors: [errors.NOT_FOUND],
+    method: 'GET',
+    path: '/panel/api/inbounds/list',
+    doc: 'All inbounds, without their settings.',
+    reply: payload(list(InboundReply)),
+    handle: () => service.list(),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/inbounds/list/slim',
+    doc: 'All inbounds with their settings; of clients only email, enable and comment.',
+    reply: payload(list(InboundReply)),
+    handle: () => service.slim(),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/inbounds/options',
+    doc: 'What a choice of inbounds has to say of each, without secrets.',
+    reply: payload(list(InboundOption)),
+    handle: () => service.options(),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/inbounds/get/{id}',
+    doc: 'One inbound with its settings and clients.',
+    params: InboundId,
+    reply: payload(InboundReply),
+    errors: [errors.NOT_FOUND],
     handle: ({ params }) => service.get(params.id),
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/add', form: true, doc: 'Creates an inbound and has the core serve it.',
-    body: AddInbound, reply: payload(InboundReply), errors: [...refusals, errors.CLIENTS_APART],
+    method: 'POST',
+    path: '/panel/api/inbounds/add',
+    form: true,
+    doc: 'Creates an inbound and has the core serve it.',
+    body: AddInbound,
+    reply: payload(InboundReply),
+    errors: [...refusals, errors.CLIENTS_APART],
     handle: async ({ body }) => {
       const { id, applied } = await service.add(body);
       return said(told('inbound added', applied), service.get(id));
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/update/{id}', form: true, doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
-    params: InboundId, body: UpdateInbound, reply: payload(InboundReply), errors: [errors.NOT_FOUND, ...refusals],
+    method: 'POST',
+    path: '/panel/api/inbounds/update/{id}',
+    form: true,
+    doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
+    params: InboundId,
+    body: UpdateInbound,
+    reply: payload(InboundReply),
+    errors: [errors.NOT_FOUND, ...refusals],
     handle: async ({ params, body }) => said(told('inbound saved', await service.update(params.id, body)), service.get(params.id)),
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/del/{id}', doc: 'Removes an inbound; its clients stay without it.',
-    params: InboundId, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/inbounds/del/{id}',
+    doc: 'Removes an inbound; its clients stay without it.',
+    params: InboundId,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params }) => told('inbound deleted', await service.delete(params.id)),
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', form: true, doc: 'Switches an inbound on or off.',
-    params: InboundId, body: shape({ enable: bool() }), reply: message(), errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
+    method: 'POST',
+    path: '/panel/api/inbounds/setEnable/{id}',
+    form: true,
+    doc: 'Switches an inbound on or off.',
+    params: InboundId,
+    body: shape({ enable: bool() }),
+    reply: message(),
+    errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
     handle: async ({ params, body }) => told(body.enable ? 'inbound enabled' : 'inbound disabled', await service.setEnable(params.id, body.enable)),
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/bulkDel', doc: 'Removes inbounds; their clients stay without them.',
-    body: InboundIds, reply: payload(BulkDeleted),
+    method: 'POST',
+    path: '/panel/api/inbounds/bulkDel',
+    doc: 'Removes inbounds; their clients stay without them.',
+    body: InboundIds,
+    reply: payload(BulkDeleted),
     handle: async ({ body }) => {
       const { applied, ...result } = await service.deleteMany(body.ids);
       return said(told(`${result.deleted} inbounds deleted`, applied), result);
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', form: true, doc: 'Says where an inbound stands in subscriptions.',
-    params: InboundId, body: SortIndex, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/inbounds/{id}/subSortIndex',
+    form: true,
+    doc: 'Says where an inbound stands in subscriptions.',
+    params: InboundId,
+    body: SortIndex,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params, body }) => {
       await service.setSortIndex(params.id, body.subSortIndex);
       return 'inbound saved';
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', doc: 'Sets the counters of an inbound to zero; those of its clients stay.',
-    params: InboundId, reply: message(), errors: [errors.NOT_FOUND],
+    method: 'POST',
+    path: '/panel/api/inbounds/{id}/resetTraffic',
+    doc: 'Sets the counters of an inbound to zero; those of its clients stay.',
+    params: InboundId,
+    reply: message(),
+    errors: [errors.NOT_FOUND],
     handle: async ({ params }) => {
       await service.resetTraffic(params.id);
       return 'traffic reset';
     },
   }),
   route({
-    method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
+    method: 'POST',
+    path: '/panel/api/inbounds/resetAllTraffics',
+    doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
     reply: message(),
     handle: async () => {
       await service.resetAllTraffics(clock.now());

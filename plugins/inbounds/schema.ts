@@ -7,11 +7,24 @@ const SHARE = ['node', 'listen', 'custom'] as const;
 const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 
 // An IP address, a host name, or nothing for all addresses; what the core would take for a path of a socket is no address.
-const listen = () => text().max(255).pattern(/^[A-Za-z0-9.:_-]*$/, 'address').description('address to listen on; empty for all');
-const shareAddr = () => text().max(255).pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
+const listen = () =>
+  text()
+    .max(255)
+    .pattern(/^[A-Za-z0-9.:_-]*$/, 'address')
+    .description('address to listen on; empty for all');
+const shareAddr = () =>
+  text()
+    .max(255)
+    .pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
 // It stands in links, which have no room for control characters and halves of surrogate pairs.
-const remark = () => text().max(255).pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
-const tag = () => text().max(128).pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
+const remark = () =>
+  text()
+    .max(255)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const tag = () =>
+  text()
+    .max(128)
+    .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
 
 const stored = {
   enable: bool(),
@@ -66,8 +79,22 @@ export type UpdateInbound = Static<typeof UpdateInbound>;
 
 /** Settings of a fresh inbound, as far as the caller leaves them out. */
 export const FRESH = {
-  enable: true, remark: '', listen: '', tag: '', expiryTime: 0, total: 0, disableFlow: false, shareAddr: '', shareAddrStrategy: 'node', subSortIndex: 1,
-  trafficReset: 'never', trafficResetDay: 1, settings: {}, streamSettings: {}, sniffing: {}, lastTrafficResetTime: 0,
+  enable: true,
+  remark: '',
+  listen: '',
+  tag: '',
+  expiryTime: 0,
+  total: 0,
+  disableFlow: false,
+  shareAddr: '',
+  shareAddrStrategy: 'node',
+  subSortIndex: 1,
+  trafficReset: 'never',
+  trafficResetDay: 1,
+  settings: {},
+  streamSettings: {},
+  sniffing: {},
+  lastTrafficResetTime: 0,
 } as const satisfies Partial<Inbound>;
 
 /** Open: what other plugins know of an inbound stands in it as well. */
@@ -87,10 +114,28 @@ export const InboundReply = shape({
 }).unknown(true);
 
 export const InboundOption = shape({
-  id: int(), remark: text(), tag: text(), protocol: text(), port: int(), enable: bool(), listen: text(), network: text(), security: text(), tlsFlowCapable: bool(), ssMethod: text(),
-  shareAddr: text(), shareAddrStrategy: oneOf(...SHARE), nodeId: nullable(int()), nodeAddress: text(),
+  id: int(),
+  remark: text(),
+  tag: text(),
+  protocol: text(),
+  port: int(),
+  enable: bool(),
+  listen: text(),
+  network: text(),
+  security: text(),
+  tlsFlowCapable: bool(),
+  ssMethod: text(),
+  shareAddr: text(),
+  shareAddrStrategy: oneOf(...SHARE),
+  nodeId: nullable(int()),
+  nodeAddress: text(),
   // Of protocols that are not there yet.
-  awgServer: nullable(openObject()), tuicServer: nullable(openObject()), mtprotoDomain: text(), wgDns: text(), wgMtu: int(), wgPublicKey: text(),
+  awgServer: nullable(openObject()),
+  tuicServer: nullable(openObject()),
+  mtprotoDomain: text(),
+  wgDns: text(),
+  wgMtu: int(),
+  wgPublicKey: text(),
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) });
 export const SortIndex = shape({ subSortIndex: stored.subSortIndex });

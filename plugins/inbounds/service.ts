@@ -30,7 +30,15 @@ function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inb
 /** The inbound as the core's config has it. */
 export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
   const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
-  const config = { tag, listen: listen || '0.0.0.0', port, protocol: protocol.name, settings: protocol.coreSettings(settings), streamSettings: coreStream(streamSettings), sniffing } as unknown as JsonObject;
+  const config = {
+    tag,
+    listen: listen || '0.0.0.0',
+    port,
+    protocol: protocol.name,
+    settings: protocol.coreSettings(settings),
+    streamSettings: coreStream(streamSettings),
+    sniffing,
+  } as unknown as JsonObject;
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
 }
 
@@ -75,7 +83,13 @@ export class InboundService {
   slim() {
     return this.view(this.#store.list(), true).map((row) => {
       const { clients } = row.settings ?? {};
-      return { ...row, settings: { ...row.settings, clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(({ email, enable, comment }) => ({ email, enable, comment })) } };
+      return {
+        ...row,
+        settings: {
+          ...row.settings,
+          clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(({ email, enable, comment }) => ({ email, enable, comment })),
+        },
+      };
     });
   }
 
@@ -180,7 +194,9 @@ export class InboundService {
       await this.#db.write(async (tx) => {
         await this.#store.resetUsage(tx, ids);
         await this.#rows.update({ lastTrafficResetTime: now }, { where: { id: ids }, transaction: tx.t });
-        tx.after(afterInboundSave, { changes: all.map((before): InboundChange => ({ kind: 'updated', before, after: { ...before, lastTrafficResetTime: now } })) });
+        tx.after(afterInboundSave, {
+          changes: all.map((before): InboundChange => ({ kind: 'updated', before, after: { ...before, lastTrafficResetTime: now } })),
+        });
       });
     });
   }
@@ -188,7 +204,10 @@ export class InboundService {
   /** Everything that can be said against an inbound before it is written. */
   async #check(wanted: Draft, before: Inbound | undefined): Promise<Draft> {
     const protocol = this.#store.protocol(wanted.protocol);
-    if (!protocol) throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, { path: 'protocol' });
+    if (!protocol)
+      throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, {
+        path: 'protocol',
+      });
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [...issuesAt('settings', settings), ...(await streamIssues(wanted.streamSettings))];

@@ -35,7 +35,10 @@ export class InboundStore implements InboundsApi {
     this.#protocols = new Map(this.#extensions(Protocols).map(({ value }) => [value.name, value]));
     const rows = await this.#rows.findAll({ order: ['id'] });
     this.#inbounds = new Map(rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, inboundOf(row)]));
-    for (const { inbound_id, up, down } of await this.#db.query<{ inbound_id: number; up: number; down: number }>('SELECT inbound_id, up, down FROM inbound_usage')) this.#usage.set(inbound_id, { up, down });
+    for (const { inbound_id, up, down } of await this.#db.query<{ inbound_id: number; up: number; down: number }>(
+      'SELECT inbound_id, up, down FROM inbound_usage',
+    ))
+      this.#usage.set(inbound_id, { up, down });
   }
 
   get(id: number): Inbound | undefined {
@@ -102,7 +105,8 @@ export class InboundStore implements InboundsApi {
   count(usage: readonly InboundUsage[]): void {
     for (const { inboundId, up, down } of usage) {
       const now = this.usage(inboundId);
-      if (this.#inbounds.has(inboundId)) this.#usage.set(inboundId, { up: Math.min(now.up + up, Number.MAX_SAFE_INTEGER), down: Math.min(now.down + down, Number.MAX_SAFE_INTEGER) });
+      if (this.#inbounds.has(inboundId))
+        this.#usage.set(inboundId, { up: Math.min(now.up + up, Number.MAX_SAFE_INTEGER), down: Math.min(now.down + down, Number.MAX_SAFE_INTEGER) });
     }
   }
 }

@@ -4,10 +4,25 @@ type Json = Record<string, unknown>;
 
 export const tables = {
   inbounds: table('inbounds', {
-    id: column.id(), enable: column.bool(), remark: column.text(), listen: column.text(), port: column.integer(), protocol: column.text(), tag: column.text(),
-    expiryTime: column.integer(), total: column.integer(), disableFlow: column.bool(), shareAddr: column.text(), shareAddrStrategy: column.text(), subSortIndex: column.integer(),
-    trafficReset: column.text(), trafficResetDay: column.integer(), lastTrafficResetTime: column.integer(),
-    settings: column.json<Json>(), streamSettings: column.json<Json>(), sniffing: column.json<Json>(),
+    id: column.id(),
+    enable: column.bool(),
+    remark: column.text(),
+    listen: column.text(),
+    port: column.integer(),
+    protocol: column.text(),
+    tag: column.text(),
+    expiryTime: column.integer(),
+    total: column.integer(),
+    disableFlow: column.bool(),
+    shareAddr: column.text(),
+    shareAddrStrategy: column.text(),
+    subSortIndex: column.integer(),
+    trafficReset: column.text(),
+    trafficResetDay: column.integer(),
+    lastTrafficResetTime: column.integer(),
+    settings: column.json<Json>(),
+    streamSettings: column.json<Json>(),
+    sniffing: column.json<Json>(),
   }),
 } as const;
 export type InboundTables = TableModels<typeof tables>;

@@ -9,7 +9,19 @@ export default definePlugin({
   api: 1,
   about: 'Makes keys and ids for forms.',
   routes: () => [
-    route({ method: 'GET', path: '/panel/api/server/getNewUUID', doc: 'A random UUID.', reply: payload(shape({ uuid: word() })), handle: () => ({ uuid: randomUUID() }) }),
-    route({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', doc: 'A pair of X25519 keys for REALITY, base64url.', reply: payload(shape({ privateKey: word(), publicKey: word() })), handle: newX25519 }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/getNewUUID',
+      doc: 'A random UUID.',
+      reply: payload(shape({ uuid: word() })),
+      handle: () => ({ uuid: randomUUID() }),
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/getNewX25519Cert',
+      doc: 'A pair of X25519 keys for REALITY, base64url.',
+      reply: payload(shape({ privateKey: word(), publicKey: word() })),
+      handle: newX25519,
+    }),
   ],
 });

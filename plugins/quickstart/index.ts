@@ -20,7 +20,12 @@ export default definePlugin({
       options: {
         email: withDefault(word().description('name of the client'), 'first'),
         host: optional(text().hostname().description('name or address under which client programs reach this machine')),
-        target: withDefault(word().pattern(/^[^\s:]+$/, 'host name').description('site whose TLS the inbound shows to strangers: TLS 1.3, HTTP/2, not behind a CDN'), 'www.microsoft.com'),
+        target: withDefault(
+          word()
+            .pattern(/^[^\s:]+$/, 'host name')
+            .description('site whose TLS the inbound shows to strangers: TLS 1.3, HTTP/2, not behind a CDN'),
+          'www.microsoft.com',
+        ),
       },
       run: ({ options, say }) => quickstart.run(options, say),
     }),

@@ -35,7 +35,12 @@ export class Quickstart {
   readonly #clients: ClientsApi;
   readonly #subscription: SubscriptionApi;
 
-  constructor({ inbounds, edits, clients, subscription }: { inbounds: InboundEditsApi; edits: ClientEditsApi; clients: ClientsApi; subscription: SubscriptionApi }) {
+  constructor({
+    inbounds,
+    edits,
+    clients,
+    subscription,
+  }: { inbounds: InboundEditsApi; edits: ClientEditsApi; clients: ClientsApi; subscription: SubscriptionApi }) {
     this.#inbounds = inbounds;
     this.#edits = edits;
     this.#clients = clients;
@@ -49,8 +54,20 @@ export class Quickstart {
 
   async #make({ email, target }: Wishes, say: (line: string) => void): Promise<void> {
     const { privateKey, publicKey } = newX25519();
-    const realitySettings = { target: `${target}:443`, serverNames: [target], privateKey, shortIds: [randomBytes(8).toString('hex')], settings: { publicKey, fingerprint: 'chrome', spiderX: '/' } };
-    const { id, applied, port } = await this.#addWhereFree({ remark: 'quickstart', protocol: 'vless', settings: { decryption: 'none' }, streamSettings: { network: 'tcp', security: 'reality', realitySettings }, sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] } });
+    const realitySettings = {
+      target: `${target}:443`,
+      serverNames: [target],
+      privateKey,
+      shortIds: [randomBytes(8).toString('hex')],
+      settings: { publicKey, fingerprint: 'chrome', spiderX: '/' },
+    };
+    const { id, applied, port } = await this.#addWhereFree({
+      remark: 'quickstart',
+      protocol: 'vless',
+      settings: { decryption: 'none' },
+      streamSettings: { network: 'tcp', security: 'reality', realitySettings },
+      sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] },
+    });
     await this.#edits.add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] }).catch(async (error: unknown) => {
       await this.#inbounds.delete(id);
       throw error;
@@ -81,9 +98,13 @@ export class Quickstart {
     for (const link of links) say(`link          ${link}`);
     if (url !== undefined) say(`subscription  ${url}`);
     const [first] = links;
-    if (first === undefined) return say(`the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`);
+    if (first === undefined) {
+      say(`the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`);
+      return;
+    }
     say('');
     say(renderUnicodeCompact(first));
-    if (/@(?:localhost|127\.|\[::1\])/.test(first)) say('The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.');
+    if (/@(?:localhost|127\.|\[::1\])/.test(first))
+      say('The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.');
   }
 }

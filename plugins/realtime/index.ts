@@ -32,8 +32,12 @@ export default definePlugin({
   ],
   routes: () => [
     route({
-      method: 'GET', path: '/ws', auth: 'session', doc: 'The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only.',
-      reply: message(), errors: [errors.UPGRADE_REQUIRED],
+      method: 'GET',
+      path: '/ws',
+      auth: 'session',
+      doc: 'The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only.',
+      reply: message(),
+      errors: [errors.UPGRADE_REQUIRED],
       handle: () => {
         throw errors.UPGRADE_REQUIRED(undefined, { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } });
       },

@@ -20,7 +20,20 @@ interface Scope {
   readonly status: ServerStatusApi | undefined;
 }
 /** Ours, and those that socket.io keeps for itself. */
-const TAKEN = ['snapshot', 'status', 'traffic', 'engine_state', 'invalidate', 'error', 'connect', 'connect_error', 'disconnect', 'disconnecting', 'newListener', 'removeListener'];
+const TAKEN = [
+  'snapshot',
+  'status',
+  'traffic',
+  'engine_state',
+  'invalidate',
+  'error',
+  'connect',
+  'connect_error',
+  'disconnect',
+  'disconnecting',
+  'newListener',
+  'removeListener',
+];
 
 export function addLiveTypes({ stream, invalidations, engine, status, ...needs }: Scope, added: readonly Extended<LiveType>[]): void {
   if (status) stream.addSnapshot('status', () => status.status());
@@ -30,7 +43,10 @@ export function addLiveTypes({ stream, invalidations, engine, status, ...needs }
   });
   stream.addSnapshot('traffic', () => onlineNow(needs));
   const owners = new Map(TAKEN.map((type) => [type, 'realtime']));
-  for (const { plugin, value: { type, snapshot, start } } of added) {
+  for (const {
+    plugin,
+    value: { type, snapshot, start },
+  } of added) {
     const owner = owners.get(type);
     if (owner) throw new Error(`plugin ${plugin} adds live messages of the type "${type}", which ${owner} has already; choose another name`);
     owners.set(type, plugin);

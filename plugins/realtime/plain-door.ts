@@ -1,7 +1,7 @@
 // The door for plain WebSockets, `/ws`.
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type PanelError, type Upgrade, type Upgraded } from '../../kernel/index.js';
+import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Reader, Stream } from './stream.js';
 
 /** Nobody has anything to say here. */

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Server, type Socket } from 'socket.io';
-import { type PanelError, type Upgrade, type Upgraded } from '../../kernel/index.js';
+import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import { LONGEST_INCOMING } from './plain-door.js';
 import type { Reader, Stream } from './stream.js';
 
@@ -23,8 +23,15 @@ export class SocketIoDoor {
     this.#stream = stream;
     // The library wants an HTTP server to hang itself upon; this one never listens, connections come by the kernel's.
     this.#server = new Server(createServer(), {
-      transports: ['websocket'], allowUpgrades: false, serveClient: false, perMessageDeflate: false, maxHttpBufferSize: LONGEST_INCOMING, destroyUpgrade: false,
-      connectTimeout: 10_000, pingInterval: 25_000, pingTimeout: 20_000,
+      transports: ['websocket'],
+      allowUpgrades: false,
+      serveClient: false,
+      perMessageDeflate: false,
+      maxHttpBufferSize: LONGEST_INCOMING,
+      destroyUpgrade: false,
+      connectTimeout: 10_000,
+      pingInterval: 25_000,
+      pingTimeout: 20_000,
     });
     this.#server.on('connection', (socket) => this.#welcome(socket));
   }

@@ -14,15 +14,28 @@ export default definePlugin({
   services: { machine: singleton(Machine), report: singleton(StatusReport) },
   provides: ({ report }) => [provide(ServerStatus, report)],
   routes: ({ report, plugins }) => [
-    route({ method: 'GET', path: '/panel/api/server/status', doc: 'Load, memory, disk, network and the state of the core.', reply: payload(StatusReply), handle: () => report.status() }),
-    route({ method: 'GET', path: '/panel/api/system/plugins', doc: 'Every plugin that is on, and for one that does not run why.', reply: payload(PluginList), handle: () => [...plugins.list()] }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/status',
+      doc: 'Load, memory, disk, network and the state of the core.',
+      reply: payload(StatusReply),
+      handle: () => report.status(),
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/system/plugins',
+      doc: 'Every plugin that is on, and for one that does not run why.',
+      reply: payload(PluginList),
+      handle: () => [...plugins.list()],
+    }),
   ],
   commands: ({ plugins }) => [
     command({
       name: 'plugins',
       about: 'Lists the plugins that are on, and for one that does not run why.',
       run: ({ say }) => {
-        for (const { name, version, state, about, reason } of plugins.list()) say(`${name.padEnd(18)} ${version.padEnd(8)} ${state.padEnd(8)} ${reason || about}`);
+        for (const { name, version, state, about, reason } of plugins.list())
+          say(`${name.padEnd(18)} ${version.padEnd(8)} ${state.padEnd(8)} ${reason || about}`);
       },
     }),
   ],

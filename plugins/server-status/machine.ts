@@ -27,7 +27,8 @@ const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() 
 const linesOf = (text: string): number => Math.max(0, text.trim().split('\n').length - 1);
 
 function busyShare(): { busy: number; all: number } {
-  let busy = 0, all = 0;
+  let busy = 0,
+    all = 0;
   for (const { times } of cpus()) {
     const sum = times.user + times.nice + times.sys + times.idle + times.irq;
     busy += sum - times.idle;
@@ -37,7 +38,8 @@ function busyShare(): { busy: number; all: number } {
 }
 
 async function network(): Promise<{ sent: number; recv: number }> {
-  let sent = 0, recv = 0;
+  let sent = 0,
+    recv = 0;
   for (const line of (await read('/proc/net/dev')).split('\n').slice(2)) {
     const [name = '', figures = ''] = line.split(':');
     const columns = figures.trim().split(/\s+/).map(Number);
@@ -52,7 +54,10 @@ async function memory() {
   const text = await read('/proc/meminfo');
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) * 1024;
   const total = bytes('MemTotal') || totalmem();
-  return { mem: { total, current: total - (bytes('MemAvailable') || freemem()) }, swap: { total: bytes('SwapTotal'), current: bytes('SwapTotal') - bytes('SwapFree') } };
+  return {
+    mem: { total, current: total - (bytes('MemAvailable') || freemem()) },
+    swap: { total: bytes('SwapTotal'), current: bytes('SwapTotal') - bytes('SwapFree') },
+  };
 }
 
 const sockets = async (kind: 'tcp' | 'udp'): Promise<number> => linesOf(await read(`/proc/net/${kind}`)) + linesOf(await read(`/proc/net/${kind}6`));
@@ -83,11 +88,17 @@ export class Machine {
     const disk = await statfs('/').catch(() => undefined);
     const [load1 = 0, load5 = 0, load15 = 0] = loadavg();
     this.#last = {
-      cpu: this.#cpu, logicalPro: cpus().length, ...(await memory()),
+      cpu: this.#cpu,
+      logicalPro: cpus().length,
+      ...(await memory()),
       disk: disk ? { total: disk.blocks * disk.bsize, current: (disk.blocks - disk.bfree) * disk.bsize } : { total: 0, current: 0 },
       netIO: { up: rate(traffic.sent, before.sent), down: rate(traffic.recv, before.recv) },
       netTraffic: { sent: traffic.sent, recv: traffic.recv },
-      tcpCount: await sockets('tcp'), udpCount: await sockets('udp'), uptime: Math.floor(uptime()), load: { load1, load5, load15 }, loads: [load1, load5, load15],
+      tcpCount: await sockets('tcp'),
+      udpCount: await sockets('udp'),
+      uptime: Math.floor(uptime()),
+      load: { load1, load5, load15 },
+      loads: [load1, load5, load15],
     };
     return this.#last;
   }

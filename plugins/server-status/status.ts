@@ -6,9 +6,18 @@ import type { Machine } from './machine.js';
 
 const share = shape({ current: int().min(0), total: int().min(0) });
 export const StatusReply = shape({
-  cpu: num(), logicalPro: int(), mem: share, swap: share, disk: share,
-  netIO: shape({ up: int().min(0), down: int().min(0) }), netTraffic: shape({ sent: int().min(0), recv: int().min(0) }),
-  tcpCount: int().min(0), udpCount: int().min(0), uptime: int().min(0), load: shape({ load1: num(), load5: num(), load15: num() }), loads: list(num()),
+  cpu: num(),
+  logicalPro: int(),
+  mem: share,
+  swap: share,
+  disk: share,
+  netIO: shape({ up: int().min(0), down: int().min(0) }),
+  netTraffic: shape({ sent: int().min(0), recv: int().min(0) }),
+  tcpCount: int().min(0),
+  udpCount: int().min(0),
+  uptime: int().min(0),
+  load: shape({ load1: num(), load5: num(), load15: num() }),
+  loads: list(num()),
   engine: shape({ state: oneOf('running', 'stop', 'error'), errorMsg: text(), version: text() }),
   appStats: shape({ mem: int().min(0), uptime: int().min(0) }),
 });

@@ -1,4 +1,21 @@
-import { definePlugin, extend, Listeners, mapOf, message, openObject, payload, provide, route, Sessions, singleton, tap, text, urlPath, variable, optional } from '../../kernel/index.js';
+import {
+  definePlugin,
+  extend,
+  Listeners,
+  mapOf,
+  message,
+  openObject,
+  payload,
+  provide,
+  route,
+  Sessions,
+  singleton,
+  tap,
+  text,
+  urlPath,
+  variable,
+  optional,
+} from '../../kernel/index.js';
 import { afterSettingsSave, SettingGroups, Settings } from './contract.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
@@ -38,24 +55,37 @@ export default definePlugin({
     const { all, update } = describeSettings(store);
     return [
       route({
-        method: 'POST', path: '/panel/api/setting/all', doc: 'All settings in force; secrets are blank and have a flag.',
-        reply: payload(all), handle: () => service.all(),
+        method: 'POST',
+        path: '/panel/api/setting/all',
+        doc: 'All settings in force; secrets are blank and have a flag.',
+        reply: payload(all),
+        handle: () => service.all(),
       }),
       route({
-        method: 'POST', path: '/panel/api/setting/update', doc: 'Changes the settings that are sent and leaves the others as they are.',
-        body: update, reply: message(), errors: [errors.PINNED],
+        method: 'POST',
+        path: '/panel/api/setting/update',
+        doc: 'Changes the settings that are sent and leaves the others as they are.',
+        body: update,
+        reply: message(),
+        errors: [errors.PINNED],
         handle: async ({ body, who, ip }) => {
           await service.update(body, { name: who?.name ?? '', ip, ...(who?.session !== undefined && { session: who.session }) });
           return 'settings saved';
         },
       }),
       route({
-        method: 'POST', path: '/panel/api/setting/defaultSettings', doc: 'What a page needs to know before it shows anything.',
-        reply: payload(openObject()), handle: ({ host }) => service.defaultSettings(host),
+        method: 'POST',
+        path: '/panel/api/setting/defaultSettings',
+        doc: 'What a page needs to know before it shows anything.',
+        reply: payload(openObject()),
+        handle: ({ host }) => service.defaultSettings(host),
       }),
       route({
-        method: 'POST', path: '/panel/api/setting/factoryDefaults', doc: 'What a fresh panel has, each value as text; secrets are left out.',
-        reply: payload(mapOf(text())), handle: () => service.factoryDefaults(),
+        method: 'POST',
+        path: '/panel/api/setting/factoryDefaults',
+        doc: 'What a fresh panel has, each value as text; secrets are left out.',
+        reply: payload(mapOf(text())),
+        handle: () => service.factoryDefaults(),
       }),
     ];
   },

@@ -13,7 +13,9 @@ const isTimeZone = (zone: string): boolean => {
 };
 
 const timeZone = () =>
-  text().custom((zone: string, state) => (zone === '' || zone === 'Local' || isTimeZone(zone) ? zone : state.error('any.custom', { error: new Error('it is no IANA time zone, like Europe/Berlin') })));
+  text().custom((zone: string, state) =>
+    zone === '' || zone === 'Local' || isTimeZone(zone) ? zone : state.error('any.custom', { error: new Error('it is no IANA time zone, like Europe/Berlin') }),
+  );
 
 export const panelSettings = {
   webBasePath: setting(urlPath().max(255), () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`, 'path below which the panel is served'),

@@ -63,10 +63,12 @@ export class SettingsService {
   /** What a fresh panel has, each value as text; secrets have none. */
   factoryDefaults(): Record<string, string> {
     const shown = this.#store.names().filter((name) => this.#store.known(name)?.secret === false);
-    return Object.fromEntries(shown.map((name) => {
-      const value = this.#store.initial(name);
-      return [name, typeof value === 'string' ? value : JSON.stringify(value)];
-    }));
+    return Object.fromEntries(
+      shown.map((name) => {
+        const value = this.#store.initial(name);
+        return [name, typeof value === 'string' ? value : JSON.stringify(value)];
+      }),
+    );
   }
 
   /** What those ask for who show anything: effective values, and what other plugins know. */

@@ -9,4 +9,9 @@ export interface Setting<S extends Schema = Schema> {
   /** never returned: blank in replies, with a flag `hasName` beside it */
   readonly secret: boolean;
 }
-export const setting = <S extends Schema>(schema: S, initial: Static<S> | (() => Static<S>), about: string, options: { secret?: boolean } = {}): Setting<S> => ({ schema, initial, about, secret: options.secret ?? false });
+export const setting = <S extends Schema>(
+  schema: S,
+  initial: Static<S> | (() => Static<S>),
+  about: string,
+  options: { secret?: boolean } = {},
+): Setting<S> => ({ schema, initial, about, secret: options.secret ?? false });

@@ -32,7 +32,12 @@ export class SettingsStore implements SettingsApi {
   readonly #known = new Map<string, Known>();
   readonly #groups = new Map<SettingGroup, Readonly<Record<string, unknown>>>();
 
-  constructor({ db, tables: { settings }, log, extensions }: { db: Database; tables: { settings: TableModel<typeof tables.settings> }; log: Log; extensions: PluginContext['extensions'] }) {
+  constructor({
+    db,
+    tables: { settings },
+    log,
+    extensions,
+  }: { db: Database; tables: { settings: TableModel<typeof tables.settings> }; log: Log; extensions: PluginContext['extensions'] }) {
     this.#db = db;
     this.#rows = settings;
     this.#log = log;
@@ -48,7 +53,12 @@ export class SettingsStore implements SettingsApi {
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare(plugin: string, { group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, StoredRow>, fresh: Record<string, unknown>): void {
+  #declare(
+    plugin: string,
+    { group, pinned = {}, defaults = {} }: SettingGroupEntry,
+    stored: ReadonlyMap<string, StoredRow>,
+    fresh: Record<string, unknown>,
+  ): void {
     this.#groups.set(group, {});
     for (const [name, { schema, initial, about, secret }] of Object.entries(group)) {
       if (this.#known.has(name)) throw new Error(`the setting ${name} of plugin ${plugin} is declared twice`);

@@ -43,8 +43,12 @@ export default definePlugin({
   ],
   routes: ({ clients, subscription }) => [
     route({
-      method: 'GET', path: '/panel/api/clients/links/{email}', doc: 'Share links of one client, under the names that a panel shows.',
-      params: shape({ email: word() }), reply: payload(list(text())), errors: [clientErrors.NOT_FOUND],
+      method: 'GET',
+      path: '/panel/api/clients/links/{email}',
+      doc: 'Share links of one client, under the names that a panel shows.',
+      params: shape({ email: word() }),
+      reply: payload(list(text())),
+      errors: [clientErrors.NOT_FOUND],
       handle: ({ params, host }) => {
         const client = clients.byEmail(params.email);
         if (!client) throw clientErrors.NOT_FOUND(`there is no client ${params.email}`, { path: 'email' });
@@ -52,15 +56,20 @@ export default definePlugin({
       },
     }),
     route({
-      method: 'GET', path: '/panel/api/clients/subLinks/{subId}', doc: 'Share links of the client with this subId, whether or not it may use them now; none when there is none.',
-      params: shape({ subId: word() }), reply: payload(list(text())),
+      method: 'GET',
+      path: '/panel/api/clients/subLinks/{subId}',
+      doc: 'Share links of the client with this subId, whether or not it may use them now; none when there is none.',
+      params: shape({ subId: word() }),
+      reply: payload(list(text())),
       handle: ({ params, host }) => {
         const client = clients.bySubId(params.subId);
         return client ? subscription.entries(FORMAT, client, host) : [];
       },
     }),
     route({
-      method: 'GET', path: '/panel/api/inbounds/allLinks', doc: 'Share links of all clients over all inbounds that are on.',
+      method: 'GET',
+      path: '/panel/api/inbounds/allLinks',
+      doc: 'Share links of all clients over all inbounds that are on.',
       reply: payload(list(text())),
       handle: async ({ host }) => {
         const links: string[] = [];

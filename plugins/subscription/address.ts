@@ -18,7 +18,8 @@ export interface PublicHosts {
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /** Where a server that listens here can be asked from this machine; in a URL. */
-export const reachableHost = ({ host, publicHost }: { host: string; publicHost?: string | undefined }): string => bracketed(isUnspecified(host) ? (publicHost ?? (host.includes(':') ? '::1' : '127.0.0.1')) : host);
+export const reachableHost = ({ host, publicHost }: { host: string; publicHost?: string | undefined }): string =>
+  bracketed(isUnspecified(host) ? (publicHost ?? (host.includes(':') ? '::1' : '127.0.0.1')) : host);
 
 /** The host for inbounds without an address of their own; IPv6 in brackets. */
 export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHosts): string {

@@ -34,7 +34,12 @@ export class Compiled {
   remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
   timeZone: string | undefined;
 
-  constructor({ hooks, inbounds, settings, extensions }: { hooks: Hooks; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
+  constructor({
+    hooks,
+    inbounds,
+    settings,
+    extensions,
+  }: { hooks: Hooks; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
     this.#hooks = hooks;
     this.#inbounds = inbounds;
     this.#settings = settings;
@@ -52,10 +57,12 @@ export class Compiled {
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     const { timeLocation } = this.#settings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
-    this.prefixes = new Map(this.formats.flatMap((format): [string, Format][] => {
-      const prefix = format.prefix();
-      return prefix === undefined ? [] : [[prefix, format]];
-    }));
+    this.prefixes = new Map(
+      this.formats.flatMap((format): [string, Format][] => {
+        const prefix = format.prefix();
+        return prefix === undefined ? [] : [[prefix, format]];
+      }),
+    );
   }
 
   async inbound(inbound: Inbound): Promise<void> {
@@ -65,7 +72,10 @@ export class Compiled {
     const further = await this.#hooks.compose(composeSubscription, { inbound, protocol });
     // Hosts take the place of the inbound's own address, as soon as there is one.
     const entries = further.length > 0 ? further.map(({ entry }) => entry) : [plain];
-    this.#entries.set(inbound.id, entries.map((entry) => this.#compile(entry)));
+    this.#entries.set(
+      inbound.id,
+      entries.map((entry) => this.#compile(entry)),
+    );
     this.#sort();
   }
 
@@ -78,7 +88,11 @@ export class Compiled {
     const { inbound, hostRemark, address, port } = entry;
     const { network, security } = viewStream(inbound.streamSettings);
     return {
-      inboundRemark: inbound.remark, hostRemark, protocol: inbound.protocol, network, security,
+      inboundRemark: inbound.remark,
+      hostRemark,
+      protocol: inbound.protocol,
+      network,
+      security,
       authority: authorityOf(inbound, address, port),
       templates: Object.fromEntries(this.formats.map((format) => [format.name, format.compile(entry)])),
     };

@@ -1,7 +1,19 @@
 // Two ways to one answer. The fast lane is a plain function before Express, for what it is sure of; everything else,
 // and every fetch as soon as a plugin taps into fetches, takes the slow lane through routes and hooks.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Clock, type Hooks, kernelErrors, type ListenersApi, PanelError, raw, type RequestInfo, type Route, route, shape, word } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Hooks,
+  kernelErrors,
+  type ListenersApi,
+  PanelError,
+  raw,
+  type RequestInfo,
+  type Route,
+  route,
+  shape,
+  word,
+} from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { Compiled } from './compiled.js';
 import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
@@ -62,8 +74,13 @@ export class Lanes {
   routes(): Route[] {
     return this.#compiled.formats.map((format) =>
       route({
-        method: 'GET', listener: 'subscription', auth: 'anyone', path: () => `${format.prefix() ?? `/off/${format.name}/`}{subid}`, doc: `Subscription in the format ${format.name}.`,
-        params: shape({ subid: word() }), reply: raw(),
+        method: 'GET',
+        listener: 'subscription',
+        auth: 'anyone',
+        path: () => `${format.prefix() ?? `/off/${format.name}/`}{subid}`,
+        doc: `Subscription in the format ${format.name}.`,
+        params: shape({ subid: word() }),
+        reply: raw(),
         handle: (input) => this.#slow(format, input.params.subid, input),
       }),
     );
@@ -86,4 +103,5 @@ export class Lanes {
   }
 }
 
-const pairsOf = (flat: readonly string[]): [string, string][] => Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
+const pairsOf = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

@@ -22,11 +22,17 @@ interface SettledHeaders {
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 const identity: Readonly<Record<string, (client: ClientRow) => string>> = {
-  EMAIL: (c) => c.email, ID: (c) => c.uuid, SHORT_ID: (c) => c.uuid.slice(0, 8), SUB_ID: (c) => c.subId, TELEGRAM_ID: (c) => (c.tgId === 0 ? '' : String(c.tgId)),
+  EMAIL: (c) => c.email,
+  ID: (c) => c.uuid,
+  SHORT_ID: (c) => c.uuid.slice(0, 8),
+  SUB_ID: (c) => c.subId,
+  TELEGRAM_ID: (c) => (c.tgId === 0 ? '' : String(c.tgId)),
 };
 /** Only these five tokens are known in headers; in links their values are escaped as in forms. */
-const expand = (template: string, client: ClientRow, escape: (text: string) => string): string =>
-  template.includes('{{') ? template.replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) => escape(identity[name]?.(client) ?? '')).trim() : template;
+const expand = (template: string, client: ClientRow, escaped: (text: string) => string): string =>
+  template.includes('{{')
+    ? template.replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) => escaped(identity[name]?.(client) ?? '')).trim()
+    : template;
 const asIs = (text: string): string => text;
 const inUrl = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
 
@@ -40,7 +46,13 @@ export class Renderer implements SubscriptionApi {
   /** Nearly all fetches ask for the same host. */
   #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
 
-  constructor({ compiled, settings, clock, config, listeners }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined; port: number }; listeners: ListenersApi }) {
+  constructor({
+    compiled,
+    settings,
+    clock,
+    config,
+    listeners,
+  }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined; port: number }; listeners: ListenersApi }) {
     this.#compiled = compiled;
     this.#settings = settings;
     this.#clock = clock;
@@ -94,7 +106,13 @@ export class Renderer implements SubscriptionApi {
   #headers({ contentType }: Format, client: ClientRow, settings: SettledHeaders['settings']): string[] {
     const { fixed, personal } = this.#settled?.settings === settings ? this.#settled : (this.#settled = settle(settings));
     const expire = client.expiryTime > 0 ? Math.floor(client.expiryTime / 1000) : 0;
-    const headers = ['Content-Type', contentType, 'Subscription-Userinfo', `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${expire}`, ...fixed];
+    const headers = [
+      'Content-Type',
+      contentType,
+      'Subscription-Userinfo',
+      `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${expire}`,
+      ...fixed,
+    ];
     for (const [name, value] of personal) headers.push(name, value(client));
     return headers;
   }
@@ -104,7 +122,12 @@ function settle(settings: SettledHeaders['settings']): SettledHeaders {
   const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = settings;
   const text = (template: string) => (client: ClientRow) => `base64:${base64(expand(template, client, asIs))}`;
   const url = (template: string) => (client: ClientRow) => headerSafe(expand(template, client, inUrl));
-  const templates = [['Profile-Title', subTitle, text], ['Support-Url', subSupportUrl, url], ['Profile-Web-Page-Url', subProfileUrl, url], ['Announce', subAnnounce, text]] as const;
+  const templates = [
+    ['Profile-Title', subTitle, text],
+    ['Support-Url', subSupportUrl, url],
+    ['Profile-Web-Page-Url', subProfileUrl, url],
+    ['Announce', subAnnounce, text],
+  ] as const;
   return {
     settings,
     // The path is a secret and the body holds credentials: nothing on the way may keep it.

@@ -7,8 +7,12 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 export const randomPath = (): string => `/${[...randomBytes(16)].map((byte) => LETTERS[byte % LETTERS.length]).join('')}/`;
 
 /** Shown in headers, so it must not break out of its line. */
-const headerText = () => text().max(1024).pattern(/^[^\r\n\0]*$/, 'text of one line');
-const link = () => headerText().custom((value: string) => (value === '' || /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:)/i.test(value) ? value : `https://${value}`));
+const headerText = () =>
+  text()
+    .max(1024)
+    .pattern(/^[^\r\n\0]*$/, 'text of one line');
+const link = () =>
+  headerText().custom((value: string) => (value === '' || /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:)/i.test(value) ? value : `https://${value}`));
 
 export const subscriptionSettings = {
   subUpdates: setting(int().min(0).max(525_600), 12, 'hours after which a client program fetches again'),
@@ -16,7 +20,13 @@ export const subscriptionSettings = {
   subSupportUrl: setting(link(), '', 'where a client program sends its user for help'),
   subProfileUrl: setting(link(), '', 'page about the subscription'),
   subAnnounce: setting(headerText(), '', 'message that client programs show'),
-  subDomain: setting(text().max(255).pattern(/^[A-Za-z0-9.:_-]*$/, 'host name'), '', 'host of the links when neither inbound nor request names one'),
+  subDomain: setting(
+    text()
+      .max(255)
+      .pattern(/^[A-Za-z0-9.:_-]*$/, 'host name'),
+    '',
+    'host of the links when neither inbound nor request names one',
+  ),
   remarkTemplate: setting(text().max(1024), '{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D', 'name of each link'),
   subShowIdentityOnAllLinks: setting(bool(), false, 'the name of the client stands on every link, not only on the first'),
 } as const;

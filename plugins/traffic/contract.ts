@@ -15,7 +15,11 @@ export const Presence = token<PresenceApi>('traffic', 'Presence');
 /** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. */
 export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>('traffic/trafficDeltas');
 /** Clients about to be switched off at their limit; who is taken out goes on until the next poll. */
-export const depletionCandidates = filter<readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[], { readonly at: number }>('traffic/depletionCandidates');
+export const depletionCandidates = filter<readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[], { readonly at: number }>(
+  'traffic/depletionCandidates',
+);
 /** After every poll that the core answered; `usage` is empty when nobody moved anything. */
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>('traffic/trafficCounted');
-export const clientDepleted = event<{ readonly clients: readonly { readonly id: number; readonly email: string; readonly cause: 'quota' | 'expiry'; readonly inboundIds: readonly number[] }[] }>('traffic/clientDepleted');
+export const clientDepleted = event<{
+  readonly clients: readonly { readonly id: number; readonly email: string; readonly cause: 'quota' | 'expiry'; readonly inboundIds: readonly number[] }[];
+}>('traffic/clientDepleted');

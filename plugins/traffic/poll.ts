@@ -26,7 +26,17 @@ export class Poll {
   /** A former panel may have died between the bytes of a poll and their consequence. */
   #first = true;
 
-  constructor(needs: { db: Database; hooks: Hooks; log: Log; clock: Clock; engine: EngineApi; clients: ClientsApi; inbounds: InboundsApi; baselines: Baselines; online: OnlineClients }) {
+  constructor(needs: {
+    db: Database;
+    hooks: Hooks;
+    log: Log;
+    clock: Clock;
+    engine: EngineApi;
+    clients: ClientsApi;
+    inbounds: InboundsApi;
+    baselines: Baselines;
+    online: OnlineClients;
+  }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#log = needs.log;

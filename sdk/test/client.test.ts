@@ -47,19 +47,28 @@ test('what the panel refuses is an error with status, code and the fields', asyn
   t.regex(missing.requestId, /^[0-9a-f-]{36}$/);
   const wrong = await t.throwsAsync(weir.clientsAdd({ body: { client: { email: 'x', totalGB: -1 }, inboundIds: [1] } }), { instanceOf: PanelFailure });
   t.is(wrong.status, 400);
-  t.deepEqual(wrong.issues.map(({ path }) => path), ['client.totalGB']);
+  t.deepEqual(
+    wrong.issues.map(({ path }) => path),
+    ['client.totalGB'],
+  );
   await t.throwsAsync(new Weir({ url: panel.url, token: 'wrong' }).settingAll(), { instanceOf: PanelFailure, message: /token/ });
-  const elsewhere = await t.throwsAsync(new Weir({ url: panel.url, token: 'x', fetch: async () => new Response('<html>', { status: 502 }) }).settingAll(), { instanceOf: PanelFailure });
+  const elsewhere = await t.throwsAsync(new Weir({ url: panel.url, token: 'x', fetch: async () => new Response('<html>', { status: 502 }) }).settingAll(), {
+    instanceOf: PanelFailure,
+  });
   t.like(elsewhere, { status: 502 });
   t.regex(elsewhere.message, /no JSON/);
 });
 
 test('the compiler knows what calls take and give', async (t) => {
   const sent: string[] = [];
-  const weir = new Weir({ url: 'http://panel.test/base/', token: 'x', fetch: async (url, init) => {
-    sent.push(`${init?.method} ${String(url)}`);
-    return Response.json({ success: true, msg: 'done', obj: [] });
-  } });
+  const weir = new Weir({
+    url: 'http://panel.test/base/',
+    token: 'x',
+    fetch: async (url, init) => {
+      sent.push(`${init?.method} ${String(url)}`);
+      return Response.json({ success: true, msg: 'done', obj: [] });
+    },
+  });
   // @ts-expect-error a client needs an email
   await weir.clientsAdd({ body: { client: {}, inboundIds: [1] } });
   // @ts-expect-error inbounds have numbers
@@ -70,5 +79,10 @@ test('the compiler knows what calls take and give', async (t) => {
   t.throws(() => weir.inboundsExplode());
   const message: string = await weir.clientsDelByEmail({ email: 'a/b c' });
   t.is(message, 'done');
-  t.deepEqual(sent, ['POST http://panel.test/base/panel/api/clients/add', 'POST http://panel.test/base/panel/api/inbounds/del/one', 'POST http://panel.test/base/panel/api/inbounds/add', 'POST http://panel.test/base/panel/api/clients/del/a%2Fb%20c']);
+  t.deepEqual(sent, [
+    'POST http://panel.test/base/panel/api/clients/add',
+    'POST http://panel.test/base/panel/api/inbounds/del/one',
+    'POST http://panel.test/base/panel/api/inbounds/add',
+    'POST http://panel.test/base/panel/api/clients/del/a%2Fb%20c',
+  ]);
 });

@@ -34,7 +34,9 @@ function unused(all: readonly Source[]): string[] {
 
 function twice(all: readonly Source[]): string[] {
   const { declared } = declaredErrors(all);
-  return declared.filter(({ code }, i) => declared.findIndex((other) => other.code === code) !== i).map(({ path, code }) => `${path} declares ${code}, which is declared already; codes name one error each`);
+  return declared
+    .filter(({ code }, i) => declared.findIndex((other) => other.code === code) !== i)
+    .map(({ path, code }) => `${path} declares ${code}, which is declared already; codes name one error each`);
 }
 
 test('every declared error is thrown', async (t) => {
@@ -48,11 +50,21 @@ test('every code names one error', async (t) => {
 });
 
 test('the rules see what they forbid', (t) => {
-  const catalogue = sourceOf('plugins/a-b/errors.ts', "export const errors = defineErrors('a-b', {\n  GONE: [404, 'gone'],\n  TAKEN: [409, 'taken, {really}'],\n});");
-  t.deepEqual(declaredErrors([catalogue]).declared.map(({ code }) => code), ['A_B_GONE', 'A_B_TAKEN']);
+  const catalogue = sourceOf(
+    'plugins/a-b/errors.ts',
+    "export const errors = defineErrors('a-b', {\n  GONE: [404, 'gone'],\n  TAKEN: [409, 'taken, {really}'],\n});",
+  );
+  t.deepEqual(
+    declaredErrors([catalogue]).declared.map(({ code }) => code),
+    ['A_B_GONE', 'A_B_TAKEN'],
+  );
   t.is(unused([catalogue, sourceOf('plugins/a-b/routes.ts', 'throw errors.GONE(); route({ errors: [errors.TAKEN] });')]).length, 1);
   t.is(unused([catalogue, sourceOf('plugins/a-b/x.ts', 'const refusal = full ? errors.GONE : errors.TAKEN;')]).length, 0);
-  t.is(unused([catalogue, sourceOf('plugins/a-b/x.ts', 'throw errors.GONE(); // errors.TAKEN()'), sourceOf('plugins/a-b/test/x.test.ts', 'errors.TAKEN()')]).length, 1);
+  t.is(
+    unused([catalogue, sourceOf('plugins/a-b/x.ts', 'throw errors.GONE(); // errors.TAKEN()'), sourceOf('plugins/a-b/test/x.test.ts', 'errors.TAKEN()')])
+      .length,
+    1,
+  );
   t.is(unused([catalogue, sourceOf('plugins/a-b/x.ts', 'throw errors.GONE(); throw theirErrors.TAKEN(text);')]).length, 0);
   t.is(twice([catalogue, { ...catalogue, path: 'plugins/a-b/more.ts' }]).length, 2);
   t.is(unused([sourceOf('plugins/a/errors.ts', "export const errors = defineErrors('a', { [name]: entry });")]).length, 1);

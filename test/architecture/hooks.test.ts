@@ -14,7 +14,9 @@ function brokenPromises(all: readonly Source[]): string[] {
     if (!offer.id.endsWith(`/${offer.name}`) && isHook(offer)) return [`${offer.path} calls ${offer.id} ${offer.name}; a hook has one name`];
     if (!isHook(offer)) return [];
     const called = new RegExp(`\\.(?:${CALLS[offer.kind as keyof typeof CALLS]})\\(\\s*${offer.name}\\b`);
-    return live.some(({ path, code }) => ownerOf(path) === owner && called.test(code)) ? [] : [`${offer.path} declares the ${offer.kind} ${offer.id}, which ${owner} never calls; call it or take it out`];
+    return live.some(({ path, code }) => ownerOf(path) === owner && called.test(code))
+      ? []
+      : [`${offer.path} declares the ${offer.kind} ${offer.id}, which ${owner} never calls; call it or take it out`];
   });
 }
 
@@ -30,10 +32,27 @@ test('the kinds of hook are all known here', async (t) => {
 });
 
 test('the rule sees what it forbids', (t) => {
-  const contract = sourceOf('plugins/a/contract.ts', "export const beforeSave = guard<{ readonly f: (x: Map<string, number>) => void }>('a/beforeSave');\nexport const saved = event<number>('a/saved');");
-  t.deepEqual(offersOf(contract).map(({ kind, id }) => `${kind} ${id}`), ['guard a/beforeSave', 'event a/saved']);
+  const contract = sourceOf(
+    'plugins/a/contract.ts',
+    "export const beforeSave = guard<{ readonly f: (x: Map<string, number>) => void }>('a/beforeSave');\nexport const saved = event<number>('a/saved');",
+  );
+  t.deepEqual(
+    offersOf(contract).map(({ kind, id }) => `${kind} ${id}`),
+    ['guard a/beforeSave', 'event a/saved'],
+  );
   t.is(brokenPromises([contract, sourceOf('plugins/a/x.ts', 'await this.#hooks.check(\n  beforeSave, {}); tx.emit(saved, 1);')]).length, 0);
-  t.is(brokenPromises([contract, sourceOf('plugins/b/x.ts', 'hooks.check(beforeSave, {});'), sourceOf('plugins/a/x.ts', '// hooks.check(beforeSave)\ntx.after(saved);')]).length, 2);
+  t.is(
+    brokenPromises([
+      contract,
+      sourceOf('plugins/b/x.ts', 'hooks.check(beforeSave, {});'),
+      sourceOf('plugins/a/x.ts', '// hooks.check(beforeSave)\ntx.after(saved);'),
+    ]).length,
+    2,
+  );
   t.is(brokenPromises([sourceOf('plugins/b/contract.ts', "export const T = token<object>('a', 'T');")]).length, 1);
-  t.is(brokenPromises([sourceOf('plugins/a/contract.ts', "export const gone = event<object>('a/went');"), sourceOf('plugins/a/x.ts', 'hooks.emit(gone, {});')]).length, 1);
+  t.is(
+    brokenPromises([sourceOf('plugins/a/contract.ts', "export const gone = event<object>('a/went');"), sourceOf('plugins/a/x.ts', 'hooks.emit(gone, {});')])
+      .length,
+    1,
+  );
 });

@@ -12,10 +12,13 @@ function trespasses({ path, imports, isTest }: Source): string[] {
   return imports.flatMap((target) => {
     const other = pluginOf(target);
     if (/^test\/|\/test\/|\.test\.ts$/.test(target)) return [`${path} imports ${target}: sources do not need tests`];
-    if (path.startsWith('kernel/') && !target.startsWith('kernel/')) return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
+    if (path.startsWith('kernel/') && !target.startsWith('kernel/'))
+      return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
     if (isPlugin && target.startsWith('panel/')) return [`${path} imports ${target}: plugins know nothing of the program around them`];
-    if (isPlugin && target.startsWith('kernel/') && target !== DOOR) return [`${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`];
-    if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`) return [`${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`];
+    if (isPlugin && target.startsWith('kernel/') && target !== DOOR)
+      return [`${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`];
+    if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`)
+      return [`${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`];
     return [];
   });
 }
@@ -58,7 +61,10 @@ test('every import of a file is of a file that is there', async (t) => {
   const all = await sources();
   const paths = new Set(all.map(({ path }) => path));
   t.true(all.flatMap(({ imports }) => imports).length > 500, 'hardly an import was recognised');
-  t.deepEqual(all.flatMap(({ path, imports }) => imports.filter((target) => target.endsWith('.ts') && !paths.has(target)).map((target) => `${path} imports ${target}`)), []);
+  t.deepEqual(
+    all.flatMap(({ path, imports }) => imports.filter((target) => target.endsWith('.ts') && !paths.has(target)).map((target) => `${path} imports ${target}`)),
+    [],
+  );
 });
 
 test('the rules see what they forbid', (t) => {
@@ -72,7 +78,11 @@ test('the rules see what they forbid', (t) => {
   t.is(wrong('kernel/kernel.ts', '../plugins/a/contract.js'), 1);
   t.is(wrong('plugins/a/index.ts', '../../test/harness/index.js'), 1);
   t.is(wrong('plugins/a/test/a.test.ts', '../../../kernel/kernel.js'), 0);
-  const chain = [sourceOf('plugins/a/index.ts', "import { b } from '../b/contract.js';"), sourceOf('plugins/b/index.ts', "import type { c } from '../c/contract.js';"), sourceOf('plugins/c/x.ts', "await import('../d/contract.js');")];
+  const chain = [
+    sourceOf('plugins/a/index.ts', "import { b } from '../b/contract.js';"),
+    sourceOf('plugins/b/index.ts', "import type { c } from '../c/contract.js';"),
+    sourceOf('plugins/c/x.ts', "await import('../d/contract.js');"),
+  ];
   t.deepEqual(circles(chain), []);
   t.regex(circles([...chain, sourceOf('plugins/c/contract.ts', "export type { A } from '../a/contract.js';")])[0] ?? '', /^a → b → c → a:/);
 });

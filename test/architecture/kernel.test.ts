@@ -10,7 +10,13 @@ const isKernel = ({ path, isTest }: Source): boolean => path.startsWith('kernel/
 /** Names and texts of the kernel that speak of what plugins do. */
 function domainWords({ path, code }: Source): string[] {
   const words = new RegExp(`\\w*(?:${DOMAIN.join('|')})\\w*`, 'gi');
-  return code.split('\n').flatMap((line, i) => [...(/^\s*(?:import|export)\b.*\bfrom '/.test(line) ? line.replace(/from '.*'/, '') : line).matchAll(words)].map(([word]) => `${path}:${i + 1} says "${word}": the kernel knows no word of the domain; say what it is to the kernel, or move it into a plugin`));
+  return code
+    .split('\n')
+    .flatMap((line, i) =>
+      [...(/^\s*(?:import|export)\b.*\bfrom '/.test(line) ? line.replace(/from '.*'/, '') : line).matchAll(words)].map(
+        ([word]) => `${path}:${i + 1} says "${word}": the kernel knows no word of the domain; say what it is to the kernel, or move it into a plugin`,
+      ),
+    );
 }
 
 test(`the kernel has at most ${MOST_LINES} lines of code`, async (t) => {
@@ -18,7 +24,14 @@ test(`the kernel has at most ${MOST_LINES} lines of code`, async (t) => {
   t.true(kernel.length > 20, 'the kernel was not found');
   const size = kernel.reduce((sum, file) => sum + file.size, 0);
   t.log(`${size} lines`);
-  t.true(size <= MOST_LINES, `kernel/ has ${size} lines of code, ${MOST_LINES} are allowed; move something into a plugin. Largest: ${kernel.sort((a, b) => b.size - a.size).slice(0, 5).map((file) => `${file.path} ${file.size}`).join(', ')}`);
+  t.true(
+    size <= MOST_LINES,
+    `kernel/ has ${size} lines of code, ${MOST_LINES} are allowed; move something into a plugin. Largest: ${kernel
+      .sort((a, b) => b.size - a.size)
+      .slice(0, 5)
+      .map((file) => `${file.path} ${file.size}`)
+      .join(', ')}`,
+  );
 });
 
 test('the kernel knows no word of the domain', async (t) => {

@@ -16,7 +16,12 @@ export interface Offer {
 const DECLARATION = /\bexport const (\w+) = (token|extensionPoint|guard|draft|filter|choose|after|event)<[\s\S]*?>\(\s*'([^']+)'(?:,\s*'([^']+)')?/g;
 
 export const offersOf = ({ path, code }: Source): Offer[] =>
-  [...code.matchAll(DECLARATION)].map(([, name = '', kind = '', first = '', second]) => ({ path, name, kind: (kind === 'extensionPoint' ? 'extension point' : kind) as Kind, id: second === undefined ? first : `${first}/${second}` }));
+  [...code.matchAll(DECLARATION)].map(([, name = '', kind = '', first = '', second]) => ({
+    path,
+    name,
+    kind: (kind === 'extensionPoint' ? 'extension point' : kind) as Kind,
+    id: second === undefined ? first : `${first}/${second}`,
+  }));
 
 export const isHook = ({ kind }: Offer): boolean => kind !== 'token' && kind !== 'extension point';
 

@@ -24,10 +24,19 @@ function untruths(name: string, readme: string, all: readonly Source[]): string[
   const settings = own.flatMap(settingsOf);
   const taps = own.flatMap(tapsOf);
   return [
-    ...listedOffers(readme).filter((listed) => !declared.some((offer) => offer.name === listed.name && offer.kind === listed.kind)).map(({ kind, name: offer }) => `${page} offers the ${kind} ${offer}, which the plugin does not declare`),
-    ...declared.filter(isPublic).filter((offer) => !readme.includes(`\`${offer.name}\``)).map(({ kind, name: offer }) => `${page} does not tell of the ${kind} ${offer} in the plugin's contract`),
-    ...listedTaps(readme).filter((tap) => !taps.includes(tap)).map((tap) => `${page} says that it taps ${tap}, which it does not`),
-    ...listedSettings(readme).filter((setting) => !settings.includes(setting)).map((setting) => `${page} lists the setting ${setting}, which the plugin does not declare`),
+    ...listedOffers(readme)
+      .filter((listed) => !declared.some((offer) => offer.name === listed.name && offer.kind === listed.kind))
+      .map(({ kind, name: offer }) => `${page} offers the ${kind} ${offer}, which the plugin does not declare`),
+    ...declared
+      .filter(isPublic)
+      .filter((offer) => !readme.includes(`\`${offer.name}\``))
+      .map(({ kind, name: offer }) => `${page} does not tell of the ${kind} ${offer} in the plugin's contract`),
+    ...listedTaps(readme)
+      .filter((tap) => !taps.includes(tap))
+      .map((tap) => `${page} says that it taps ${tap}, which it does not`),
+    ...listedSettings(readme)
+      .filter((setting) => !settings.includes(setting))
+      .map((setting) => `${page} lists the setting ${setting}, which the plugin does not declare`),
     ...settings.filter((setting) => !readme.includes(`\`${setting}\``)).map((setting) => `${page} does not tell of the setting ${setting}`),
   ];
 }
@@ -50,7 +59,10 @@ test('what a README lists of hooks, extension points, tokens and settings is wha
   t.true(found.flatMap(({ readme }) => listedOffers(readme ?? '')).length > 25, 'hardly an offer was recognised');
   t.true(found.flatMap(({ readme }) => listedTaps(readme ?? '')).length > 7, 'hardly a tap was recognised');
   t.true(found.flatMap(({ readme }) => listedSettings(readme ?? '')).length > 10, 'hardly a setting was recognised');
-  t.deepEqual(found.flatMap(({ name, readme, all }) => untruths(name, readme ?? '', all)), []);
+  t.deepEqual(
+    found.flatMap(({ name, readme, all }) => untruths(name, readme ?? '', all)),
+    [],
+  );
 });
 
 test('every endpoint in a README is a route of that plugin', async (t) => {
@@ -62,7 +74,9 @@ test('every endpoint in a README is a route of that plugin', async (t) => {
     const own = routes.filter(({ plugin }) => plugin === name);
     for (const { method, path } of listedRoutes(readme ?? '')) {
       checked++;
-      const fits = own.some((mounted) => mounted.route.method === method && (path.startsWith('…') ? mounted.path.endsWith(path.slice(1)) : mounted.path === path));
+      const fits = own.some(
+        (mounted) => mounted.route.method === method && (path.startsWith('…') ? mounted.path.endsWith(path.slice(1)) : mounted.path === path),
+      );
       t.true(fits, `plugins/${name}/README.md lists ${method} ${path}, which is no route of the plugin`);
     }
   }
@@ -75,8 +89,14 @@ test('presets name plugins that exist, each once', async (t) => {
   t.true(presets.length > 0);
   for (const { path, text } of presets) {
     // `preset:standard` stands for all of another one.
-    const listed = (JSON.parse(text) as string[]).filter((entry) => !presets.some((other) => `preset:${other.path.slice('config/presets/'.length, -'.json'.length)}` === entry));
-    t.deepEqual(listed.filter((name) => !names.includes(name)), [], `${path} names plugins that do not exist`);
+    const listed = (JSON.parse(text) as string[]).filter(
+      (entry) => !presets.some((other) => `preset:${other.path.slice('config/presets/'.length, -'.json'.length)}` === entry),
+    );
+    t.deepEqual(
+      listed.filter((name) => !names.includes(name)),
+      [],
+      `${path} names plugins that do not exist`,
+    );
     t.is(new Set(listed).size, listed.length, `${path} names a plugin twice`);
   }
 });
@@ -91,6 +111,14 @@ test('the rules see what they forbid', (t) => {
   t.is(page(truth.replace('`A`', '`B`')), 2);
   t.is(page(truth.replace('composeX', 'composeY')), 1);
   t.is(page(truth.replace('`colour`', '`size`')), 2);
-  t.deepEqual(listedOffers('Offers: filters `x` (with `y`) and `z`, after hook `w`. Taps: `q`.\n| extension point `P` | `text` |').map(({ kind, name }) => `${kind} ${name}`), ['filter x', 'filter z', 'after w', 'extension point P']);
-  t.deepEqual(listedRoutes('| `GET /a/b`, `…/c/{id}` | `POST /no` |\nuse `POST /d?x=1`, and `/path`').map(({ method, path }) => `${method} ${path}`), ['GET /a/b', 'GET …/c/{id}', 'POST /d']);
+  t.deepEqual(
+    listedOffers('Offers: filters `x` (with `y`) and `z`, after hook `w`. Taps: `q`.\n| extension point `P` | `text` |').map(
+      ({ kind, name }) => `${kind} ${name}`,
+    ),
+    ['filter x', 'filter z', 'after w', 'extension point P'],
+  );
+  t.deepEqual(
+    listedRoutes('| `GET /a/b`, `…/c/{id}` | `POST /no` |\nuse `POST /d?x=1`, and `/path`').map(({ method, path }) => `${method} ${path}`),
+    ['GET /a/b', 'GET …/c/{id}', 'POST /d'],
+  );
 });

@@ -3,15 +3,27 @@ import type { Kind, Offer } from './offers.js';
 
 const names = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
-  [/\btokens?\s+$/, 'token'], [/\bextension points?\s+$/, 'extension point'], [/\bguards?\s+$/, 'guard'], [/\bdrafts?\s+$/, 'draft'], [/\bfilters?\s+$/, 'filter'], [/\bchooses?\s+$/, 'choose'], [/\bafter(?: hooks?)?\s+$/, 'after'], [/\bevents?\s+$/, 'event'],
+  [/\btokens?\s+$/, 'token'],
+  [/\bextension points?\s+$/, 'extension point'],
+  [/\bguards?\s+$/, 'guard'],
+  [/\bdrafts?\s+$/, 'draft'],
+  [/\bfilters?\s+$/, 'filter'],
+  [/\bchooses?\s+$/, 'choose'],
+  [/\bafter(?: hooks?)?\s+$/, 'after'],
+  [/\bevents?\s+$/, 'event'],
 ];
 
 /** `guard `beforeX`` and lists of it: a kind holds for the names that follow with commas, "and" and parentheses between them. */
 export function listedOffers(readme: string): Pick<Offer, 'kind' | 'name'>[] {
   const found: Pick<Offer, 'kind' | 'name'>[] = [];
-  const paragraphs = readme.split('\n').filter((line) => /^(?:Offers:|\| (?:token|extension point|guard|draft|filter|choose|after(?: hook)?|event)s? `)/.test(line));
+  const paragraphs = readme
+    .split('\n')
+    .filter((line) => /^(?:Offers:|\| (?:token|extension point|guard|draft|filter|choose|after(?: hook)?|event)s? `)/.test(line));
   for (const paragraph of paragraphs) {
-    const text = paragraph.replace(/\sTaps:.*$/, '').replaceAll(/\([^()]*\)/g, '').replace(/^\| ([^|]*)\|.*$/, '$1');
+    const text = paragraph
+      .replace(/\sTaps:.*$/, '')
+      .replaceAll(/\([^()]*\)/g, '')
+      .replace(/^\| ([^|]*)\|.*$/, '$1');
     let kind: Kind | undefined;
     let from = 0;
     for (const match of text.matchAll(/`(\w+)`/g)) {

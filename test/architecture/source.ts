@@ -17,7 +17,8 @@ export interface Source {
 }
 
 // Strings, templates and regular expressions are matched so that what looks like a comment inside them is none.
-const TOKEN = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:[(,=:[!&|?{};]|return|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//g;
+const TOKEN =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:[(,=:[!&|?{};]|return|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//g;
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)'([^']+)'/g;
 
 const withoutComments = (text: string): string => text.replaceAll(TOKEN, (token) => (/^\/[/*]/.test(token) ? token.replaceAll(/[^\n]/g, ' ') : token));
@@ -25,7 +26,10 @@ const withoutComments = (text: string): string => text.replaceAll(TOKEN, (token)
 export function sourceOf(path: string, text: string): Source {
   const code = withoutComments(text);
   // Templates may hold sources of their own.
-  const imports = [...code.replaceAll(TOKEN, (token) => (token.startsWith('`') ? '``' : token)).matchAll(IMPORT)].map(([, target = '']) => target).filter((target) => target.startsWith('.')).map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
+  const imports = [...code.replaceAll(TOKEN, (token) => (token.startsWith('`') ? '``' : token)).matchAll(IMPORT)]
+    .map(([, target = '']) => target)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
   return { path, text, code, imports, size: code.split('\n').filter((line) => line.trim() !== '').length, isTest: /(?:^|\/)test\/|\.test\.ts$/.test(path) };
 }
 
@@ -48,7 +52,8 @@ export async function filesOf(ending = ''): Promise<{ path: string; text: string
 }
 
 /** All sources but these tests, which quote what they forbid. */
-export const sources = async (): Promise<Source[]> => (await filesOf('.ts')).filter(({ path }) => !path.startsWith('test/architecture/')).map(({ path, text }) => sourceOf(path, text));
+export const sources = async (): Promise<Source[]> =>
+  (await filesOf('.ts')).filter(({ path }) => !path.startsWith('test/architecture/')).map(({ path, text }) => sourceOf(path, text));
 
 /** The plugin a file belongs to. */
 export const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1];

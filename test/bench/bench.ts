@@ -63,7 +63,8 @@ async function besideBare(url: string, suffixes: readonly string[], headers: Rea
   const bytes = (await sample.arrayBuffer()).byteLength;
   const bare = await bareServer(bytes);
   try {
-    const ours: number[] = [], theirs: number[] = [];
+    const ours: number[] = [],
+      theirs: number[] = [];
     let failed = 0;
     await applyLoad({ url, suffixes, headers, seconds: 2 });
     for (let round = 0; round < ROUNDS; round++) {
@@ -78,15 +79,32 @@ async function besideBare(url: string, suffixes: readonly string[], headers: Rea
   }
 }
 
-const memoryOf = async (pid: number): Promise<number> => Math.round(Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+const memoryOf = async (pid: number): Promise<number> =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
 
 export async function bench(clients: number): Promise<void> {
-  say(`Node ${process.versions.node}, ${platform()} ${arch()}, ${cpus().length} cores; SQLite; 5 inbounds, every client on all of them; load by ${generator}, ${CONNECTIONS} connections`);
+  say(
+    `Node ${process.versions.node}, ${platform()} ${arch()}, ${cpus().length} cores; SQLite; 5 inbounds, every client on all of them; load by ${generator}, ${CONNECTIONS} connections`,
+  );
   let panel = await PanelProcess.start();
   try {
-    const kinds = [['vless', 'tcp'], ['vless', 'ws'], ['trojan', 'tcp'], ['trojan', 'ws'], ['vless', 'tcp']] as const;
+    const kinds = [
+      ['vless', 'tcp'],
+      ['vless', 'ws'],
+      ['trojan', 'tcp'],
+      ['trojan', 'ws'],
+      ['vless', 'tcp'],
+    ] as const;
     const inboundIds: number[] = [];
-    for (const [protocol, network] of kinds) inboundIds.push(await panel.addInbound({ protocol, port: await freePort(), remark: `${protocol}-${network}`, streamSettings: { network, ...(network === 'ws' && { wsSettings: { path: '/ws' } }) } }));
+    for (const [protocol, network] of kinds)
+      inboundIds.push(
+        await panel.addInbound({
+          protocol,
+          port: await freePort(),
+          remark: `${protocol}-${network}`,
+          streamSettings: { network, ...(network === 'ws' && { wsSettings: { path: '/ws' } }) },
+        }),
+      );
 
     await seed(panel, SMALL, inboundIds);
     const few = await timeEdits(panel, inboundIds);
@@ -107,10 +125,20 @@ export async function bench(clients: number): Promise<void> {
     const subIds = Array.from({ length: Math.min(clients, 10_000) }, (_, n) => subIdOf(n));
     const subscription = await besideBare(panel.ready.subUrl, subIds);
     const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'bench' } });
-    const admin = await besideBare(`${panel.url}/panel/api/clients/get/`, subIds.map((_, n) => `user${n}@bench`), { authorization: `Bearer ${token}` });
+    const admin = await besideBare(
+      `${panel.url}/panel/api/clients/get/`,
+      subIds.map((_, n) => `user${n}@bench`),
+      { authorization: `Bearer ${token}` },
+    );
     say('');
     row('requests a second', 'ours', 'bare node:http', 'of bare', 'bytes');
-    row('subscription fetch, share links', subscription.perSecond.toFixed(0), subscription.bare.toFixed(0), percent(subscription.ratio), String(subscription.bytes));
+    row(
+      'subscription fetch, share links',
+      subscription.perSecond.toFixed(0),
+      subscription.bare.toFixed(0),
+      percent(subscription.ratio),
+      String(subscription.bytes),
+    );
     row('clients/get with an API token', admin.perSecond.toFixed(0), admin.bare.toFixed(0), percent(admin.ratio), String(admin.bytes));
     if (subscription.failed + admin.failed > 0) say(`${subscription.failed + admin.failed} requests were not answered with 200`);
     row('memory under that load', `${await memoryOf(panel.pid)} MiB`);

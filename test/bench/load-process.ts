@@ -6,7 +6,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 function run({ url, suffixes, headers = {}, seconds }: Load): void {
   const { hostname, port, pathname } = new URL(url);
-  const rest = ` HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const rest = ` HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
   const next = () => `GET ${pathname}${suffixes[Math.floor(Math.random() * suffixes.length)] ?? ''}${rest}`;
   const began = performance.now();
   let answered = 0;

@@ -28,7 +28,9 @@ async function withWrk({ url, suffixes, headers = {}, seconds }: Load): Promise<
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'));
   try {
     const list = suffixes.map((suffix) => JSON.stringify(suffix)).join(',');
-    const script = `math.randomseed(7)\nlocal suffixes = {${list}}\n${Object.entries(headers).map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`).join('')}request = function() return wrk.format("GET", wrk.path .. suffixes[math.random(#suffixes)]) end\n`;
+    const script = `math.randomseed(7)\nlocal suffixes = {${list}}\n${Object.entries(headers)
+      .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`)
+      .join('')}request = function() return wrk.format("GET", wrk.path .. suffixes[math.random(#suffixes)]) end\n`;
     await writeFile(join(folder, 'requests.lua'), script);
     const { spawn } = await import('node:child_process');
     const wrk = spawn('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(folder, 'requests.lua'), url], { stdio: ['ignore', 'pipe', 'inherit'] });

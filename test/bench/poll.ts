@@ -18,7 +18,13 @@ export async function timePoll(clients: number): Promise<PollTimes> {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   let counted = () => {};
-  const listener = definePlugin({ name: 'bench-listener', version: '0.0.0', api: 1, about: 'Hears when a poll is done.', hooks: () => [tap(trafficCounted, () => counted())] });
+  const listener = definePlugin({
+    name: 'bench-listener',
+    version: '0.0.0',
+    api: 1,
+    about: 'Hears when a poll is done.',
+    hooks: () => [tap(trafficCounted, () => counted())],
+  });
   await using panel = await TestPanel.boot({ plugins: [engine.plugin, listener], clock });
   const inboundId = await panel.addInbound();
   await seed(panel, clients, [inboundId]);

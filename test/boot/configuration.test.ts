@@ -43,7 +43,12 @@ test('a path below which the panel is served: environment, then what an admin sa
 
 test('a start that cannot be ends with code 1 and names everything that is wrong, in environment and file', async (t) => {
   const { dataDirectory, path } = await dataFolder(t, { hots: '::1', plugins: { subscripton: true, engine: { config: { private: 'perhaps' } } } });
-  const error = await t.throwsAsync(PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_PANEL_PORT: '70000', WEIR_TRUSTED_PROXIES: '10.0.0.0/33', WEIR_SUB_PORT: 'many', WEIR_ENGINE_PRIVATE: '' } }));
+  const error = await t.throwsAsync(
+    PanelProcess.start({
+      dataDirectory,
+      env: { ...NO_CORE, WEIR_PANEL_PORT: '70000', WEIR_TRUSTED_PROXIES: '10.0.0.0/33', WEIR_SUB_PORT: 'many', WEIR_ENGINE_PRIVATE: '' },
+    }),
+  );
   const said = error.message;
   t.true(said.includes('{"code":1,"signal":null}'), said);
   for (const part of [
@@ -54,7 +59,8 @@ test('a start that cannot be ends with code 1 and names everything that is wrong
     `hots in ${path} is unknown; kernel has preset, host`,
     `plugins.engine.config.private in ${path} must be one of [allow, block]`,
     'WEIR_SUB_PORT must be a number',
-  ]) t.true(said.includes(part), `${part}\nin: ${said}`);
+  ])
+    t.true(said.includes(part), `${part}\nin: ${said}`);
 });
 
 test('a preset that is none, and a chosen file that is not there, are among what is wrong', async (t) => {

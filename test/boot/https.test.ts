@@ -20,7 +20,10 @@ test('the panel serves HTTPS, and SIGHUP makes it take up a renewed certificate'
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const [old, renewed] = [selfSigned(), selfSigned()];
   const { certFile, keyFile } = await writePair(folder, old);
-  const panel = await PanelProcess.start({ anonymous: true, env: { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_BASE_PATH: '/hidden/', WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile } });
+  const panel = await PanelProcess.start({
+    anonymous: true,
+    env: { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_BASE_PATH: '/hidden/', WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile },
+  });
   t.teardown(() => panel.dispose());
   const { panelUrl } = panel.ready;
   t.regex(panelUrl, /^https:\/\/127\.0\.0\.1:\d+\/hidden\/$/);

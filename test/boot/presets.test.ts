@@ -9,15 +9,30 @@ const presets = ['minimal', 'standard', 'full'] as const;
 
 test('each preset has all of the smaller one; full has every plugin that there is', async (t) => {
   const [minimal = [], standard = [], full = []] = await Promise.all(presets.map(readPreset));
-  t.deepEqual(minimal.filter((name) => !standard.includes(name)), []);
-  t.deepEqual(standard.filter((name) => !full.includes(name)), []);
+  t.deepEqual(
+    minimal.filter((name) => !standard.includes(name)),
+    [],
+  );
+  t.deepEqual(
+    standard.filter((name) => !full.includes(name)),
+    [],
+  );
   const folders = await readdir(new URL('plugins/', await sourceRoot()), { withFileTypes: true });
-  t.deepEqual([...full].sort(), folders.filter((entry) => entry.isDirectory()).map(({ name }) => name).sort());
+  t.deepEqual(
+    [...full].sort(),
+    folders
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .sort(),
+  );
 });
 
 test('minimal has every plugin that the panel does not start without', async (t) => {
   const [minimal, full] = await Promise.all([readPreset('minimal'), readPreset('full').then(findPlugins)]);
-  t.deepEqual(full.filter(({ essential, name }) => essential && !minimal.includes(name)).map(({ name }) => name), []);
+  t.deepEqual(
+    full.filter(({ essential, name }) => essential && !minimal.includes(name)).map(({ name }) => name),
+    [],
+  );
 });
 
 for (const preset of presets) {

@@ -31,7 +31,10 @@ process.exit(fs.readFileSync('kernel/a.ts', 'utf8').includes('wrong') ? 2 : 0);
 `;
 
 class Checkout {
-  constructor(readonly folder: string, private readonly shared: string) {}
+  constructor(
+    readonly folder: string,
+    private readonly shared: string,
+  ) {}
 
   async write(path: string, text: string): Promise<void> {
     await mkdir(dirname(join(this.folder, path)), { recursive: true });
@@ -43,17 +46,30 @@ class Checkout {
   }
 
   env(more: Record<string, string> = {}): NodeJS.ProcessEnv {
-    return { ...process.env, PATH: `${join(this.shared, 'bin')}:${process.env['PATH'] ?? ''}`, XDG_CACHE_HOME: join(this.shared, 'cache'), NOTES: join(this.folder, 'notes'), ...more };
+    return {
+      ...process.env,
+      PATH: `${join(this.shared, 'bin')}:${process.env['PATH'] ?? ''}`,
+      XDG_CACHE_HOME: join(this.shared, 'cache'),
+      NOTES: join(this.folder, 'notes'),
+      ...more,
+    };
   }
 
   command(...steps: string[]): string[] {
-    return ['--input-type=module', '-e', `const setup = await import(${JSON.stringify(join(this.folder, 'bin', 'setup.mjs'))}); ${steps.map((step) => `await setup.${step}();`).join(' ')}`];
+    return [
+      '--input-type=module',
+      '-e',
+      `const setup = await import(${JSON.stringify(join(this.folder, 'bin', 'setup.mjs'))}); ${steps.map((step) => `await setup.${step}();`).join(' ')}`,
+    ];
   }
 
   /** What was called during these steps of set-up, and what they said. */
   async does(...steps: string[]): Promise<{ calls: string[]; said: string; ok: boolean }> {
     await rm(join(this.folder, 'notes'), { force: true });
-    const outcome = await promisify(execFile)(process.execPath, this.command(...steps), { env: this.env() }).then(({ stderr }) => ({ said: stderr, ok: true }), ({ stderr }: { stderr: string }) => ({ said: stderr, ok: false }));
+    const outcome = await promisify(execFile)(process.execPath, this.command(...steps), { env: this.env() }).then(
+      ({ stderr }) => ({ said: stderr, ok: true }),
+      ({ stderr }: { stderr: string }) => ({ said: stderr, ok: false }),
+    );
     return { calls: (await this.read('notes')).split('\n').filter(Boolean), ...outcome };
   }
 }

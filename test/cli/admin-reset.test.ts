@@ -24,7 +24,11 @@ async function start(t: ExecutionContext, dataDirectory: string, anonymous = fal
 }
 const shown = ({ said }: Ended) => ({ username: /user name {2}(\S+)/.exec(said)?.[1] ?? '', password: /password {3}(\S+)/.exec(said)?.[1] ?? '' });
 const login = (panel: PanelProcess, body: object) => panel.call('/login', { body, anonymous: true }).then(({ status }) => status);
-const isThere = (path: string) => access(path).then(() => true, () => false);
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 test('while the panel runs: sessions end at once, two-factor is off, blocks are lifted, and nothing of it is in the log', async (t) => {
   const dataDirectory = await folder(t);
@@ -111,7 +115,10 @@ test('what nobody understands ends with 2 and a sentence, what cannot be done wi
 
 test('help and version are on the standard output and end with 0', async (t) => {
   const dataDirectory = await folder(t);
-  for (const [argv, part] of [[['--help'], 'admin reset'], [['--version'], '0.']] as const) {
+  for (const [argv, part] of [
+    [['--help'], 'admin reset'],
+    [['--version'], '0.'],
+  ] as const) {
     const { code, said, complained } = await weirCommand(dataDirectory, argv, env);
     t.deepEqual([code, complained], [0, ''], argv.join(' '));
     t.true(said.includes(part), said);

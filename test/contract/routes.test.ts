@@ -30,12 +30,16 @@ const sampleOf = (served: ServedRoute, whole = true): Sample => ({
 function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, body }: Sample) {
   const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
-  return panel.call<{ issues: { path: string; message: string }[] } | null>(`${filled}${search && `?${search}`}`, { method: route.method, ...(body !== undefined && { body }) });
+  return panel.call<{ issues: { path: string; message: string }[] } | null>(`${filled}${search && `?${search}`}`, {
+    method: route.method,
+    ...(body !== undefined && { body }),
+  });
 }
 
 const servedBy = (panel: TestPanel): ServedRoute[] => panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel');
 /** What destroys comes last, so that the others find something. */
-const harm = ({ route, path }: ServedRoute): number => (route.method === 'GET' ? 0 : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE' ? 2 : 1);
+const harm = ({ route, path }: ServedRoute): number =>
+  route.method === 'GET' ? 0 : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE' ? 2 : 1;
 
 /** A panel with an inbound and a client that examples name. */
 async function boot(): Promise<TestPanel> {
@@ -57,8 +61,13 @@ test('every route says what it answers', async (t) => {
   for (const served of servedBy(panel)) {
     const { reply, doc } = served.route;
     t.regex(doc, /^[A-Z][\s\S]*\.$/, `${nameOf(served)}: its doc is no sentence`);
-    if (reply.kind === 'raw') t.false(reply.mediaType === '*/*' || reply.mediaType.includes('json'), `${nameOf(served)}: raw("${reply.mediaType}") says nothing of the reply; name the media type, and for JSON a schema with payload(…) or bare(…)`);
-    if (reply.kind === 'payload' || reply.kind === 'bare') t.not(Object.keys(schemaOf(reply.schema, nameOf(served))).length, 0, `${nameOf(served)}: its reply may be anything; say what it is`);
+    if (reply.kind === 'raw')
+      t.false(
+        reply.mediaType === '*/*' || reply.mediaType.includes('json'),
+        `${nameOf(served)}: raw("${reply.mediaType}") says nothing of the reply; name the media type, and for JSON a schema with payload(…) or bare(…)`,
+      );
+    if (reply.kind === 'payload' || reply.kind === 'bare')
+      t.not(Object.keys(schemaOf(reply.schema, nameOf(served))).length, 0, `${nameOf(served)}: its reply may be anything; say what it is`);
   }
 });
 
@@ -86,10 +95,18 @@ test('every route takes an example of its declaration', async (t) => {
         answer = await call(panel, served, sample);
       }
       found.set(answer.status, (found.get(answer.status) ?? 0) + 1);
-      t.true(answer.status < 500 || answer.status === 502 || answer.status === 503, `${name} answers ${answer.status} to ${JSON.stringify(sample)}: ${answer.text.slice(0, 300)}\n${panel.log.filter((line) => line.includes('request failed')).at(-1) ?? ''}`);
+      t.true(
+        answer.status < 500 || answer.status === 502 || answer.status === 503,
+        `${name} answers ${answer.status} to ${JSON.stringify(sample)}: ${answer.text.slice(0, 300)}\n${panel.log.filter((line) => line.includes('request failed')).at(-1) ?? ''}`,
+      );
     }
   }
-  t.log(`answers by status: ${[...found].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`).join(', ')}`);
+  t.log(
+    `answers by status: ${[...found]
+      .sort(([a], [b]) => a - b)
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', ')}`,
+  );
   t.true((found.get(200) ?? 0) > 20, 'hardly a call succeeded');
 });
 
@@ -102,7 +119,10 @@ function* variants(good: unknown, wrong: readonly unknown[], at = ''): Generator
   if (typeof good !== 'object' || good === null) return;
   for (const [key, inner] of Object.entries(good)) {
     const field = at === '' ? key : `${at}.${key}`;
-    const put = (value: unknown) => (Array.isArray(good) ? good.with(Number(key), value) : Object.fromEntries(Object.entries({ ...good, [key]: value }).filter(([, kept]) => kept !== undefined)));
+    const put = (value: unknown) =>
+      Array.isArray(good)
+        ? good.with(Number(key), value)
+        : Object.fromEntries(Object.entries({ ...good, [key]: value }).filter(([, kept]) => kept !== undefined));
     yield { field, values: wrong.map(put) };
     if (!Array.isArray(good)) yield { field, values: [put(undefined)] };
     for (const deeper of variants(inner, wrong, field)) yield { field: deeper.field, values: deeper.values.map(put) };
@@ -137,7 +157,11 @@ test('every route refuses a broken example and names the field', async (t) => {
     const { params, query, body } = served.route;
     const good = sampleOf(served);
     let here = 0;
-    for (const [part, schema, wrong] of [['params', params, WRONG_TEXTS.filter((text) => text !== '')], ['query', query, WRONG_TEXTS], ['body', body, WRONG]] as const) {
+    for (const [part, schema, wrong] of [
+      ['params', params, WRONG_TEXTS.filter((text) => text !== '')],
+      ['query', query, WRONG_TEXTS],
+      ['body', body, WRONG],
+    ] as const) {
       if (!schema) continue;
       for (const { field, value } of broken(schema, good[part], wrong, part !== 'body')) {
         // A path cannot be asked for without its parameters.

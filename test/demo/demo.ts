@@ -28,7 +28,12 @@ const KINDS = [
   { remark: 'trojan, tcp, tls', protocol: 'trojan', stream: 'tcp tls', settings: {} },
   { remark: 'trojan, xhttp', protocol: 'trojan', stream: 'xhttp', settings: {} },
   { remark: 'shadowsocks, chacha20', protocol: 'shadowsocks', stream: 'tcp', settings: { method: 'chacha20-ietf-poly1305' } },
-  { remark: 'shadowsocks of 2022', protocol: 'shadowsocks', stream: 'tcp', settings: { method: '2022-blake3-aes-128-gcm', password: randomBytes(16).toString('base64') } },
+  {
+    remark: 'shadowsocks of 2022',
+    protocol: 'shadowsocks',
+    stream: 'tcp',
+    settings: { method: '2022-blake3-aes-128-gcm', password: randomBytes(16).toString('base64') },
+  },
 ] as const;
 
 interface Usage {
@@ -80,8 +85,11 @@ export async function demo({ binary, say = (text) => void process.stdout.write(`
   const client = await panel.addClient('alice', ids, { flow: 'xtls-rprx-vision' });
   const subscription = await fetch(panel.ready.subUrl + client.subId);
   const links = linksOf(await subscription.text());
-  if (subscription.status !== 200 || links.length !== KINDS.length) throw new Error(`the subscription answered ${subscription.status} with ${links.length} links instead of ${KINDS.length}`);
-  say(`${KINDS.length} inbounds, one client, alice; her subscription has ${links.length} links. Each link becomes the outbound of a second\ncore, which moves ${mib(DOWN)} down and ${mib(UP)} up through it.\n`);
+  if (subscription.status !== 200 || links.length !== KINDS.length)
+    throw new Error(`the subscription answered ${subscription.status} with ${links.length} links instead of ${KINDS.length}`);
+  say(
+    `${KINDS.length} inbounds, one client, alice; her subscription has ${links.length} links. Each link becomes the outbound of a second\ncore, which moves ${mib(DOWN)} down and ${mib(UP)} up through it.\n`,
+  );
 
   const lines: Line[] = [];
   const user = async (link: string): Promise<User> => {
@@ -128,32 +136,62 @@ async function compare(panel: PanelProcess, lines: readonly Line[], say: (text: 
   const figures = await counted();
   const total = await usageOf(panel, 'alice');
   const differences = lines.map((line, i) => percent(both(figures[i] ?? { up: 0, down: 0 }), both(line.moved)));
-  const row = (name: string, real: Usage, seen: Usage): string[] => [name, mib(real.down), mib(seen.down), mib(real.up), mib(seen.up), percentText(percent(both(seen), both(real)))];
-  say(table(['inbound', 'sent', 'counted', 'received', 'counted', 'difference'], [
-    ...lines.map(({ remark, moved: real }, i) => row(remark, real, figures[i] ?? { up: 0, down: 0 })),
-    row('alice in all', moved, total),
-  ]));
+  const row = (name: string, real: Usage, seen: Usage): string[] => [
+    name,
+    mib(real.down),
+    mib(seen.down),
+    mib(real.up),
+    mib(seen.up),
+    percentText(percent(both(seen), both(real))),
+  ];
+  say(
+    table(
+      ['inbound', 'sent', 'counted', 'received', 'counted', 'difference'],
+      [...lines.map(({ remark, moved: real }, i) => row(remark, real, figures[i] ?? { up: 0, down: 0 })), row('alice in all', moved, total)],
+    ),
+  );
   say(`\n"sent" and "received" are the byte server's, "counted" the panel's, ${((Date.now() - asked) / 1000).toFixed(1)} s after the last transfer.`);
   const inAll = sum(figures);
   const adds = inAll.up === total.up && inAll.down === total.down;
-  say(adds ? 'alice\'s total is the sum of the inbounds, to the byte.' : `alice's total (${both(total)} bytes) is NOT the sum of the inbounds (${both(inAll)} bytes).`);
+  say(
+    adds
+      ? "alice's total is the sum of the inbounds, to the byte."
+      : `alice's total (${both(total)} bytes) is NOT the sum of the inbounds (${both(inAll)} bytes).`,
+  );
   return adds && differences.every((difference) => Math.abs(difference) <= TOLERANCE_PERCENT);
 }
 
-async function showQuota({ panel, user, inboundId, say }: { panel: PanelProcess; user: (link: string) => Promise<User>; inboundId: number; say: (text: string) => void }): Promise<boolean> {
+async function showQuota({
+  panel,
+  user,
+  inboundId,
+  say,
+}: {
+  panel: PanelProcess;
+  user: (link: string) => Promise<User>;
+  inboundId: number;
+  say: (text: string) => void;
+}): Promise<boolean> {
   const client = await panel.addClient('bob', [inboundId], { totalGB: QUOTA });
   const [link = ''] = linksOf(await (await fetch(panel.ready.subUrl + client.subId)).text());
   const bob = await user(link);
   const wanted = 20 * QUOTA;
   let came = 0;
-  const transfer = download({ ...bob, bytes: wanted, rate: RATE, onBytes: (soFar) => (came = soFar) }).then(() => true, () => false);
+  const transfer = download({ ...bob, bytes: wanted, rate: RATE, onBytes: (soFar) => (came = soFar) }).then(
+    () => true,
+    () => false,
+  );
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the client is switched off');
   const { openConnections } = await panel.get<{ openConnections: { end: boolean; reason: string } }>(`/panel/api/inbounds/get/${inboundId}`);
   say(`\nbob, with a quota of ${mib(QUOTA)}, is in the middle of a download of ${mib(wanted)} at ${mib(RATE)} a second. A poll switches him off`);
   // A program on plain TCP may go on waiting for bytes that nobody sends any more.
   const ended = await endOf(transfer, () => came);
   const cut = !openConnections.end || (ended && came < wanted);
-  say(openConnections.end ? `and ends his connection: ${mib(came)} came.` : `and lets what is open run out, for here ${openConnections.reason}: ${mib(came)} have come.`);
+  say(
+    openConnections.end
+      ? `and ends his connection: ${mib(came)} came.`
+      : `and lets what is open run out, for here ${openConnections.reason}: ${mib(came)} have come.`,
+  );
   if (!cut) say('HIS CONNECTION WENT ON.');
   const refused = await isRefused(() => download({ ...bob, bytes: MIB }));
   const left = linksOf(await (await fetch(panel.ready.subUrl + client.subId)).text()).length;
@@ -173,7 +211,13 @@ async function endOf(transfer: Promise<boolean>, came: () => number): Promise<bo
 /** The user is out of the core a moment after the client is off in the database; a connection that hangs is none. */
 async function isRefused(connect: () => Promise<number>): Promise<boolean> {
   for (let tries = 0; tries < 20; tries++) {
-    const served = await Promise.race([connect().then(() => true, () => false), sleep(5000, false, { ref: false })]);
+    const served = await Promise.race([
+      connect().then(
+        () => true,
+        () => false,
+      ),
+      sleep(5000, false, { ref: false }),
+    ]);
     if (!served) return true;
     await sleep(100);
   }

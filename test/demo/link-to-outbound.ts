@@ -17,7 +17,9 @@ function transport(type: string, params: URLSearchParams): JsonObject {
   const http = { path: get('path'), host: get('host') };
   switch (type) {
     case 'tcp':
-      return get('headerType') === 'http' ? { tcpSettings: { header: { type: 'http', request: { path: [http.path || '/'], headers: { Host: [http.host] } } } } } : {};
+      return get('headerType') === 'http'
+        ? { tcpSettings: { header: { type: 'http', request: { path: [http.path || '/'], headers: { Host: [http.host] } } } } }
+        : {};
     case 'ws':
       return { wsSettings: http };
     case 'httpupgrade':
@@ -37,8 +39,18 @@ function stream(params: URLSearchParams): JsonObject {
   const security = get('security') || 'none';
   const common = { network, security, ...transport(network, params) };
   const pins = get('pcs');
-  if (security === 'tls') return { ...common, tlsSettings: { serverName: get('sni'), fingerprint: get('fp'), ...(get('alpn') && { alpn: get('alpn').split(',') }), ...(pins && { pinnedPeerCertSha256: pins }) } };
-  if (security === 'reality') return { ...common, realitySettings: { serverName: get('sni'), fingerprint: get('fp'), publicKey: get('pbk'), shortId: get('sid'), spiderX: get('spx') } };
+  if (security === 'tls')
+    return {
+      ...common,
+      tlsSettings: {
+        serverName: get('sni'),
+        fingerprint: get('fp'),
+        ...(get('alpn') && { alpn: get('alpn').split(',') }),
+        ...(pins && { pinnedPeerCertSha256: pins }),
+      },
+    };
+  if (security === 'reality')
+    return { ...common, realitySettings: { serverName: get('sni'), fingerprint: get('fp'), publicKey: get('pbk'), shortId: get('sid'), spiderX: get('spx') } };
   return common;
 }
 
@@ -47,7 +59,14 @@ function readUrl(link: string): Read {
   const protocol = scheme.slice(0, -1);
   const credential = decodeURIComponent(username);
   const common = { name: decodeURIComponent(hash.slice(1)), address: hostname.replace(/^\[|\]$/g, ''), port: Number(port), params };
-  if (protocol === 'vless') return { ...common, protocol, settings: (place) => ({ vnext: [{ ...place, users: [{ id: credential, encryption: params.get('encryption') ?? 'none', flow: params.get('flow') ?? '' }] }] }) };
+  if (protocol === 'vless')
+    return {
+      ...common,
+      protocol,
+      settings: (place) => ({
+        vnext: [{ ...place, users: [{ id: credential, encryption: params.get('encryption') ?? 'none', flow: params.get('flow') ?? '' }] }],
+      }),
+    };
   if (protocol === 'trojan') return { ...common, protocol, settings: (place) => ({ servers: [{ ...place, password: credential }] }) };
   if (protocol === 'ss') {
     const plain = password === '' ? Buffer.from(credential, 'base64url').toString() : `${credential}:${decodeURIComponent(password)}`;
@@ -58,11 +77,37 @@ function readUrl(link: string): Read {
 }
 
 function readVmess(link: string): Read {
-  const { ps, add, port, id, scy, net, tls, type, path, authority, x_padding_bytes: _padding, ...rest } = JSON.parse(Buffer.from(link.slice('vmess://'.length), 'base64').toString()) as Record<string, string>;
+  const {
+    ps,
+    add,
+    port,
+    id,
+    scy,
+    net,
+    tls,
+    type,
+    path,
+    authority,
+    x_padding_bytes: _padding,
+    ...rest
+  } = JSON.parse(Buffer.from(link.slice('vmess://'.length), 'base64').toString()) as Record<string, string>;
   const params = new URLSearchParams({ ...rest, type: net ?? 'tcp', security: tls ?? 'none', path: path ?? '' });
   if (type === 'http') params.set('headerType', 'http');
-  if (net === 'grpc') for (const [key, value] of [['serviceName', path], ['authority', authority], ['mode', type]] as const) params.set(key, value ?? '');
-  return { name: ps ?? '', address: add ?? '', port: Number(port), params, protocol: 'vmess', settings: (place) => ({ vnext: [{ ...place, users: [{ id: id ?? '', security: scy ?? 'auto' }] }] }) };
+  if (net === 'grpc')
+    for (const [key, value] of [
+      ['serviceName', path],
+      ['authority', authority],
+      ['mode', type],
+    ] as const)
+      params.set(key, value ?? '');
+  return {
+    name: ps ?? '',
+    address: add ?? '',
+    port: Number(port),
+    params,
+    protocol: 'vmess',
+    settings: (place) => ({ vnext: [{ ...place, users: [{ id: id ?? '', security: scy ?? 'auto' }] }] }),
+  };
 }
 
 /** The outbound with which a core connects as the link says, and the name that a client program shows for it. */
@@ -74,5 +119,8 @@ export function outboundOf(link: string): { name: string; outbound: JsonObject }
 /** Links of a subscription: lines, or lines in base64. */
 export function linksOf(body: string): string[] {
   const text = body.includes('://') ? body : Buffer.from(body, 'base64').toString('utf8');
-  return text.split('\n').map((line) => line.trim()).filter(Boolean);
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
 }

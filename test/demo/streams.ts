@@ -35,12 +35,28 @@ export async function openSite(binary: string): Promise<Site> {
   const privateKey = /^PrivateKey: (\S+)$/m.exec(keys)?.[1] ?? '';
   const cert = pem.certificate.join('\n');
   // The core calls a PKCS #8 key by an older name.
-  const server = createServer({ cert, key: pem.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => socket.on('error', () => socket.destroy())).on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+  const server = createServer({ cert, key: pem.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), ALPNProtocols: ['h2', 'http/1.1'] }, (socket) =>
+    socket.on('error', () => socket.destroy()),
+  )
+    .on('tlsClientError', () => undefined)
+    .listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const pin = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
-  const tls = (alpn: string[]) => ({ security: 'tls', tlsSettings: { serverName: NAME, alpn, certificates: [pem], settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] } } });
-  const reality = { security: 'reality', realitySettings: { target: `127.0.0.1:${port}`, serverNames: [NAME], privateKey, shortIds: ['0123abcd', 'ab'], settings: { fingerprint: 'chrome', spiderX: '/' } } };
+  const tls = (alpn: string[]) => ({
+    security: 'tls',
+    tlsSettings: { serverName: NAME, alpn, certificates: [pem], settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] } },
+  });
+  const reality = {
+    security: 'reality',
+    realitySettings: {
+      target: `127.0.0.1:${port}`,
+      serverNames: [NAME],
+      privateKey,
+      shortIds: ['0123abcd', 'ab'],
+      settings: { fingerprint: 'chrome', spiderX: '/' },
+    },
+  };
   const streams = new Map<string, Record<string, unknown>>();
   for (const [network, settings] of TRANSPORTS) {
     streams.set(network, { network, ...settings });

@@ -28,7 +28,9 @@ async function everyVariable(): Promise<Described[]> {
 test('docs/environment.md names every variable with its default and purpose, and no other', async (t) => {
   const declared = await everyVariable();
   const text = await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8');
-  const rows = [...text.matchAll(/^\| `(WEIR_\w+)` \| (?:`([^`]*)`)? ?\| (.*) \|$/gm)].map(([, variable = '', byDefault = '', about = '']): Described => ({ variable, default: byDefault, about }));
+  const rows = [...text.matchAll(/^\| `(WEIR_\w+)` \| (?:`([^`]*)`)? ?\| (.*) \|$/gm)].map(
+    ([, variable = '', byDefault = '', about = '']): Described => ({ variable, default: byDefault, about }),
+  );
   const sorted = (list: readonly Described[]) => [...list].sort((a, b) => a.variable.localeCompare(b.variable));
   t.deepEqual(sorted(rows), sorted(declared));
 });
@@ -50,9 +52,19 @@ test('the config file that docs/environment.md shows is a good one', async (t) =
 test('no page names a variable that nobody reads', async (t) => {
   const known = new Set((await everyVariable()).map(({ variable }) => variable));
   const root = await sourceRoot();
-  const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...(await readdir(new URL('docs/', root), { recursive: true })).map((page) => `docs/${page}`), ...(await readdir(new URL('plugins/', root))).map((plugin) => `plugins/${plugin}/README.md`)];
+  const pages = [
+    'README.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    ...(await readdir(new URL('docs/', root), { recursive: true })).map((page) => `docs/${page}`),
+    ...(await readdir(new URL('plugins/', root))).map((plugin) => `plugins/${plugin}/README.md`),
+  ];
   for (const page of pages.filter((name) => name.endsWith('.md'))) {
     const text = await readFile(new URL(page, root), 'utf8').catch(() => '');
-    t.deepEqual([...text.matchAll(/WEIR_[A-Z0-9_]+/g)].map(([name]) => name).filter((name) => !known.has(name) && !/^WEIR_(?:TEST|X)_/.test(name)), [], page);
+    t.deepEqual(
+      [...text.matchAll(/WEIR_[A-Z0-9_]+/g)].map(([name]) => name).filter((name) => !known.has(name) && !/^WEIR_(?:TEST|X)_/.test(name)),
+      [],
+      page,
+    );
   }
 });

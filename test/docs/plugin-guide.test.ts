@@ -22,7 +22,9 @@ test('every source and manifest in the plugin guide is, or is part of, the file 
 
 test('what the guide and docs/environment.md write into weir.json names plugins from outside', async (t) => {
   const environment = await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8');
-  const blocks = [...`${await guide()}${environment}`.matchAll(/```jsonc\n([\s\S]*?)```/g)].map(([, block = '']) => JSON.parse(block) as { plugins?: Record<string, unknown> });
+  const blocks = [...`${await guide()}${environment}`.matchAll(/```jsonc\n([\s\S]*?)```/g)].map(
+    ([, block = '']) => JSON.parse(block) as { plugins?: Record<string, unknown> },
+  );
   const references = blocks.flatMap(({ plugins = {} }) => Object.keys(plugins));
   t.true(references.length >= 3 && references.every(isOutside), references.join());
   const folder = await folderOf(t);

@@ -15,8 +15,21 @@ test('the plugin that the README shows is examples/hello, and it greets', async 
 
 test('every file that README and docs link to is there', async (t) => {
   const root = await sourceRoot();
-  for (const page of ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md', 'docs/environment.md', 'docs/plugin-guide.md', 'docs/operate.md']) {
+  for (const page of [
+    'README.md',
+    'SECURITY.md',
+    'CONTRIBUTING.md',
+    'docs/architecture.md',
+    'docs/glossary.md',
+    'docs/environment.md',
+    'docs/plugin-guide.md',
+    'docs/operate.md',
+  ]) {
     const text = await readFile(new URL(page, root), 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) await t.notThrowsAsync(readFile(new URL(target, new URL(page, root))).catch((error: NodeJS.ErrnoException) => (error.code === 'EISDIR' ? undefined : Promise.reject(error))), `${page} links to ${target}`);
+    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
+      await t.notThrowsAsync(
+        readFile(new URL(target, new URL(page, root))).catch((error: NodeJS.ErrnoException) => (error.code === 'EISDIR' ? undefined : Promise.reject(error))),
+        `${page} links to ${target}`,
+      );
   }
 });

@@ -34,9 +34,15 @@ interface Way {
   readonly flow?: string;
 }
 
-const tls = { server: ({ certificate }: Keys) => ({ security: 'tls', tlsSettings: { certificates: [certificate] } }), client: ({ pin }: Keys) => ({ security: 'tls', tlsSettings: { serverName: 'a.example', pinnedPeerCertSha256: pin } }) };
+const tls = {
+  server: ({ certificate }: Keys) => ({ security: 'tls', tlsSettings: { certificates: [certificate] } }),
+  client: ({ pin }: Keys) => ({ security: 'tls', tlsSettings: { serverName: 'a.example', pinnedPeerCertSha256: pin } }),
+};
 const reality = {
-  server: ({ target, privateKey }: Keys) => ({ security: 'reality', realitySettings: { target: `127.0.0.1:${target}`, serverNames: ['a.example'], privateKey, shortIds: ['ab'] } }),
+  server: ({ target, privateKey }: Keys) => ({
+    security: 'reality',
+    realitySettings: { target: `127.0.0.1:${target}`, serverNames: ['a.example'], privateKey, shortIds: ['ab'] },
+  }),
   client: ({ publicKey }: Keys) => ({ security: 'reality', realitySettings: { serverName: 'a.example', publicKey, shortId: 'ab', fingerprint: 'chrome' } }),
 };
 const over = (stream: JsonObject, security?: typeof tls | typeof reality, flow?: string): Way => ({
@@ -65,7 +71,11 @@ async function makeKeys(t: ExecutionContext, directory: string): Promise<Keys> {
   const pair = await run('x25519');
   const [, privateKey = ''] = /^PrivateKey: (\S+)/m.exec(pair) ?? [];
   const [, publicKey = ''] = /^Password[^:]*: (\S+)/m.exec(pair) ?? [];
-  const server = createTlsServer({ cert: certificate.certificate.join('\n'), key: certificate.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), minVersion: 'TLSv1.3' }).on('tlsClientError', () => undefined);
+  const server = createTlsServer({
+    cert: certificate.certificate.join('\n'),
+    key: certificate.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'),
+    minVersion: 'TLSv1.3',
+  }).on('tlsClientError', () => undefined);
   const target = await freePort();
   await new Promise<void>((resolve) => server.listen(target, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -101,20 +111,39 @@ class World {
     const inbounds = new Map<number, Inbound>();
     const log = createLog({ level: 'warn', readable: true, write: (line) => t.log(line) });
     const access = new Accesses({ log, supervisor: { admits: (ref) => !gone.has(userName(ref)), accepted: (hear) => driver.accepted(hear) } });
-    const cutter = new Cutter({ log, access, inbounds: { get: (id) => inbounds.get(id) }, settings: { read: () => ({ engineCutConnections: true }) as never, change: async () => undefined }, listeners: { trusts: () => false }, sockets });
+    const cutter = new Cutter({
+      log,
+      access,
+      inbounds: { get: (id) => inbounds.get(id) },
+      settings: { read: () => ({ engineCutConnections: true }) as never, change: async () => undefined },
+      listeners: { trusts: () => false },
+      sockets,
+    });
     await cutter.start();
     t.teardown(() => cutter.stop());
     return new World({ driver, server, cutter, gone, inbounds });
   }
 
-  async inbound(id: number, streamSettings: JsonObject, flow = ''): Promise<{ port: number; refs: readonly [UserRef, UserRef]; ids: readonly [string, string] }> {
+  async inbound(
+    id: number,
+    streamSettings: JsonObject,
+    flow = '',
+  ): Promise<{ port: number; refs: readonly [UserRef, UserRef]; ids: readonly [string, string] }> {
     const port = await freePort();
     const tag = `in-${id}`;
     this.#inbounds.set(id, { id, port, protocol: 'vless', streamSettings } as unknown as Inbound);
-    const refs = [{ inboundId: id, clientId: 1 }, { inboundId: id, clientId: 2 }] as const;
+    const refs = [
+      { inboundId: id, clientId: 1 },
+      { inboundId: id, clientId: 2 },
+    ] as const;
     const ids = [randomUUID(), randomUUID()] as const;
     const users = refs.map((ref, i) => ({ name: userName(ref), account: { protocol: 'vless', id: ids[i] ?? '', flow } }));
-    await this.driver.putInbound({ tag, protocol: 'vless', config: { tag, listen: '127.0.0.1', port, protocol: 'vless', settings: { decryption: 'none' }, streamSettings }, users });
+    await this.driver.putInbound({
+      tag,
+      protocol: 'vless',
+      config: { tag, listen: '127.0.0.1', port, protocol: 'vless', settings: { decryption: 'none' }, streamSettings },
+      users,
+    });
     return { port, refs, ids };
   }
 
@@ -122,8 +151,22 @@ class World {
   async transfer(port: number, ids: readonly string[], streamSettings: JsonObject, flow = ''): Promise<{ soFar: number[]; stop(): Promise<void> }> {
     const { server } = this;
     const soFar = ids.map(() => 0);
-    const clients = await Promise.all(ids.map((id) => startClientCore({ binary: engineBinary(), outbound: { tag: 'proxy', protocol: 'vless', settings: { vnext: [{ address: '127.0.0.1', port, users: [{ id, flow, encryption: 'none' }] }] }, streamSettings } })));
-    clients.forEach(({ socksPort }, i) => void download({ socksPort, server, bytes: 600 * MIB, rate: MIB, onBytes: (now) => (soFar[i] = now) }).catch(() => undefined));
+    const clients = await Promise.all(
+      ids.map((id) =>
+        startClientCore({
+          binary: engineBinary(),
+          outbound: {
+            tag: 'proxy',
+            protocol: 'vless',
+            settings: { vnext: [{ address: '127.0.0.1', port, users: [{ id, flow, encryption: 'none' }] }] },
+            streamSettings,
+          },
+        }),
+      ),
+    );
+    clients.forEach(
+      ({ socksPort }, i) => void download({ socksPort, server, bytes: 600 * MIB, rate: MIB, onBytes: (now) => (soFar[i] = now) }).catch(() => undefined),
+    );
     const stop = async (): Promise<void> => {
       await Promise.all(clients.map((client) => client.stop()));
       await until(() => server.giving === 0, 'nobody transfers any more');

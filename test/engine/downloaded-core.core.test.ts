@@ -13,7 +13,10 @@ import { PanelProcess } from '../harness/panel-process.js';
 test('a panel without a core downloads the release and runs it', async (t) => {
   const zip = zipOf([{ name: 'xray', content: await readFile(process.env['WEIR_ENGINE_BIN'] ?? ''), method: 'stored' }]);
   const path = `/v${CORE_VERSION}/${assetOf(thisMachine())}`;
-  const served = new Map<string, Buffer | string>([[path, zip], [`${path}.dgst`, `SHA2-256= ${createHash('sha256').update(zip).digest('hex')}\n`]]);
+  const served = new Map<string, Buffer | string>([
+    [path, zip],
+    [`${path}.dgst`, `SHA2-256= ${createHash('sha256').update(zip).digest('hex')}\n`],
+  ]);
   const server = createServer((request, response) => void response.end(served.get(request.url ?? '')));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const folder = await mkdtemp(join(tmpdir(), 'weir-home-'));

@@ -54,7 +54,10 @@ test.serial('what was committed but never told to the core is made true at the t
   t.true((await Promise.all([stays, ...goes, changes].map((user) => user.served()))).every(Boolean));
   const core = await first.corePid();
   await first.kill('SIGKILL');
-  await editDatabase(first.dataDirectory, [`UPDATE clients SET enable = 0 WHERE email = 'goes'`, `UPDATE clients SET password = 'another one' WHERE email = 'changes'`]);
+  await editDatabase(first.dataDirectory, [
+    `UPDATE clients SET enable = 0 WHERE email = 'goes'`,
+    `UPDATE clients SET password = 'another one' WHERE email = 'changes'`,
+  ]);
   t.true(await goes[0]?.served(), 'the core goes on as it was');
 
   const second = await openPanel(t, { dataDirectory: first.dataDirectory });

@@ -33,7 +33,10 @@ test('the core is stopped and started over the API, with every byte counted', as
 
 test('without a core these say so', async (t) => {
   const panel = await openPanel(t, { env: { WEIR_ENGINE_BIN: '/nowhere/xray' } });
-  for (const [path, method] of [['restartEngineService', 'POST'], ['getConfigJson', 'GET']] as const) {
+  for (const [path, method] of [
+    ['restartEngineService', 'POST'],
+    ['getConfigJson', 'GET'],
+  ] as const) {
     const { status, body } = await panel.call(`/panel/api/server/${path}`, { method });
     t.deepEqual([status, body.code], [503, 'ENGINE_NO_CORE']);
     t.regex(body.msg, /nowhere\/xray/);

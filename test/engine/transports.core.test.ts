@@ -11,7 +11,7 @@ const PROTOCOLS: Record<string, () => Record<string, unknown>> = {
   vless: () => ({ decryption: 'none' }),
   vmess: () => ({}),
   trojan: () => ({}),
-  'shadowsocks': () => ({ method: 'chacha20-ietf-poly1305', network: 'tcp,udp' }),
+  shadowsocks: () => ({ method: 'chacha20-ietf-poly1305', network: 'tcp,udp' }),
   'shadowsocks 2022': () => ({ method: '2022-blake3-aes-256-gcm', password: randomBytes(32).toString('base64'), network: 'tcp,udp' }),
 };
 const AT_ONCE = 4;
@@ -31,28 +31,49 @@ test('every protocol over every transport connects by the link of its subscripti
       if (name.includes('reality') && !['vless', 'trojan'].includes(protocolName)) continue;
       // To Shadowsocks's programs the HTTP header is another thing, of a plugin.
       if (name === 'tcp http' && protocolName.startsWith('shadowsocks')) continue;
-      const id = await panel.addInbound({ remark: `${protocolName} ${name}`, port: await freePort(), protocol: protocolName.split(' ')[0], settings: settings(), streamSettings });
+      const id = await panel.addInbound({
+        remark: `${protocolName} ${name}`,
+        port: await freePort(),
+        protocol: protocolName.split(' ')[0],
+        settings: settings(),
+        streamSettings,
+      });
       ways.push({ name: `${protocolName} ${name}`, id });
     }
   }
-  await panel.addClient('alice', ways.map(({ id }) => id));
+  await panel.addClient(
+    'alice',
+    ways.map(({ id }) => id),
+  );
   const vision = ways.filter(({ name }) => ['vless tcp tls', 'vless tcp reality'].includes(name));
-  await panel.addClient('vision', vision.map(({ id }) => id), { flow: 'xtls-rprx-vision' });
+  await panel.addClient(
+    'vision',
+    vision.map(({ id }) => id),
+    { flow: 'xtls-rprx-vision' },
+  );
 
-  const users = [...ways.map((way, position) => ({ ...way, email: 'alice', position })), ...vision.map((way, position) => ({ ...way, email: 'vision', position }))];
+  const users = [
+    ...ways.map((way, position) => ({ ...way, email: 'alice', position })),
+    ...vision.map((way, position) => ({ ...way, email: 'vision', position })),
+  ];
   const failed: string[] = [];
   const queue = [...users];
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const { name, email, position } = next;
-      const user = await connect(t, panel, email, server, position);
-      const came = await Promise.race([user.download(MIB), sleep(PATIENCE_MS, 'nothing comes', { ref: false })]).catch(messageOf);
-      if (came !== MIB) failed.push(`${email}: ${name}: ${came}`);
-      await user.end();
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        const { name, email, position } = next;
+        const user = await connect(t, panel, email, server, position);
+        const came = await Promise.race([user.download(MIB), sleep(PATIENCE_MS, 'nothing comes', { ref: false })]).catch(messageOf);
+        if (came !== MIB) failed.push(`${email}: ${name}: ${came}`);
+        await user.end();
+      }
+    }),
+  );
   t.deepEqual(failed, []);
-  for (const { email, payload } of [{ email: 'alice', payload: ways.length * MIB }, { email: 'vision', payload: vision.length * MIB }]) {
+  for (const { email, payload } of [
+    { email: 'alice', payload: ways.length * MIB },
+    { email: 'vision', payload: vision.length * MIB },
+  ]) {
     await panel.until(async () => (await usageOf(panel, email)).down >= payload, `all of ${email} is counted`);
     const { down } = await usageOf(panel, email);
     t.true(within(down, payload), `${email}: ${down} of ${payload}`);

@@ -45,7 +45,14 @@ export async function connect(t: ExecutionContext, panel: PanelProcess, email: s
   return {
     download: (bytes, options) => download({ socksPort, server, bytes, ...options }),
     // A connection that hangs serves nobody.
-    served: () => Promise.race([download({ socksPort, server, bytes: 1000 }).then((came) => came === 1000, () => false), sleep(SERVED_LIMIT_MS, false, { ref: false })]),
+    served: () =>
+      Promise.race([
+        download({ socksPort, server, bytes: 1000 }).then(
+          (came) => came === 1000,
+          () => false,
+        ),
+        sleep(SERVED_LIMIT_MS, false, { ref: false }),
+      ]),
     end: core.stop,
   };
 }

@@ -25,14 +25,19 @@ test.serial('vision with TLS inside is counted while it runs, every connection o
   const panel = await openPanel(t);
   const inboundId = await panel.addInbound({ port: await freePort(), streamSettings: site.streams.get('tcp reality') });
   // Whether the core hands a connection over is a race within its first records, so there are several.
-  const running = await Promise.all(Array.from({ length: 6 }, async (_, i) => {
-    const email = `user${i}`;
-    await panel.addClient(email, [inboundId], { flow: 'xtls-rprx-vision' });
-    const user = await connect(t, panel, email, server);
-    const here = { email, soFar: 0, done: false, user, transfer: Promise.resolve(0) };
-    here.transfer = user.download(40 * MIB, { rate: RATE, onBytes: (now) => (here.soFar = now) }).catch(() => 0).finally(() => (here.done = true));
-    return here;
-  }));
+  const running = await Promise.all(
+    Array.from({ length: 6 }, async (_, i) => {
+      const email = `user${i}`;
+      await panel.addClient(email, [inboundId], { flow: 'xtls-rprx-vision' });
+      const user = await connect(t, panel, email, server);
+      const here = { email, soFar: 0, done: false, user, transfer: Promise.resolve(0) };
+      here.transfer = user
+        .download(40 * MIB, { rate: RATE, onBytes: (now) => (here.soFar = now) })
+        .catch(() => 0)
+        .finally(() => (here.done = true));
+      return here;
+    }),
+  );
   await panel.until(() => running.every(({ soFar }) => soFar > MIB), 'all of them are under way');
   for (const one of running) {
     await panel.until(async () => one.done || (await usageOf(panel, one.email)).down > MIB, 'it is counted, or over');

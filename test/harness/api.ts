@@ -20,7 +20,14 @@ export const ADMIN = { username: 'admin', password: 'correct horse battery' } as
 
 /** Boot settings of a panel on its own: free ports, loopback only, the admin that `login` knows. */
 export const environmentOf = (dataDirectory: string): Record<string, string> => ({
-  WEIR_DATA_DIR: dataDirectory, WEIR_PANEL_PORT: '0', WEIR_SUB_PORT: '0', WEIR_SUB_HOST: '127.0.0.1', WEIR_ADMIN_USERNAME: ADMIN.username, WEIR_ADMIN_PASSWORD: ADMIN.password, WEIR_BASE_PATH: '/', WEIR_LOG_LEVEL: 'debug',
+  WEIR_DATA_DIR: dataDirectory,
+  WEIR_PANEL_PORT: '0',
+  WEIR_SUB_PORT: '0',
+  WEIR_SUB_HOST: '127.0.0.1',
+  WEIR_ADMIN_USERNAME: ADMIN.username,
+  WEIR_ADMIN_PASSWORD: ADMIN.password,
+  WEIR_BASE_PATH: '/',
+  WEIR_LOG_LEVEL: 'debug',
 });
 
 export abstract class PanelApi {
@@ -32,7 +39,11 @@ export abstract class PanelApi {
 
   async login(): Promise<void> {
     const answer = await this.call('/login', { body: ADMIN, anonymous: true });
-    this.cookie = answer.headers.getSetCookie().map((line) => line.split(';')[0]).find((pair) => pair?.startsWith('weir_session=')) ?? '';
+    this.cookie =
+      answer.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .find((pair) => pair?.startsWith('weir_session=')) ?? '';
     this.csrf = (await this.call<string>('/csrf-token')).body.obj;
   }
 
@@ -42,12 +53,21 @@ export abstract class PanelApi {
     const method = options.method ?? (body === undefined && rawBody === undefined ? 'GET' : 'POST');
     const response = await fetch(this.url + path, {
       method,
-      headers: { ...(anonymous ? {} : { cookie: this.cookie, 'x-csrf-token': this.csrf }), ...(body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
+      headers: {
+        ...(anonymous ? {} : { cookie: this.cookie, 'x-csrf-token': this.csrf }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(rawBody !== undefined && { body: rawBody as BodyInit }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text.startsWith('{') ? (JSON.parse(text) as Answer<T>['body']) : { success: false, msg: text, obj: undefined as T } };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text.startsWith('{') ? (JSON.parse(text) as Answer<T>['body']) : { success: false, msg: text, obj: undefined as T },
+    };
   }
 
   /** The `obj` of a call that must succeed. */
@@ -59,11 +79,17 @@ export abstract class PanelApi {
 
   /** A vless inbound over tcp on a port of its own, unless told otherwise; resolves with its id. */
   async addInbound(fields: Record<string, unknown> = {}): Promise<number> {
-    const { id } = await this.get<{ id: number }>('/panel/api/inbounds/add', { body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), remark: 'test', ...fields } });
+    const { id } = await this.get<{ id: number }>('/panel/api/inbounds/add', {
+      body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), remark: 'test', ...fields },
+    });
     return id;
   }
 
-  async addClient(email: string, inboundIds: readonly number[], fields: Record<string, unknown> = {}): Promise<Record<string, never> & { id: number; subId: string; uuid: string; password: string }> {
+  async addClient(
+    email: string,
+    inboundIds: readonly number[],
+    fields: Record<string, unknown> = {},
+  ): Promise<Record<string, never> & { id: number; subId: string; uuid: string; password: string }> {
     await this.get('/panel/api/clients/add', { body: { client: { email, ...fields }, inboundIds } });
     return this.get(`/panel/api/clients/get/${encodeURIComponent(email)}`);
   }
@@ -75,10 +101,12 @@ const given = new Set<number>();
 export async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
   const port = await new Promise<number>((resolve, reject) => {
-    const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address() as { port: number };
-      server.close(() => resolve(free));
-    });
+    const server = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const { port: free } = server.address() as { port: number };
+        server.close(() => resolve(free));
+      });
   });
   if (given.has(port)) return freePort();
   given.add(port);

@@ -5,7 +5,10 @@ import { databaseOf } from './database.js';
 
 export async function editDatabase(dataDirectory: string, statements: readonly string[]): Promise<void> {
   const url = await databaseOf(dataDirectory);
-  const sequelize = url === undefined ? new Sequelize({ dialect: 'sqlite', storage: join(dataDirectory, 'weir.sqlite'), logging: false }) : new Sequelize(url, { logging: false });
+  const sequelize =
+    url === undefined
+      ? new Sequelize({ dialect: 'sqlite', storage: join(dataDirectory, 'weir.sqlite'), logging: false })
+      : new Sequelize(url, { logging: false });
   try {
     for (const statement of statements) await sequelize.query(statement);
   } finally {

@@ -1,5 +1,15 @@
 // An engine without a core: remembers what it was told and counts what a test says.
-import { composeCoreConfig, coreStateChanged, type CoreCounters, CoreRefused, CoreUsers, Engine, type EngineApi, type JsonObject, type UserRef } from '../../plugins/engine/contract.js';
+import {
+  composeCoreConfig,
+  coreStateChanged,
+  type CoreCounters,
+  CoreRefused,
+  CoreUsers,
+  Engine,
+  type EngineApi,
+  type JsonObject,
+  type UserRef,
+} from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
@@ -55,7 +65,9 @@ export class FakeEngine {
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);
             for (const ref of refs) {
-              const user = extensions(CoreUsers).map(({ value }) => value.user(ref)).find(Boolean);
+              const user = extensions(CoreUsers)
+                .map(({ value }) => value.user(ref))
+                .find(Boolean);
               const name = `i${ref.inboundId}.c${ref.clientId}`;
               if (user) this.users.set(name, { ...user.account });
               else this.users.delete(name);

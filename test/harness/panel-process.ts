@@ -60,11 +60,17 @@ export class PanelProcess extends PanelApi {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const database = await databaseEnvironment(folder);
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
-    const child = spawn(process.execPath, [ENTRY], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env } });
+    const child = spawn(process.execPath, [ENTRY], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
+    });
     const panel = new PanelProcess(folder, child);
     try {
       await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);
-      if (panel.end) throw new Error(`the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`);
+      if (panel.end)
+        throw new Error(
+          `the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`,
+        );
       if (!anonymous) await panel.login();
       return panel;
     } catch (error) {
@@ -100,7 +106,13 @@ export class PanelProcess extends PanelApi {
   async until(condition: () => boolean | Promise<boolean>, what: string, limit = PATIENCE_MS): Promise<void> {
     const deadline = Date.now() + limit;
     while (!(await condition())) {
-      if (Date.now() > deadline) throw new Error(`did not happen within ${limit / 1000} s: ${what}; the panel's last words: ${this.log.slice(-8).map((line) => JSON.stringify(line)).join('\n')} ${this.#words}`);
+      if (Date.now() > deadline)
+        throw new Error(
+          `did not happen within ${limit / 1000} s: ${what}; the panel's last words: ${this.log
+            .slice(-8)
+            .map((line) => JSON.stringify(line))
+            .join('\n')} ${this.#words}`,
+        );
       await sleep(50);
     }
   }

@@ -14,7 +14,8 @@ export interface Reference {
 }
 
 /** Every plugin that there is, the engine without a core. */
-export const bootWithoutCore = async (): Promise<TestPanel> => TestPanel.boot({ plugins: await findPlugins(await readPreset('full')), env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
+export const bootWithoutCore = async (): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: await findPlugins(await readPreset('full')), env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
 
 export async function makeReference(): Promise<Reference> {
   await using panel = await bootWithoutCore();

@@ -8,9 +8,16 @@ import { bootWith, folderOf, source, stranger, writeFiles } from './stranger.js'
 
 test('whatever lies in its own node_modules, a plugin gets the kernel, the contracts and the harness that run', async (t) => {
   const folder = await folderOf(t);
-  const decoy = { 'package.json': { name: 'weir', version: '9.9.9', type: 'module', exports: { './*': './decoy.js' } }, 'decoy.js': "throw new Error('a second kernel');" };
+  const decoy = {
+    'package.json': { name: 'weir', version: '9.9.9', type: 'module', exports: { './*': './decoy.js' } },
+    'decoy.js': "throw new Error('a second kernel');",
+  };
   await writeFiles(join(folder, 'compass', 'node_modules', 'weir'), decoy);
-  const reference = await stranger(folder, 'compass', `${source('compass')}export { Refusal, PanelError } from 'weir/kernel';\nexport { Clients } from 'weir/plugins/clients';\nexport { TestPanel } from 'weir/testing';\n`);
+  const reference = await stranger(
+    folder,
+    'compass',
+    `${source('compass')}export { Refusal, PanelError } from 'weir/kernel';\nexport { Clients } from 'weir/plugins/clients';\nexport { TestPanel } from 'weir/testing';\n`,
+  );
   await using panel = await bootWith(folder, { [reference]: true });
   t.like(panel.kernel.plugins()[0], { name: 'compass', version: '1.2.3', outside: true, state: 'running', reason: '' });
   const seen = (await import(pathToFileURL(join(folder, 'compass', 'index.js')).href)) as Record<string, unknown>;
@@ -22,7 +29,8 @@ test('whatever lies in its own node_modules, a plugin gets the kernel, the contr
 
 test('boot settings stand at the reference, and a wrong one leaves only that plugin out', async (t) => {
   const folder = await folderOf(t);
-  const config = "config: { depth: variable('WEIR_X_WELL_DEPTH', int().min(1), 'how deep') }, start: ({ config, log }) => log.info('depth', { depth: config.depth })";
+  const config =
+    "config: { depth: variable('WEIR_X_WELL_DEPTH', int().min(1), 'how deep') }, start: ({ config, log }) => log.info('depth', { depth: config.depth })";
   const reference = await stranger(folder, 'well', source('well', config, 'variable, int'));
   await stranger(folder, 'bucket');
   {
@@ -33,8 +41,12 @@ test('boot settings stand at the reference, and a wrong one leaves only that plu
   t.is(panel.state('bucket')?.state, 'running');
   t.is(panel.state('well')?.state, 'failed');
   const { reason = '' } = panel.state('well') ?? {};
-  for (const part of ['plugin well: ', `plugins.${reference}.config.depth in ${join(folder, 'weir.json')} must be`, `plugins.${reference}.config.width`]) t.true(reason.includes(part), `${part} in: ${reason}`);
-  t.like(panel.log.find(({ msg }) => msg === 'a plugin is left out'), { level: 'error', plugin: 'well', reason });
+  for (const part of ['plugin well: ', `plugins.${reference}.config.depth in ${join(folder, 'weir.json')} must be`, `plugins.${reference}.config.width`])
+    t.true(reason.includes(part), `${part} in: ${reason}`);
+  t.like(
+    panel.log.find(({ msg }) => msg === 'a plugin is left out'),
+    { level: 'error', plugin: 'well', reason },
+  );
 });
 
 test('one that is switched off is not even read', async (t) => {
@@ -55,12 +67,30 @@ const modules: readonly (readonly [string, RegExp])[] = [
   ["export default { name: 'oddity', version: '1', api: 1, about: '' };", /has no default export made by definePlugin/],
   [source('another'), /calls itself another, its package weir-plugin-oddity; these must agree/],
   [source('oddity').replace('api: 1', 'api: 2'), /plugin oddity was written for kernel contract 2; this kernel has 1/],
-  [source('oddity', "uses: { pump: token('pump', 'Pump') }", 'token'), /plugin oddity needs pump\/Pump, but the plugin pump is not switched on; switch it on or leave oddity out/],
+  [
+    source('oddity', "uses: { pump: token('pump', 'Pump') }", 'token'),
+    /plugin oddity needs pump\/Pump, but the plugin pump is not switched on; switch it on or leave oddity out/,
+  ],
   [source('oddity', "uses: { self: token('oddity', 'Self') }", 'token'), /plugins use each other in a circle: oddity → oddity/],
-  [source('oddity', "tables: { a: table('clients', { id: column.id() }) }", 'table, column'), /uses names that are not its own: its table or index clients must be called x_oddity_…/],
-  [source('oddity', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_oddity_a (b INTEGER)', 'CREATE UNIQUE INDEX IF NOT EXISTS idx_b ON x_oddity_a (b)', 'DROP TABLE clients'] }]"), /its table or index idx_b must be called x_oddity_…; its table or index clients must/],
-  [source('oddity', "config: { a: variable('WEIR_ADMIN_PASSWORD', word(), 'a') }", 'variable, word'), /its variable WEIR_ADMIN_PASSWORD must be called WEIR_X_ODDITY_…/],
-  [source('oddity', "commands: () => [command({ name: 'admin reset', about: 'a', run: () => undefined })]", 'command'), /its command admin reset must begin with oddity/],
+  [
+    source('oddity', "tables: { a: table('clients', { id: column.id() }) }", 'table, column'),
+    /uses names that are not its own: its table or index clients must be called x_oddity_…/,
+  ],
+  [
+    source(
+      'oddity',
+      "migrations: [{ name: '1', up: () => ['CREATE TABLE x_oddity_a (b INTEGER)', 'CREATE UNIQUE INDEX IF NOT EXISTS idx_b ON x_oddity_a (b)', 'DROP TABLE clients'] }]",
+    ),
+    /its table or index idx_b must be called x_oddity_…; its table or index clients must/,
+  ],
+  [
+    source('oddity', "config: { a: variable('WEIR_ADMIN_PASSWORD', word(), 'a') }", 'variable, word'),
+    /its variable WEIR_ADMIN_PASSWORD must be called WEIR_X_ODDITY_…/,
+  ],
+  [
+    source('oddity', "commands: () => [command({ name: 'admin reset', about: 'a', run: () => undefined })]", 'command'),
+    /its command admin reset must begin with oddity/,
+  ],
   [source('oddity', "migrations: [{ name: '1', up: () => { throw new Error('not today'); } }]"), /cannot be read: not today/],
 ];
 for (const [i, [module, said]] of modules.entries()) {
@@ -83,17 +113,24 @@ test('names are taken once: by what is built in, on or off, and by the first of 
   await stranger(folder, 'twin');
   await stranger(join(folder, 'more'), 'twin');
   await using panel = await bootWith(folder, { 'path:access': true, 'path:kernel': true, 'path:twin': true, 'path:more/twin': true });
-  t.deepEqual(panel.kernel.plugins().map(({ name, state, reason }) => [name, state, reason.split(';')[0]]), [
-    ['twin', 'running', ''],
-    ['access', 'failed', 'the plugin path:access is called access, as one that is built in'],
-    ['kernel', 'failed', 'the plugin path:kernel is called kernel, as one that is built in'],
-    ['twin', 'failed', `the plugin path:more/twin is called twin, as another one in ${join(folder, 'weir.json')}`],
-  ]);
+  t.deepEqual(
+    panel.kernel.plugins().map(({ name, state, reason }) => [name, state, reason.split(';')[0]]),
+    [
+      ['twin', 'running', ''],
+      ['access', 'failed', 'the plugin path:access is called access, as one that is built in'],
+      ['kernel', 'failed', 'the plugin path:kernel is called kernel, as one that is built in'],
+      ['twin', 'failed', `the plugin path:more/twin is called twin, as another one in ${join(folder, 'weir.json')}`],
+    ],
+  );
 });
 
 test('who needs one that is left out is left out with it', async (t) => {
   const folder = await folderOf(t);
-  await stranger(folder, 'spring', source('spring', "provides: () => [provide(token('spring', 'Spring'), {})], start: () => { throw new Error('dry'); }", 'provide, token'));
+  await stranger(
+    folder,
+    'spring',
+    source('spring', "provides: () => [provide(token('spring', 'Spring'), {})], start: () => { throw new Error('dry'); }", 'provide, token'),
+  );
   await stranger(folder, 'mill', source('mill', "uses: { spring: token('spring', 'Spring') }", 'token'));
   await stranger(folder, 'barn');
   await using panel = await bootWith(folder, { 'path:spring': true, 'path:mill': true, 'path:barn': true });

@@ -8,9 +8,19 @@ import { folderOf, stranger, writeFiles } from './stranger.js';
 test('a manifest says name, version and module, wherever exports or main have it', async (t) => {
   const folder = await folderOf(t);
   const places = { dataDirectory: folder, base: folder };
-  for (const entry of [{ exports: './index.js' }, { exports: { '.': './index.js' } }, { exports: { '.': { types: './x.d.ts', import: './index.js' }, './package.json': './package.json' } }, { exports: { default: './index.js' } }, { exports: undefined, main: 'index.js' }]) {
+  for (const entry of [
+    { exports: './index.js' },
+    { exports: { '.': './index.js' } },
+    { exports: { '.': { types: './x.d.ts', import: './index.js' }, './package.json': './package.json' } },
+    { exports: { default: './index.js' } },
+    { exports: undefined, main: 'index.js' },
+  ]) {
     await stranger(folder, 'sundial', '', entry);
-    t.deepEqual(await readManifest('path:sundial', places), { name: 'sundial', version: '1.2.3', entry: join(folder, 'sundial', 'index.js') }, JSON.stringify(entry));
+    t.deepEqual(
+      await readManifest('path:sundial', places),
+      { name: 'sundial', version: '1.2.3', entry: join(folder, 'sundial', 'index.js') },
+      JSON.stringify(entry),
+    );
   }
   t.is((await readManifest(`path:${join(folder, 'sundial')}`, { dataDirectory: '/nowhere', base: '/nowhere' })).name, 'sundial');
 });
@@ -37,7 +47,8 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
   };
   await says('path:nowhere', /has no package\.json; correct the path$/);
   await says('npm:weir-plugin-nowhere', /has no package\.json; install it with npm install --ignore-scripts --prefix .*plugins weir-plugin-nowhere$/);
-  for (const name of ['../../etc', 'left-pad', '@acme/tally', 'weir-plugin-', 'weir-plugin-../x']) await says(`npm:${name}`, /has no name of a package of a plugin; these are called weir-plugin-<name>/);
+  for (const name of ['../../etc', 'left-pad', '@acme/tally', 'weir-plugin-', 'weir-plugin-../x'])
+    await says(`npm:${name}`, /has no name of a package of a plugin; these are called weir-plugin-<name>/);
   await wrong({ name: 'tally' }, /is a package called "tally"; packages of plugins are called weir-plugin-<name>/);
   await wrong({ name: undefined }, /is a package called undefined/);
   await wrong({ version: undefined }, /has no version/);
@@ -48,7 +59,10 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
   await wrong({ exports: undefined }, /names no module .*add "exports"/);
   await wrong({ exports: { './other': './index.js' } }, /names no module/);
   await wrong({ exports: './dist/index.js' }, /lacks the module .*\.\/dist\/index\.js; build it first/);
-  for (const [text, pattern] of [['{', /package\.json that is no JSON .*; install it again/], ['[]', /holds no object/]] as const) {
+  for (const [text, pattern] of [
+    ['{', /package\.json that is no JSON .*; install it again/],
+    ['[]', /holds no object/],
+  ] as const) {
     await writeFiles(join(folder, 'sundial'), { 'package.json': text });
     await says('path:sundial', pattern);
   }

@@ -17,10 +17,16 @@ class Oven {
 }
 
 test('a setting bears the name of its plugin, and is served and changed with all others', async (t) => {
-  await using panel = await boot(definePlugin({
-    ...part, name: 'oven', uses: { settings: Settings }, services: { oven: singleton(Oven) }, extends: () => [extend(SettingGroups, { group })],
-    routes: ({ oven }) => [route({ method: 'GET', path: '/panel/api/x/oven/heat', doc: 'x', reply: message(), handle: () => String(oven.heat()) })],
-  }));
+  await using panel = await boot(
+    definePlugin({
+      ...part,
+      name: 'oven',
+      uses: { settings: Settings },
+      services: { oven: singleton(Oven) },
+      extends: () => [extend(SettingGroups, { group })],
+      routes: ({ oven }) => [route({ method: 'GET', path: '/panel/api/x/oven/heat', doc: 'x', reply: message(), handle: () => String(oven.heat()) })],
+    }),
+  );
   t.is((await panel.call('/panel/api/x/oven/heat')).body.msg, '180');
   t.true((await panel.call('/panel/api/setting/update', { body: { 'oven.heat': 200 } })).body.success);
   t.is((await panel.call('/panel/api/x/oven/heat')).body.msg, '200');
@@ -28,13 +34,28 @@ test('a setting bears the name of its plugin, and is served and changed with all
 });
 
 test('a setting without its name, and a connection at a path of others, are refused', async (t) => {
-  const foreign = definePlugin({ ...part, name: 'oven', extends: () => [extend(SettingGroups, { group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') } })] });
-  await t.throwsAsync(boot(foreign), { message: 'plugin oven cannot add to settings/SettingGroups: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own' });
+  const foreign = definePlugin({
+    ...part,
+    name: 'oven',
+    extends: () => [extend(SettingGroups, { group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') } })],
+  });
+  await t.throwsAsync(boot(foreign), {
+    message:
+      'plugin oven cannot add to settings/SettingGroups: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own',
+  });
   const grabbing = definePlugin({ ...part, name: 'oven', extends: () => [extend(Upgrades, { path: '/ws', open: () => undefined })] });
-  await t.throwsAsync(boot(grabbing), { message: 'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/, where a plugin from outside serves' });
+  await t.throwsAsync(boot(grabbing), {
+    message: 'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/, where a plugin from outside serves',
+  });
 });
 
 test('a route of a plugin from outside needs a login unless it says otherwise', async (t) => {
-  await using panel = await boot(definePlugin({ ...part, name: 'oven', routes: () => [route({ method: 'GET', path: '/panel/api/x/oven/door', doc: 'x', reply: message(), handle: () => 'open' })] }));
+  await using panel = await boot(
+    definePlugin({
+      ...part,
+      name: 'oven',
+      routes: () => [route({ method: 'GET', path: '/panel/api/x/oven/door', doc: 'x', reply: message(), handle: () => 'open' })],
+    }),
+  );
   t.is((await panel.call('/panel/api/x/oven/door', { anonymous: true })).status, 401);
 });

@@ -23,7 +23,9 @@ async function pack(t: ExecutionContext, example: string, modules: string): Prom
   await cp(join(root, 'examples', example), folder, { recursive: true });
   await mkdir(join(folder, 'node_modules'));
   for (const name of ['weir', '@types']) await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }).catch((error: { stdout?: string }) => t.fail(`${example} does not build: ${error.stdout}`));
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }).catch((error: { stdout?: string }) =>
+    t.fail(`${example} does not build: ${error.stdout}`),
+  );
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline'], { cwd: folder });
   const answer = JSON.parse(stdout) as unknown;
   // npm 11 answers a list, npm 12 an object by name.
@@ -43,9 +45,14 @@ test('hello and acme-tally, packed and installed into the data folder, run in a 
   const hello = await pack(t, 'hello', modules);
   t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.d.ts', 'dist/index.js', 'package.json'] });
   const tally = await pack(t, 'acme-tally', modules);
-  t.true(tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')), tally.files.join());
+  t.true(
+    tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')),
+    tally.files.join(),
+  );
   const broken = await stranger(data, 'broken', "throw new Error('not today');");
-  await writeFiles(data, { 'weir.json': { plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, [broken]: true } } });
+  await writeFiles(data, {
+    'weir.json': { plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, [broken]: true } },
+  });
 
   const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
   t.teardown(() => panel.kill('SIGTERM'));
@@ -54,11 +61,14 @@ test('hello and acme-tally, packed and installed into the data folder, run in a 
   const plugins = await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>('/panel/api/system/plugins');
   const outside = plugins.filter((plugin) => plugin.outside);
   const reason = `the plugin broken (${broken}) failed while it was imported: not today; update it, or leave it out`;
-  t.deepEqual(outside.map(({ name, version, state, reason: why }) => [name, version, state, why]), [
-    ['acme-tally', '0.3.0', 'running', ''],
-    ['hello', '1.0.0', 'running', ''],
-    ['broken', '1.2.3', 'failed', reason],
-  ]);
+  t.deepEqual(
+    outside.map(({ name, version, state, reason: why }) => [name, version, state, why]),
+    [
+      ['acme-tally', '0.3.0', 'running', ''],
+      ['hello', '1.0.0', 'running', ''],
+      ['broken', '1.2.3', 'failed', reason],
+    ],
+  );
   t.is(plugins.find(({ name }) => name === 'clients')?.state, 'running');
   t.like(panel.said('a plugin is left out'), { level: 'error', plugin: 'broken', reason });
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });

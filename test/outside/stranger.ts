@@ -26,11 +26,15 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
 }
 
 /** The source of a plugin; `rest` are further parts of its declaration, `imports` further names of `weir/kernel`. */
-export const source = (name: string, rest = '', imports = ''): string => `import { definePlugin${imports && `, ${imports}`} } from 'weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
+export const source = (name: string, rest = '', imports = ''): string =>
+  `import { definePlugin${imports && `, ${imports}`} } from 'weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
 
 /** A whole package `weir-plugin-<name>` in a folder of that name; returns its reference. */
 export async function stranger(folder: string, name: string, module: string = source(name), manifest: object = {}): Promise<string> {
-  await writeFiles(join(folder, name), { 'index.js': module, 'package.json': { name: `weir-plugin-${name}`, version: '1.2.3', type: 'module', exports: './index.js', weir: { api: 1 }, ...manifest } });
+  await writeFiles(join(folder, name), {
+    'index.js': module,
+    'package.json': { name: `weir-plugin-${name}`, version: '1.2.3', type: 'module', exports: './index.js', weir: { api: 1 }, ...manifest },
+  });
   return `path:${join(folder, name)}`;
 }
 
@@ -47,7 +51,14 @@ export async function bootWith(folder: string, plugins: Readonly<Record<string, 
   const env = { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: String(await freePort()), WEIR_LOG_LEVEL: 'debug' };
   const chosen = await choosePlugins(env, await readConfigFile(env));
   const log: LogLine[] = [];
-  const kernel = await Kernel.boot({ ...chosen, plugins: chosen.plugins.filter(({ outside }) => outside), env, limits, strict: true, write: (line) => void log.push(JSON.parse(line) as LogLine) });
+  const kernel = await Kernel.boot({
+    ...chosen,
+    plugins: chosen.plugins.filter(({ outside }) => outside),
+    env,
+    limits,
+    strict: true,
+    write: (line) => void log.push(JSON.parse(line) as LogLine),
+  });
   return {
     kernel,
     log,

@@ -21,9 +21,14 @@ test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
 
 const code = ({ context: { clock } }: Test): string => TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
-const cookieOf = (headers: Headers): string => headers.getSetCookie().map((line) => line.split(';')[0] ?? '').find((pair) => pair.startsWith('weir_session=')) ?? '';
+const cookieOf = (headers: Headers): string =>
+  headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0] ?? '')
+    .find((pair) => pair.startsWith('weir_session=')) ?? '';
 const login = ({ context: { panel } }: Test, who: object) => panel.call('/login', { body: who, anonymous: true });
-const asks = ({ context: { panel } }: Test, headers: Record<string, string>) => panel.call('/panel/api/inbounds/list', { anonymous: true, headers }).then(({ status }) => status);
+const asks = ({ context: { panel } }: Test, headers: Record<string, string>) =>
+  panel.call('/panel/api/inbounds/list', { anonymous: true, headers }).then(({ status }) => status);
 
 test('new name and password: the old ones open nothing, every other session ends, the caller goes on with another', async (t) => {
   const { panel } = t.context;
@@ -119,7 +124,9 @@ test('with two-factor on it needs a code, which stays on', async (t) => {
 
 test('of two changes at once one wins, whole', async (t) => {
   const { panel } = t.context;
-  const answers = await Promise.all(['grace', 'ada'].map((newUsername) => panel.call(UPDATE_USER, { body: { ...CHANGE, newUsername, newPassword: `${newUsername}'s long word` } })));
+  const answers = await Promise.all(
+    ['grace', 'ada'].map((newUsername) => panel.call(UPDATE_USER, { body: { ...CHANGE, newUsername, newPassword: `${newUsername}'s long word` } })),
+  );
   t.true(answers.filter(({ status }) => status === 200).length === 1, answers.map(({ text }) => text).join('\n'));
   const winner = answers[0]?.status === 200 ? 'grace' : 'ada';
   t.is((await login(t, { username: winner, password: `${winner}'s long word` })).status, 200);

@@ -53,13 +53,22 @@ test('a name that is tried from everywhere is slowed down, never blocked', (t) =
   const { limits } = limitsOf();
   const verdicts = Array.from({ length: 40 }, (_, i) => limits.attempt(`192.0.2.${i}`, 'admin'));
   t.false(verdicts.some(isBlocked));
-  t.deepEqual(verdicts.slice(0, 6), [0, 0, 0, 100, 200, 400].map((delay) => ({ delay })));
+  t.deepEqual(
+    verdicts.slice(0, 6),
+    [0, 0, 0, 100, 200, 400].map((delay) => ({ delay })),
+  );
   t.deepEqual(verdicts.at(-1), { delay: 5000 });
 });
 
 test('others hear of every login and why it failed, in words without secrets', async (t) => {
   const heard: object[] = [];
-  const listener = definePlugin({ name: 'listener', version: '1.0.0', api: 1, about: 'For a test.', hooks: () => [tap(loginAttempted, ({ attempts }) => void heard.push(...attempts))] });
+  const listener = definePlugin({
+    name: 'listener',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    hooks: () => [tap(loginAttempted, ({ attempts }) => void heard.push(...attempts))],
+  });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, listener], clock: new FakeClock() });
   await panel.kernel.settled();
   heard.length = 0;
@@ -80,8 +89,20 @@ test('a login that began with a password which is changed meanwhile opens nothin
   };
   const admins = { withPassword: async () => ({ id: 1 }), isUnchanged: async () => false };
   const { limits } = limitsOf();
-  const login = new Login({ admins: admins as unknown as Admins, attempts: new Attempts({ limits }), twoFactor: { isOn: false } as TwoFactor, sessions: sessions as unknown as SessionsApi, hooks: { check: async () => undefined, isUsed: () => false } as unknown as Hooks });
-  const request = { ip: '192.0.2.1', headers: {}, cookies: {}, reply: { cookie: () => t.fail('a cookie was set') }, signal: new AbortController().signal } as unknown as RequestInfo;
+  const login = new Login({
+    admins: admins as unknown as Admins,
+    attempts: new Attempts({ limits }),
+    twoFactor: { isOn: false } as TwoFactor,
+    sessions: sessions as unknown as SessionsApi,
+    hooks: { check: async () => undefined, isUsed: () => false } as unknown as Hooks,
+  });
+  const request = {
+    ip: '192.0.2.1',
+    headers: {},
+    cookies: {},
+    reply: { cookie: () => t.fail('a cookie was set') },
+    signal: new AbortController().signal,
+  } as unknown as RequestInfo;
   await t.throwsAsync(login.in(ADMIN, request), { message: /is wrong/ });
   t.is(open.size, 0);
 });

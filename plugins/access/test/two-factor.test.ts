@@ -23,7 +23,8 @@ test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
 
 /** What an authenticator shows, some steps from now. */
-const code = ({ context: { clock } }: Test, steps = 0, secret = SECRET): string => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() + steps * STEP });
+const code = ({ context: { clock } }: Test, steps = 0, secret = SECRET): string =>
+  TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() + steps * STEP });
 const login = ({ context: { panel } }: Test, fields: object) => panel.call('/login', { body: { ...ADMIN, ...fields }, anonymous: true });
 const isOn = ({ context: { panel } }: Test) => panel.get<boolean>('/getTwoFactorEnable', { method: 'POST', anonymous: true });
 
@@ -134,7 +135,13 @@ test('to switch it off needs a code or the password, and wipes the secret', asyn
   const off = { twoFactorEnable: false };
   await refused(t, panel, UPDATE, { body: off }, { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' });
   await refused(t, panel, UPDATE, { body: { ...off, password: 'wrong' } }, { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' });
-  await refused(t, panel, UPDATE, { body: { clearTwoFactorToken: true, twoFactorCode: code(t) } }, { status: 422, code: 'ACCESS_NO_SECRET', field: 'twoFactorToken' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { clearTwoFactorToken: true, twoFactorCode: code(t) } },
+    { status: 422, code: 'ACCESS_NO_SECRET', field: 'twoFactorToken' },
+  );
   t.true(await isOn(t));
   await panel.get(UPDATE, { body: { ...off, twoFactorCode: code(t) } });
   t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), { twoFactorEnable: false, hasTwoFactorToken: false });
@@ -158,8 +165,20 @@ test('guessing at codes to switch it off is limited like a login', async (t) => 
 test('another secret needs the password and a code of the new one', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
-  await refused(t, panel, UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER) } }, { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' });
-  await refused(t, panel, UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: code(t), password: ADMIN.password } }, { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER) } },
+    { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' },
+  );
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { twoFactorToken: OTHER, twoFactorCode: code(t), password: ADMIN.password } },
+    { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
+  );
   await panel.get(UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER), password: ADMIN.password } });
   clock.tick(STEP);
   t.is((await login(t, { twoFactorCode: code(t) })).status, 401);
@@ -179,7 +198,9 @@ test('other settings go their way, and what all returned is taken again', async 
 test('the secret is in no reply and in no line of the log', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
-  const calls = ['/panel/api/setting/all', '/panel/api/setting/factoryDefaults', '/panel/api/setting/defaultSettings', '/getTwoFactorEnable'].map((path) => panel.call(path, { method: 'POST' }));
+  const calls = ['/panel/api/setting/all', '/panel/api/setting/factoryDefaults', '/panel/api/setting/defaultSettings', '/getTwoFactorEnable'].map((path) =>
+    panel.call(path, { method: 'POST' }),
+  );
   calls.push(panel.call(UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: '000000', password: ADMIN.password } }));
   for (const answer of await Promise.all(calls)) for (const secret of [SECRET, OTHER]) t.false(answer.text.includes(secret), answer.text);
   clock.tick(STEP);

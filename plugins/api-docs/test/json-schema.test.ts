@@ -2,11 +2,30 @@
 import test from 'ava';
 import Joi from 'joi';
 import * as kernel from '../../../kernel/index.js';
-import { type Schema } from '../../../kernel/index.js';
+import type { Schema } from '../../../kernel/index.js';
 import { Describer } from '../json-schema.js';
 import { patternOf } from '../pattern.js';
 
-const { anything, bool, custom, describedAs, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, shape, text, urlPath, withDefault, word } = kernel;
+const {
+  anything,
+  bool,
+  custom,
+  describedAs,
+  int,
+  jsonObject,
+  list,
+  mapOf,
+  nullable,
+  num,
+  oneOf,
+  openObject,
+  optional,
+  shape,
+  text,
+  urlPath,
+  withDefault,
+  word,
+} = kernel;
 
 function described(schema: Schema): { json: unknown; complaints: string[] } {
   const complaints: string[] = [];
@@ -16,13 +35,25 @@ function described(schema: Schema): { json: unknown; complaints: string[] } {
 const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[] = [
   ['text', text(), { type: 'string' }],
   ['text with a limit', text().max(5), { type: 'string', maxLength: 5 }],
-  ['text that may be empty beside its pattern', text().pattern(/^a+$/, 'only a'), { anyOf: [{ const: '' }, { type: 'string', pattern: '^a+$' }], description: 'only a' }],
+  [
+    'text that may be empty beside its pattern',
+    text().pattern(/^a+$/, 'only a'),
+    { anyOf: [{ const: '' }, { type: 'string', pattern: '^a+$' }], description: 'only a' },
+  ],
   ['text whose pattern takes the empty one', text().pattern(/^a*$/), { type: 'string', pattern: '^a*$' }],
   ['word', word(), { type: 'string', minLength: 1 }],
   ['word of other rules', word().min(8).trim(), { type: 'string', minLength: 8 }],
   ['word with two patterns', word().pattern(/a/).pattern(/b/u), { type: 'string', minLength: 1, pattern: 'a', allOf: [{ pattern: 'b' }] }],
-  ['our words win over the name of a pattern', word().pattern(/a/, 'name').description('ours'), { type: 'string', minLength: 1, pattern: 'a', description: 'ours' }],
-  ['urlPath', urlPath().min(2), { type: 'string', minLength: 2, pattern: '^\\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\\/)*$', description: 'path that begins and ends with a slash' }],
+  [
+    'our words win over the name of a pattern',
+    word().pattern(/a/, 'name').description('ours'),
+    { type: 'string', minLength: 1, pattern: 'a', description: 'ours' },
+  ],
+  [
+    'urlPath',
+    urlPath().min(2),
+    { type: 'string', minLength: 2, pattern: '^\\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\\/)*$', description: 'path that begins and ends with a slash' },
+  ],
   ['word with a custom check', word().custom((value: unknown) => value), { type: 'string', minLength: 1 }],
   ['hostname', word().hostname(), { type: 'string', minLength: 1, anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }],
   ['uri', word().uri(), { type: 'string', minLength: 1, format: 'uri' }],
@@ -36,9 +67,17 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
   ['oneOf of several types', oneOf('a', 1, null), { type: ['string', 'integer', 'null'], enum: ['a', 1, null] }],
   ['anything', anything(), {}],
   ['anything or null', nullable(anything()), {}],
-  ['shape', shape({ a: text(), b: optional(int()), c: withDefault(bool(), true) }), { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean', default: true } }, required: ['a'] }],
+  [
+    'shape',
+    shape({ a: text(), b: optional(int()), c: withDefault(bool(), true) }),
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean', default: true } }, required: ['a'] },
+  ],
   ['shape of nothing', shape({}), { type: 'object', properties: {} }],
-  ['shape with more keys', shape({ a: int() }).keys({ b: int() }), { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, required: ['a', 'b'] }],
+  [
+    'shape with more keys',
+    shape({ a: int() }).keys({ b: int() }),
+    { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, required: ['a', 'b'] },
+  ],
   ['openObject', openObject(), { type: 'object', additionalProperties: true }],
   ['mapOf', mapOf(int()), { type: 'object', propertyNames: { type: 'string', minLength: 1 }, additionalProperties: { type: 'integer' } }],
   ['keys by pattern', custom(Joi.object().pattern(/^x-/, Joi.string())), { type: 'object', patternProperties: { '^x-': { type: 'string', minLength: 1 } } }],
@@ -47,10 +86,26 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
   ['nullable choice', nullable(oneOf('a')), { type: ['string', 'null'], enum: ['a', null] }],
   ['jsonObject', jsonObject(), { anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }] }],
   ['describedAs another schema', describedAs(anything(), shape({ a: int() })), { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }],
-  ['describedAs JSON Schema, with our words', describedAs(custom(Joi.any().custom((value: unknown) => value)), { type: 'string' }).description('d'), { type: 'string', description: 'd' }],
+  [
+    'describedAs JSON Schema, with our words',
+    describedAs(custom(Joi.any().custom((value: unknown) => value)), { type: 'string' }).description('d'),
+    { type: 'string', description: 'd' },
+  ],
   ['alternatives', custom(Joi.alternatives(Joi.number(), Joi.boolean())), { anyOf: [{ type: 'number' }, { type: 'boolean' }] }],
-  ['several kinds of item', custom(Joi.array().items(Joi.number(), Joi.boolean())), { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'boolean' }] } }],
-  ['keys that need each other', custom(Joi.object({ a: int().optional(), b: int().optional() }).or('a', 'b').with('a', 'b')), { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, { dependentRequired: { a: ['b'] } }] }],
+  [
+    'several kinds of item',
+    custom(Joi.array().items(Joi.number(), Joi.boolean())),
+    { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'boolean' }] } },
+  ],
+  [
+    'keys that need each other',
+    custom(Joi.object({ a: int().optional(), b: int().optional() }).or('a', 'b').with('a', 'b')),
+    {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+      allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, { dependentRequired: { a: ['b'] } }],
+    },
+  ],
   ['an example', word().example('ada'), { type: 'string', minLength: 1, examples: ['ada'] }],
 ];
 
@@ -63,7 +118,26 @@ for (const [name, schema, json] of CASES) {
 }
 
 test('every builder of the kernel has a case here', (t) => {
-  const builders = Object.keys({ anything, bool, custom, describedAs, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, shape, text, urlPath, withDefault, word });
+  const builders = Object.keys({
+    anything,
+    bool,
+    custom,
+    describedAs,
+    int,
+    jsonObject,
+    list,
+    mapOf,
+    nullable,
+    num,
+    oneOf,
+    openObject,
+    optional,
+    shape,
+    text,
+    urlPath,
+    withDefault,
+    word,
+  });
   // What takes nothing, or a schema, and gives a schema, is a builder.
   const tried = Object.entries(kernel).flatMap(([name, value]) => {
     try {
@@ -73,7 +147,10 @@ test('every builder of the kernel has a case here', (t) => {
     }
   });
   t.true(tried.length > 12);
-  t.deepEqual(tried.filter((name) => !builders.includes(name) && name !== 'port'), []);
+  t.deepEqual(
+    tried.filter((name) => !builders.includes(name) && name !== 'port'),
+    [],
+  );
 });
 
 const UNSAYABLE: readonly (readonly [name: string, schema: Schema, complaint: RegExp])[] = [

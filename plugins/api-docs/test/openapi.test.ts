@@ -8,7 +8,8 @@ import type { OpenApi } from '../openapi.js';
 import { operationIdOf } from '../openapi.js';
 
 const DOCUMENT = '/panel/api/openapi.json';
-const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}) => TestPanel.boot({ ...options, plugins: [new FakeEngine().plugin, ...(options.plugins ?? [])] });
+const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}) =>
+  TestPanel.boot({ ...options, plugins: [new FakeEngine().plugin, ...(options.plugins ?? [])] });
 
 test('the document is OpenAPI 3.1 by an independent validator', async (t) => {
   await using panel = await boot();
@@ -42,14 +43,20 @@ test('every route of the panel is in it, once, and can be told from the others',
   await using panel = await boot();
   const { paths, tags } = await panel.get<OpenApi>(DOCUMENT);
   const described = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
-  const served = panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel').map(({ path, route: { method } }) => `${method} ${path}`);
+  const served = panel.kernel.listeners
+    .routes()
+    .filter(({ route: { listener } }) => listener === 'panel')
+    .map(({ path, route: { method } }) => `${method} ${path}`);
   t.true(served.length > 20);
   t.deepEqual(described.sort(), served.sort());
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length, 'two operations have one id');
   for (const { operationId, tags: own } of operations) {
     t.regex(operationId, /^[a-z][A-Za-z0-9]*$/);
-    t.true(own.every((tag) => tags.some(({ name, description }) => name === tag && description !== '')), operationId);
+    t.true(
+      own.every((tag) => tags.some(({ name, description }) => name === tag && description !== '')),
+      operationId,
+    );
   }
   // Stable: made of method and path alone.
   t.is(operationIdOf('GET', '/panel/api/clients/get/{email}'), 'getClientsGetByEmail');
@@ -59,11 +66,33 @@ test('every route of the panel is in it, once, and can be told from the others',
 
 const errors = defineErrors('sample', { LATE: [409, 'it is late'], EARLY: [409, 'it is early'], GONE: [404, 'it is gone'] });
 const sample = definePlugin({
-  name: 'sample', version: '1.0.0', api: 1, about: 'A sample.',
+  name: 'sample',
+  version: '1.0.0',
+  api: 1,
+  about: 'A sample.',
   routes: () => [
-    route({ method: 'PUT', path: '/panel/api/sample/{id}', doc: 'Does it.', params: shape({ id: int().min(1).description('which') }), query: shape({ how: text() }), body: shape({ what: text() }), form: true, reply: payload(shape({ done: int() })), errors: [errors.LATE, errors.EARLY, errors.GONE], handle: () => ({ done: 1 }) }),
+    route({
+      method: 'PUT',
+      path: '/panel/api/sample/{id}',
+      doc: 'Does it.',
+      params: shape({ id: int().min(1).description('which') }),
+      query: shape({ how: text() }),
+      body: shape({ what: text() }),
+      form: true,
+      reply: payload(shape({ done: int() })),
+      errors: [errors.LATE, errors.EARLY, errors.GONE],
+      handle: () => ({ done: 1 }),
+    }),
     route({ method: 'GET', path: '/panel/api/sample/open', auth: 'anyone', doc: 'Open.', reply: message(), handle: () => 'done' }),
-    route({ method: 'GET', path: '/panel/api/sample/fails', doc: 'Fails.', reply: message(), handle: () => { throw new Error('a bug'); } }),
+    route({
+      method: 'GET',
+      path: '/panel/api/sample/fails',
+      doc: 'Fails.',
+      reply: message(),
+      handle: () => {
+        throw new Error('a bug');
+      },
+    }),
   ],
 });
 
@@ -81,11 +110,16 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
   t.deepEqual(Object.keys(put?.responses ?? {}), ['200', '400', '401', '403', '404', '409', '413', '415', 'default']);
   t.is(put?.responses['409']?.['description'], '`SAMPLE_LATE`: it is late\n\n`SAMPLE_EARLY`: it is early');
   const done = { type: 'object', properties: { done: { type: 'integer' } }, required: ['done'] };
-  t.like(put?.responses['200'], { content: { 'application/json': { schema: { required: ['success', 'msg', 'obj'], properties: { success: { const: true }, obj: done } } } } });
+  t.like(put?.responses['200'], {
+    content: { 'application/json': { schema: { required: ['success', 'msg', 'obj'], properties: { success: { const: true }, obj: done } } } },
+  });
   const open = paths['/panel/api/sample/open']?.['get'];
   t.deepEqual(open?.security, []);
   t.deepEqual(Object.keys(open?.responses ?? {}), ['200', 'default']);
-  t.deepEqual(tags.find(({ name }) => name === 'sample'), { name: 'sample', description: 'A sample.' });
+  t.deepEqual(
+    tags.find(({ name }) => name === 'sample'),
+    { name: 'sample', description: 'A sample.' },
+  );
 });
 
 test('what is not served is not in it: plugins that are absent, and those that are switched off', async (t) => {
@@ -107,7 +141,13 @@ test('its server is the base path of the panel', async (t) => {
 });
 
 test('a part that cannot be described is a warning, once, and the rest is described', async (t) => {
-  const odd = definePlugin({ name: 'odd', version: '1.0.0', api: 1, about: 'Odd.', routes: () => [route({ method: 'GET', path: '/panel/api/odd/{x}', doc: 'Odd.', reply: message(), handle: () => '' })] });
+  const odd = definePlugin({
+    name: 'odd',
+    version: '1.0.0',
+    api: 1,
+    about: 'Odd.',
+    routes: () => [route({ method: 'GET', path: '/panel/api/odd/{x}', doc: 'Odd.', reply: message(), handle: () => '' })],
+  });
   await using panel = await boot({ plugins: [odd] });
   await panel.get(DOCUMENT);
   t.true('/panel/api/odd/{x}' in (await panel.get<OpenApi>(DOCUMENT)).paths);

@@ -53,24 +53,44 @@ for (const [field, values] of Object.entries(WRONG)) {
       await refused(t, panel, ADD, { body: { client, inboundIds: [inboundId] } }, { status: 400, code: 'KERNEL_INVALID', field: `client.${field}` });
       await refused(t, panel, '/panel/api/clients/update/other', { body: { [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
     }
-    const answer = await panel.call<{ created: number; skipped: { email: string; reason: string; code: string }[] }>(BULK, { body: values.map((value) => ({ client: { email: 'new', [field]: value }, inboundIds: [inboundId] })) });
+    const answer = await panel.call<{ created: number; skipped: { email: string; reason: string; code: string }[] }>(BULK, {
+      body: values.map((value) => ({ client: { email: 'new', [field]: value }, inboundIds: [inboundId] })),
+    });
     t.is(answer.status, 200);
     t.is(answer.body.obj.created, 0);
     t.is(answer.body.obj.skipped.length, values.length);
-    t.true(answer.body.obj.skipped.every(({ code, reason }) => code === 'KERNEL_INVALID' && reason.includes(field)), answer.text);
+    t.true(
+      answer.body.obj.skipped.every(({ code, reason }) => code === 'KERNEL_INVALID' && reason.includes(field)),
+      answer.text,
+    );
   });
 }
 
 test.serial('inboundIds must be a list of ids of inbounds that are there', async (t) => {
   const client = { email: 'new' };
-  for (const inboundIds of [undefined, null, [], 'all', inboundId, {}]) await refused(t, panel, ADD, { body: { client, inboundIds } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds' });
-  for (const id of ['1', null, 0, -1, 1.5, UNSAFE, [inboundId]]) await refused(t, panel, ADD, { body: { client, inboundIds: [id] } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds.0' });
-  await refused(t, panel, ADD, { body: { client, inboundIds: [inboundId, 4711] } }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'inboundIds', says: '4711' });
-  await refused(t, panel, ADD, { body: { client, inboundIds: Array<number>(1001).fill(inboundId) } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds' });
+  for (const inboundIds of [undefined, null, [], 'all', inboundId, {}])
+    await refused(t, panel, ADD, { body: { client, inboundIds } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds' });
+  for (const id of ['1', null, 0, -1, 1.5, UNSAFE, [inboundId]])
+    await refused(t, panel, ADD, { body: { client, inboundIds: [id] } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds.0' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { client, inboundIds: [inboundId, 4711] } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'inboundIds', says: '4711' },
+  );
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { client, inboundIds: Array<number>(1001).fill(inboundId) } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds' },
+  );
 });
 
 test.serial('a client must be an object', async (t) => {
-  for (const client of [undefined, null, 'new', 5, [], [{ email: 'new' }]]) await refused(t, panel, ADD, { body: { client, inboundIds: [inboundId] } }, { status: 400, code: 'KERNEL_INVALID', field: 'client' });
+  for (const client of [undefined, null, 'new', 5, [], [{ email: 'new' }]])
+    await refused(t, panel, ADD, { body: { client, inboundIds: [inboundId] } }, { status: 400, code: 'KERNEL_INVALID', field: 'client' });
   await refused(t, panel, ADD, { body: { client: {}, inboundIds: [inboundId] } }, { status: 400, code: 'KERNEL_INVALID', field: 'client.email' });
 });
 
@@ -91,7 +111,13 @@ for (const [field, code, values] of TAKEN) {
 
 test.serial('emails that differ only in the composition of a letter are one email', async (t) => {
   await panel.addClient('caf\u00e9', [inboundId]);
-  await refused(t, panel, ADD, { body: { client: { email: 'cafe\u0301' }, inboundIds: [inboundId] } }, { status: 409, code: 'CLIENTS_EMAIL_TAKEN', field: 'client.email' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { client: { email: 'cafe\u0301' }, inboundIds: [inboundId] } },
+    { status: 409, code: 'CLIENTS_EMAIL_TAKEN', field: 'client.email' },
+  );
 });
 
 test.serial('a client that is not there is not found', async (t) => {
@@ -107,14 +133,29 @@ test.serial('a client that is not there is not found', async (t) => {
 const JSON_TYPE = { 'content-type': 'application/json' };
 test.serial('a body of the wrong shape is refused with a reason', async (t) => {
   for (const path of [ADD, '/panel/api/clients/update/other']) {
-    for (const rawBody of ['[]', '"text"', '5', 'false']) await refused(t, panel, path, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
-    for (const rawBody of ['{', '{"email":"x"', '{"totalGB":NaN}', "{'email':'x'}"]) await refused(t, panel, path, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' });
+    for (const rawBody of ['[]', '"text"', '5', 'false'])
+      await refused(t, panel, path, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
+    for (const rawBody of ['{', '{"email":"x"', '{"totalGB":NaN}', "{'email':'x'}"])
+      await refused(t, panel, path, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' });
     await refused(t, panel, path, { rawBody: '{"email":"x"}', headers: { 'content-type': 'text/plain' } }, { status: 415, code: 'KERNEL_UNSUPPORTED_BODY' });
-    await refused(t, panel, path, { rawBody: 'email=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, { status: 415, code: 'KERNEL_UNSUPPORTED_BODY' });
+    await refused(
+      t,
+      panel,
+      path,
+      { rawBody: 'email=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      { status: 415, code: 'KERNEL_UNSUPPORTED_BODY' },
+    );
   }
   for (const rawBody of ['null', '', '{}']) await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID' });
-  for (const rawBody of ['{}', '"text"', '5', '{"client":{"email":"x"},"inboundIds":[1]}']) await refused(t, panel, BULK, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'array' });
-  await refused(t, panel, ADD, { rawBody: JSON.stringify({ client: { email: 'x'.repeat(11 * 1024 * 1024) }, inboundIds: [inboundId] }), headers: JSON_TYPE }, { status: 413, code: 'KERNEL_TOO_LARGE' });
+  for (const rawBody of ['{}', '"text"', '5', '{"client":{"email":"x"},"inboundIds":[1]}'])
+    await refused(t, panel, BULK, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'array' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { rawBody: JSON.stringify({ client: { email: 'x'.repeat(11 * 1024 * 1024) }, inboundIds: [inboundId] }), headers: JSON_TYPE },
+    { status: 413, code: 'KERNEL_TOO_LARGE' },
+  );
 });
 
 test.serial('bulkCreate takes up to 10,000 items', async (t) => {
@@ -122,8 +163,10 @@ test.serial('bulkCreate takes up to 10,000 items', async (t) => {
 });
 
 test.serial('numbers of a page must be numbers', async (t) => {
-  for (const query of ['page=x', 'page=-1', 'page=1.5', 'page=NaN', `page=${UNSAFE}`, 'page=1&page=2']) await refused(t, panel, `/panel/api/clients/list/paged?${query}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'page' });
-  for (const query of ['pageSize=all', 'pageSize=-5']) await refused(t, panel, `/panel/api/clients/list/paged?${query}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'pageSize' });
+  for (const query of ['page=x', 'page=-1', 'page=1.5', 'page=NaN', `page=${UNSAFE}`, 'page=1&page=2'])
+    await refused(t, panel, `/panel/api/clients/list/paged?${query}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'page' });
+  for (const query of ['pageSize=all', 'pageSize=-5'])
+    await refused(t, panel, `/panel/api/clients/list/paged?${query}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'pageSize' });
   await refused(t, panel, `/panel/api/clients/list/paged?search=${'x'.repeat(256)}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'search' });
 });
 
@@ -145,7 +188,15 @@ test.serial('bulkCreate skips what it cannot create, each with email, code and r
   const answer = await panel.call<{ created: number; skipped: { email: string; code: string; reason: string }[] }>(BULK, { body });
   t.is(answer.body.obj.created, 2);
   t.deepEqual(answer.body.obj.skipped.map(({ email, code }) => `${email} ${code}`).sort(), [
-    ' KERNEL_INVALID', ' KERNEL_INVALID', ' KERNEL_INVALID', 'GOOD-1 CLIENTS_EMAIL_TAKEN', 'late CLIENTS_SUB_ID_TAKEN', 'lost INBOUNDS_NOT_FOUND', 'no inbounds KERNEL_INVALID', 'somebody@example.com CLIENTS_EMAIL_TAKEN', 'twin CLIENTS_UUID_TAKEN',
+    ' KERNEL_INVALID',
+    ' KERNEL_INVALID',
+    ' KERNEL_INVALID',
+    'GOOD-1 CLIENTS_EMAIL_TAKEN',
+    'late CLIENTS_SUB_ID_TAKEN',
+    'lost INBOUNDS_NOT_FOUND',
+    'no inbounds KERNEL_INVALID',
+    'somebody@example.com CLIENTS_EMAIL_TAKEN',
+    'twin CLIENTS_UUID_TAKEN',
   ]);
   t.true(answer.body.obj.skipped.every(({ reason }) => reason !== ''));
   t.false((await panel.get<{ enable: boolean }>('/panel/api/clients/get/good-2')).enable);

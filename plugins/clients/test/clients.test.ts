@@ -29,9 +29,43 @@ test('a new client gets credentials of its own and every described field', async
   await panel.addClient('a', [inboundId, inboundId]);
   await panel.addClient('b', [inboundId], { subId: ' ', password: '', uuid: '', id: '' });
   const [a, b] = [await get(panel, 'a'), await get(panel, 'b')];
-  const fields = ['id', 'email', 'subId', 'uuid', 'password', 'flow', 'totalGB', 'expiryTime', 'enable', 'limitIp', 'limitHwid', 'tgId', 'group', 'comment', 'reset', 'resetDay', 'resetMax', 'reverse', 'inboundIds', 'traffic', 'createdAt', 'updatedAt', 'externalLinks'];
+  const fields = [
+    'id',
+    'email',
+    'subId',
+    'uuid',
+    'password',
+    'flow',
+    'totalGB',
+    'expiryTime',
+    'enable',
+    'limitIp',
+    'limitHwid',
+    'tgId',
+    'group',
+    'comment',
+    'reset',
+    'resetDay',
+    'resetMax',
+    'reverse',
+    'inboundIds',
+    'traffic',
+    'createdAt',
+    'updatedAt',
+    'externalLinks',
+  ];
   t.deepEqual(Object.keys(a).sort(), fields.sort());
-  t.like(a, { enable: true, totalGB: 0, expiryTime: 0, inboundIds: [inboundId], group: '', comment: '', reverse: null, createdAt: clock.now(), updatedAt: clock.now() });
+  t.like(a, {
+    enable: true,
+    totalGB: 0,
+    expiryTime: 0,
+    inboundIds: [inboundId],
+    group: '',
+    comment: '',
+    reverse: null,
+    createdAt: clock.now(),
+    updatedAt: clock.now(),
+  });
   for (const client of [a, b]) {
     t.regex(client.uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     t.true(client.subId.length >= 16 && client.password.length >= 16);
@@ -40,7 +74,7 @@ test('a new client gets credentials of its own and every described field', async
   t.deepEqual(engine.users.get(`i${inboundId}.c${a.id}`), { protocol: 'vless', id: a.uuid, flow: '' });
 });
 
-test('id in a client body: a UUID is the uuid, a number is somebody else\'s row number', async (t) => {
+test("id in a client body: a UUID is the uuid, a number is somebody else's row number", async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
   t.is((await panel.addClient('wire', [inboundId], { id: UUID.toUpperCase() })).uuid, UUID);
@@ -56,7 +90,9 @@ test('keys that nobody knows are ignored, an email is trimmed, and enable and a 
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const inboundId = await panel.addInbound();
-  await panel.get('/panel/api/clients/add', { body: { client: { email: '  spaced  ', whatever: 1, up: 5, depletedCause: 'quota', createdAt: 5 }, inboundIds: [inboundId], more: 1 } });
+  await panel.get('/panel/api/clients/add', {
+    body: { client: { email: '  spaced  ', whatever: 1, up: 5, depletedCause: 'quota', createdAt: 5 }, inboundIds: [inboundId], more: 1 },
+  });
   t.like(await get(panel, 'spaced'), { email: 'spaced', enable: true, traffic: { up: 0 } });
   t.false((await panel.addClient('off', [inboundId], { enable: false }))['enable']);
   t.false((await panel.addClient('past', [inboundId], { expiryTime: 1000 }))['enable']);
@@ -144,7 +180,10 @@ test('a renamed client keeps its number, credentials and bytes; another case of 
   await update(panel, 'zebra', { email: 'Zebra' });
   t.is((await get(panel, 'zebra')).email, 'Zebra');
   const { items } = await panel.get<{ items: Client[] }>('/panel/api/clients/list/paged?sort=email');
-  t.deepEqual(items.map(({ email }) => email), ['middle', 'Zebra']);
+  t.deepEqual(
+    items.map(({ email }) => email),
+    ['middle', 'Zebra'],
+  );
   t.is((await panel.addClient('old', [inboundId])).id, 3);
 });
 
@@ -154,13 +193,34 @@ test('of requests for one email at the same time exactly one wins, and the other
   const add = (client: object) => panel.call<{ issues: { path: string }[] }>('/panel/api/clients/add', { body: { client, inboundIds } });
   const codes = async (clients: object[]) => {
     const answers = await Promise.all(clients.map(add));
-    t.deepEqual(answers.filter(({ status }) => status === 409).map(({ body }) => body.obj.issues.length), clients.slice(1).map(() => 1));
+    t.deepEqual(
+      answers.filter(({ status }) => status === 409).map(({ body }) => body.obj.issues.length),
+      clients.slice(1).map(() => 1),
+    );
     return answers.map(({ status, body }) => `${status} ${body.code ?? body.obj?.issues[0]?.path ?? ''}`).sort();
   };
   t.deepEqual(await codes([{ email: 'same' }, { email: 'SAME' }, { email: 'same' }]), ['200 ', '409 CLIENTS_EMAIL_TAKEN', '409 CLIENTS_EMAIL_TAKEN']);
-  t.deepEqual(await codes([{ email: 'a', subId: 'one' }, { email: 'b', subId: 'one' }]), ['200 ', '409 CLIENTS_SUB_ID_TAKEN']);
-  t.deepEqual(await codes([{ email: 'c', uuid: UUID }, { email: 'd', id: UUID.replace('4f6e', '1111') }]), ['200 ', '409 CLIENTS_UUID_TAKEN']);
-  t.deepEqual(await codes([{ email: 'e', password: 'one' }, { email: 'f', password: 'one' }]), ['200 ', '409 CLIENTS_PASSWORD_TAKEN']);
+  t.deepEqual(
+    await codes([
+      { email: 'a', subId: 'one' },
+      { email: 'b', subId: 'one' },
+    ]),
+    ['200 ', '409 CLIENTS_SUB_ID_TAKEN'],
+  );
+  t.deepEqual(
+    await codes([
+      { email: 'c', uuid: UUID },
+      { email: 'd', id: UUID.replace('4f6e', '1111') },
+    ]),
+    ['200 ', '409 CLIENTS_UUID_TAKEN'],
+  );
+  t.deepEqual(
+    await codes([
+      { email: 'e', password: 'one' },
+      { email: 'f', password: 'one' },
+    ]),
+    ['200 ', '409 CLIENTS_PASSWORD_TAKEN'],
+  );
   t.is((await panel.get<{ total: number }>('/panel/api/clients/list/paged')).total, 4);
 });
 
@@ -197,7 +257,10 @@ test('a client attached while its inbound is deleted is refused or without it, a
     panel.call(`/panel/api/inbounds/del/${goes}`, { method: 'POST' }),
     ...[1, 2, 3, 4].map((i) => panel.call('/panel/api/clients/add', { body: { client: { email: `c${i}` }, inboundIds: [stays, goes] } })),
   ]);
-  t.true(adds.every(({ status, body }) => status === 200 || (status === 404 && body.code === 'INBOUNDS_NOT_FOUND')), JSON.stringify(adds.map(({ text }) => text)));
+  t.true(
+    adds.every(({ status, body }) => status === 200 || (status === 404 && body.code === 'INBOUNDS_NOT_FOUND')),
+    JSON.stringify(adds.map(({ text }) => text)),
+  );
   const { items } = await panel.get<{ items: Client[] }>('/panel/api/clients/list/paged');
   t.is(items.length, adds.filter(({ status }) => status === 200).length);
   t.true(items.every(({ inboundIds }) => inboundIds.join() === String(stays)));

@@ -38,7 +38,8 @@ async function boot(inbounds = 2) {
   return { engine, clock, panel, ids: ids as [number, number], poll, [Symbol.asyncDispose]: () => panel[Symbol.asyncDispose]() };
 }
 /** What a panel has that starts on the same data. */
-const attachments = async (panel: TestPanel): Promise<Record<string, number[]>> => Object.fromEntries((await panel.get<Client[]>(`${API}/list`)).map(({ email, inboundIds }) => [email, inboundIds]));
+const attachments = async (panel: TestPanel): Promise<Record<string, number[]>> =>
+  Object.fromEntries((await panel.get<Client[]>(`${API}/list`)).map(({ email, inboundIds }) => [email, inboundIds]));
 
 test('list has every client whole, by id', async (t) => {
   await using world = await boot();
@@ -47,7 +48,10 @@ test('list has every client whole, by id', async (t) => {
   await panel.addClient('z', ids);
   await panel.addClient('a', [ids[0]]);
   const all = await panel.get<Client[]>(`${API}/list`);
-  t.deepEqual(all.map(({ email }) => email), ['z', 'a']);
+  t.deepEqual(
+    all.map(({ email }) => email),
+    ['z', 'a'],
+  );
   const { externalLinks: _, ...single } = await get(panel, 'z');
   t.deepEqual(all[0], single as unknown as Client);
   t.deepEqual((await panel.get<{ items: Client[] }>(`${API}/list/paged`)).items, all);
@@ -56,7 +60,11 @@ test('list has every client whole, by id', async (t) => {
 test('get/tgId finds the newest with that id and names the others', async (t) => {
   await using world = await boot();
   const { panel, ids, clock } = world;
-  for (const [email, tgId] of [['old', 5], ['new', 5], ['other', 6]] as const) {
+  for (const [email, tgId] of [
+    ['old', 5],
+    ['new', 5],
+    ['other', 6],
+  ] as const) {
     await panel.addClient(email, ids, { tgId });
     clock.tick(10);
   }
@@ -76,7 +84,12 @@ test('attach and detach change what is sent, tell the core of nothing else, and 
   engine.told.length = 0;
   await post(panel, 'a/attach', { inboundIds: [three, two, three, one] });
   t.deepEqual((await get(panel, 'a')).inboundIds, [one, two, three]);
-  t.deepEqual(engine.told, [[{ inboundId: three, clientId: id }, { inboundId: two, clientId: id }]]);
+  t.deepEqual(engine.told, [
+    [
+      { inboundId: three, clientId: id },
+      { inboundId: two, clientId: id },
+    ],
+  ]);
   t.true(engine.users.has(`i${two}.c${id}`) && engine.users.has(`i${three}.c${id}`));
   await post(panel, 'a/attach', { inboundIds: [two] });
   await post(panel, 'a/detach', { inboundIds: [one, three, 999] });
@@ -95,7 +108,14 @@ test('attach and detach refuse unknown clients, unknown inbounds and bad lists',
   await panel.addClient('a', [ids[0]]);
   for (const what of ['attach', 'detach']) {
     await refused(t, panel, `${API}/nobody/${what}`, { body: { inboundIds: ids } }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
-    for (const inboundIds of [undefined, 5, ['1'], [0], [1.5], [null]]) await refused(t, panel, `${API}/a/${what}`, { body: { inboundIds } }, { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(inboundIds) ? 'inboundIds.0' : 'inboundIds' });
+    for (const inboundIds of [undefined, 5, ['1'], [0], [1.5], [null]])
+      await refused(
+        t,
+        panel,
+        `${API}/a/${what}`,
+        { body: { inboundIds } },
+        { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(inboundIds) ? 'inboundIds.0' : 'inboundIds' },
+      );
   }
   await refused(t, panel, `${API}/a/attach`, { body: { inboundIds: [ids[1], 999] } }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'inboundIds' });
 });
@@ -184,9 +204,11 @@ test('resetTraffic begins anew and switches on; updateTraffic sets; both mind th
   await post(panel, 'updateTraffic/quota', { upload: 60, download: 40 });
   t.like(await get(panel, 'quota'), { enable: false, traffic: { up: 60, down: 40 } });
   t.is([...engine.users.keys()].filter((name) => name.endsWith('.c1')).length, 0);
-  for (const path of ['resetTraffic/nobody', 'updateTraffic/nobody']) await refused(t, panel, `${API}/${path}`, { body: { upload: 1, download: 1 } }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
+  for (const path of ['resetTraffic/nobody', 'updateTraffic/nobody'])
+    await refused(t, panel, `${API}/${path}`, { body: { upload: 1, download: 1 } }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
   for (const field of ['upload', 'download']) {
-    for (const value of [-1, 1.5, '5', null, Number.MAX_SAFE_INTEGER + 1]) await refused(t, panel, `${API}/updateTraffic/off`, { body: { upload: 1, download: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
+    for (const value of [-1, 1.5, '5', null, Number.MAX_SAFE_INTEGER + 1])
+      await refused(t, panel, `${API}/updateTraffic/off`, { body: { upload: 1, download: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
   }
 });
 
@@ -230,15 +252,22 @@ test('bulkAdjust decides each part on its own', async (t) => {
   const { panel, ids, clock } = world;
   const now = clock.now();
   const clients: Record<string, Record<string, unknown>> = {
-    both: { expiryTime: now + DAY, totalGB: 100 }, never: { totalGB: 100 }, unlimited: { expiryTime: now + DAY }, waiting: { expiryTime: -2 * DAY, totalGB: 100 },
-    past: { expiryTime: now - DAY, totalGB: 100 }, pastOff: { expiryTime: now - DAY, totalGB: 100, enable: false },
+    both: { expiryTime: now + DAY, totalGB: 100 },
+    never: { totalGB: 100 },
+    unlimited: { expiryTime: now + DAY },
+    waiting: { expiryTime: -2 * DAY, totalGB: 100 },
+    past: { expiryTime: now - DAY, totalGB: 100 },
+    pastOff: { expiryTime: now - DAY, totalGB: 100, enable: false },
   };
   for (const [email, fields] of Object.entries(clients)) await panel.addClient(email, [ids[0]], fields);
   await post(panel, 'bulkDisable', { emails: ['pastOff'] });
   const emails = [...Object.keys(clients), 'nobody'];
   const more = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', { emails, addDays: 2, addBytes: 50 });
   t.is(more.adjusted, 6);
-  t.deepEqual(more.skipped.map(({ email, reason }) => `${email}: ${reason}`), ['nobody: client not found', 'never: unlimited expiry', 'unlimited: unlimited traffic']);
+  t.deepEqual(
+    more.skipped.map(({ email, reason }) => `${email}: ${reason}`),
+    ['nobody: client not found', 'never: unlimited expiry', 'unlimited: unlimited traffic'],
+  );
   t.like(await get(panel, 'both'), { expiryTime: now + 3 * DAY, totalGB: 150 });
   t.like(await get(panel, 'never'), { expiryTime: 0, totalGB: 150 });
   t.like(await get(panel, 'unlimited'), { expiryTime: now + 3 * DAY, totalGB: 0 });
@@ -253,13 +282,26 @@ test('bulkAdjust decides each part on its own', async (t) => {
   const flow = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', { emails: ['both'], flow: 'xtls-rprx-vision' });
   t.is(flow.adjusted, 0, 'plain tcp has no use for a flow');
   await refused(t, panel, `${API}/bulkAdjust`, { body: { emails } }, { status: 400, code: 'CLIENTS_NOTHING_TO_ADJUST', field: 'addDays' });
-  for (const [field, value] of [['addDays', 1.5], ['addBytes', '5'], ['flow', 'fast'], ['limitHwid', -1]] as const) await refused(t, panel, `${API}/bulkAdjust`, { body: { emails, addDays: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
+  for (const [field, value] of [
+    ['addDays', 1.5],
+    ['addBytes', '5'],
+    ['flow', 'fast'],
+    ['limitHwid', -1],
+  ] as const)
+    await refused(t, panel, `${API}/bulkAdjust`, { body: { emails, addDays: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
 });
 
 test('bulkDel, delDepleted, delOrphans and delAllClients remove whom they mean', async (t) => {
   await using world = await boot();
   const { panel, engine, ids } = world;
-  const clients: [string, number[], Record<string, unknown>][] = [['a', ids, {}], ['b', [ids[0]], {}], ['past', ids, { expiryTime: 5 }], ['renews', [ids[1]], { expiryTime: 5, resetDay: 3 }], ['orphan', [ids[0]], {}], ['second', [ids[1]], {}]];
+  const clients: [string, number[], Record<string, unknown>][] = [
+    ['a', ids, {}],
+    ['b', [ids[0]], {}],
+    ['past', ids, { expiryTime: 5 }],
+    ['renews', [ids[1]], { expiryTime: 5, resetDay: 3 }],
+    ['orphan', [ids[0]], {}],
+    ['second', [ids[1]], {}],
+  ];
   for (const [email, inboundIds, fields] of clients) await panel.addClient(email, inboundIds, fields);
   await post(panel, 'orphan/detach', { inboundIds: ids });
   t.deepEqual(await post(panel, 'delDepleted'), { deleted: 1 } as unknown as null);
@@ -279,12 +321,24 @@ test('bulkAttach and bulkDetach', async (t) => {
   const { panel, engine, ids } = world;
   await panel.addClient('a', [ids[0]]);
   await panel.addClient('b', [ids[1]]);
-  const on = await post<{ attached: string[]; skipped: string[]; errors: string[] }>(panel, 'bulkAttach', { emails: ['a', 'b', 'A', 'nobody'], inboundIds: [...ids, 999] });
-  t.deepEqual([on.attached, on.skipped], [['a', 'b'], ['a', 'b']]);
+  const on = await post<{ attached: string[]; skipped: string[]; errors: string[] }>(panel, 'bulkAttach', {
+    emails: ['a', 'b', 'A', 'nobody'],
+    inboundIds: [...ids, 999],
+  });
+  t.deepEqual(
+    [on.attached, on.skipped],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+  );
   t.deepEqual(on.errors, ['nobody: client not found', 'inbound 999: there is no inbound with this id']);
   t.is(engine.users.size, 4);
   await post(panel, 'b/detach', { inboundIds: [ids[0]] });
-  const off = await post<{ detached: string[]; skipped: string[]; errors: string[] }>(panel, 'bulkDetach', { emails: ['a', 'b', 'nobody'], inboundIds: [ids[0]] });
+  const off = await post<{ detached: string[]; skipped: string[]; errors: string[] }>(panel, 'bulkDetach', {
+    emails: ['a', 'b', 'nobody'],
+    inboundIds: [ids[0]],
+  });
   t.deepEqual([off.detached, off.skipped, off.errors], [['a'], ['b'], ['nobody: client not found']]);
   t.deepEqual(await attachments(panel), { a: [ids[1]], b: [ids[1]] });
 });
@@ -293,7 +347,14 @@ test('calls over many clients refuse bodies of the wrong shape', async (t) => {
   await using world = await boot();
   const { panel, ids } = world;
   for (const path of ['bulkEnable', 'bulkDisable', 'bulkDel', 'bulkAdjust', 'bulkResetTraffic', 'bulkAttach', 'bulkDetach']) {
-    for (const emails of [undefined, 'a', [5], [null], Array.from({ length: 10_001 }, () => 'a')]) await refused(t, panel, `${API}/${path}`, { body: { emails, inboundIds: ids, addDays: 1 } }, { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(emails) && emails.length === 1 ? 'emails.0' : 'emails' });
+    for (const emails of [undefined, 'a', [5], [null], Array.from({ length: 10_001 }, () => 'a')])
+      await refused(
+        t,
+        panel,
+        `${API}/${path}`,
+        { body: { emails, inboundIds: ids, addDays: 1 } },
+        { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(emails) && emails.length === 1 ? 'emails.0' : 'emails' },
+      );
   }
   await refused(t, panel, `${API}/bulkDel`, { body: { emails: ['a'], keepTraffic: 'yes' } }, { status: 400, code: 'KERNEL_INVALID', field: 'keepTraffic' });
   await refused(t, panel, `${API}/bulkAttach`, { body: { emails: ['a'], inboundIds: [-1] } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds.0' });

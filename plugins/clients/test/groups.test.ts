@@ -19,9 +19,17 @@ test('groups are those that were created and those that clients name', async (t)
   const id = await panel.addInbound();
   t.deepEqual(await groups(panel), []);
   t.deepEqual(await post(panel, 'groups/create', { name: ' beta ' }), { name: 'beta' } as unknown as null);
-  for (const [email, group] of [['z', 'Alpha'], ['a', 'Alpha'], ['b', ''], ['c', 'gamma/x y']]) await panel.addClient(email ?? '', [id], { group });
+  for (const [email, group] of [
+    ['z', 'Alpha'],
+    ['a', 'Alpha'],
+    ['b', ''],
+    ['c', 'gamma/x y'],
+  ])
+    await panel.addClient(email ?? '', [id], { group });
   t.deepEqual(await groups(panel), [
-    { name: 'Alpha', clientCount: 2, trafficUsed: 0, up: 0, down: 0 }, { name: 'beta', clientCount: 0, trafficUsed: 0, up: 0, down: 0 }, { name: 'gamma/x y', clientCount: 1, trafficUsed: 0, up: 0, down: 0 },
+    { name: 'Alpha', clientCount: 2, trafficUsed: 0, up: 0, down: 0 },
+    { name: 'beta', clientCount: 0, trafficUsed: 0, up: 0, down: 0 },
+    { name: 'gamma/x y', clientCount: 1, trafficUsed: 0, up: 0, down: 0 },
   ]);
   t.deepEqual((await panel.get<{ groups: string[] }>(`${API}/list/paged`)).groups, ['Alpha', 'beta', 'gamma/x y']);
   t.deepEqual(await panel.get(`${API}/groups/Alpha/emails`), ['a', 'z']);
@@ -47,8 +55,20 @@ test('clients are put into groups and taken out; a group goes along when it is r
   t.deepEqual(await names(panel), ['two 0']);
   await post(panel, 'groups/bulkAdd', { emails: ['a'], group: 'two' });
   await post(panel, 'groups/create', { name: 'three' });
-  await refused(t, panel, `${API}/groups/rename`, { body: { oldName: 'two', newName: 'three' } }, { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'newName' });
-  await refused(t, panel, `${API}/groups/rename`, { body: { oldName: 'nobody', newName: 'four' } }, { status: 404, code: 'CLIENTS_GROUP_NOT_FOUND', field: 'oldName' });
+  await refused(
+    t,
+    panel,
+    `${API}/groups/rename`,
+    { body: { oldName: 'two', newName: 'three' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'newName' },
+  );
+  await refused(
+    t,
+    panel,
+    `${API}/groups/rename`,
+    { body: { oldName: 'nobody', newName: 'four' } },
+    { status: 404, code: 'CLIENTS_GROUP_NOT_FOUND', field: 'oldName' },
+  );
   t.deepEqual(await post(panel, 'groups/delete', { name: 'two' }), { affected: 1 } as unknown as null);
   t.deepEqual(await post(panel, 'groups/delete', { name: 'nobody' }), { affected: 0 } as unknown as null);
   t.deepEqual(await names(panel), ['three 0']);
@@ -95,8 +115,21 @@ test('the traffic of a group goes on when counters of its clients vanish, and be
 test('names that a group cannot have are refused', async (t) => {
   await using panel = await boot();
   for (const wrong of [undefined, null, 5, '', '   ', 'a\nb', 'x'.repeat(256), []]) {
-    for (const [path, field] of [['create', 'name'], ['delete', 'name'], ['resetTraffic', 'name'], ['rename', 'oldName'], ['rename', 'newName'], ['bulkAdd', 'group']] as const) {
-      await refused(t, panel, `${API}/groups/${path}`, { body: { name: 'x', oldName: 'x', newName: 'y', group: 'x', emails: [], [field]: wrong } }, { status: 400, code: 'KERNEL_INVALID', field });
+    for (const [path, field] of [
+      ['create', 'name'],
+      ['delete', 'name'],
+      ['resetTraffic', 'name'],
+      ['rename', 'oldName'],
+      ['rename', 'newName'],
+      ['bulkAdd', 'group'],
+    ] as const) {
+      await refused(
+        t,
+        panel,
+        `${API}/groups/${path}`,
+        { body: { name: 'x', oldName: 'x', newName: 'y', group: 'x', emails: [], [field]: wrong } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
     }
   }
 });

@@ -94,8 +94,14 @@ test.serial('autoRenew, hasTgId and hasComment: one side, the other, or both', a
 
 test.serial('every sort key, in either direction; ties by id, or along with the direction', async (t) => {
   const orders: Record<string, [string, string]> = {
-    enable: ['dfabce', 'abcedf'], email: ['abcdef', 'fedcba'], inboundIds: ['abdefc', 'cabdef'], traffic: ['bdefca', 'acfbde'],
-    remaining: ['fcabde', 'bdeacf'], expiryTime: ['bacdef', 'cdefab'], createdAt: ['abcdef', 'fedcba'], lastOnline: ['bdeacf', 'fcaedb'],
+    enable: ['dfabce', 'abcedf'],
+    email: ['abcdef', 'fedcba'],
+    inboundIds: ['abdefc', 'cabdef'],
+    traffic: ['bdefca', 'acfbde'],
+    remaining: ['fcabde', 'bdeacf'],
+    expiryTime: ['bacdef', 'cdefab'],
+    createdAt: ['abcdef', 'fedcba'],
+    lastOnline: ['bdeacf', 'fcaedb'],
   };
   for (const [sort, [up, down]] of Object.entries(orders)) {
     for (const again of ['', ' again']) {
@@ -105,7 +111,10 @@ test.serial('every sort key, in either direction; ties by id, or along with the 
   }
   t.is((await emails('sort=traffic&order=descend&status=active')).join(''), 'acbe');
   t.is((await emails('sort=constructor')).join(''), 'abcdef');
-  t.deepEqual((await panel.get<Page>('/panel/api/clients/list/paged?sort=traffic&order=descend&pageSize=2&page=2')).items.map(({ email }) => email), ['f', 'b']);
+  t.deepEqual(
+    (await panel.get<Page>('/panel/api/clients/list/paged?sort=traffic&order=descend&pageSize=2&page=2')).items.map(({ email }) => email),
+    ['f', 'b'],
+  );
 });
 
 test.serial('a sorted list follows what changes', async (t) => {
@@ -137,7 +146,19 @@ test.serial('expiring: how many days and GiB before the end is a setting', async
 });
 
 test.serial('what a parameter cannot be is refused by name', async (t) => {
-  for (const [field, value] of [['page', 'x'], ['page', '-1'], ['pageSize', '1.5'], ['expiryFrom', 'soon'], ['expiryTo', '1e99'], ['usageFrom', 'x'], ['usageTo', 'NaN'], ['autoRenew', 'maybe'], ['hasTgId', 'on'], ['hasComment', 'true'], ['search', 'x'.repeat(256)]]) {
+  for (const [field, value] of [
+    ['page', 'x'],
+    ['page', '-1'],
+    ['pageSize', '1.5'],
+    ['expiryFrom', 'soon'],
+    ['expiryTo', '1e99'],
+    ['usageFrom', 'x'],
+    ['usageTo', 'NaN'],
+    ['autoRenew', 'maybe'],
+    ['hasTgId', 'on'],
+    ['hasComment', 'true'],
+    ['search', 'x'.repeat(256)],
+  ]) {
     await refused(t, panel, `/panel/api/clients/list/paged?${field}=${value}`, {}, { status: 400, code: 'KERNEL_INVALID', field: field ?? '' });
   }
 });

@@ -9,7 +9,18 @@ interface Page {
   readonly page: number;
   readonly pageSize: number;
   readonly groups: readonly string[];
-  readonly summary: { readonly total: number; readonly active: number; readonly deactive: string[]; readonly deactiveCount: number; readonly depleted: string[]; readonly depletedCount: number; readonly expiring: string[]; readonly expiringCount: number; readonly online: string[]; readonly onlineCount: number };
+  readonly summary: {
+    readonly total: number;
+    readonly active: number;
+    readonly deactive: string[];
+    readonly deactiveCount: number;
+    readonly depleted: string[];
+    readonly depletedCount: number;
+    readonly expiring: string[];
+    readonly expiringCount: number;
+    readonly online: string[];
+    readonly onlineCount: number;
+  };
 }
 let engine: FakeEngine;
 let clock: FakeClock;
@@ -33,8 +44,15 @@ test.before(async () => {
     { email: 'offAndPast', expiryTime: 5, enable: false },
   ];
   // Random credentials may contain what a search looks for.
-  const numbered = Array.from({ length: 243 }, (_, i) => ({ email: `n${String(i).padStart(3, '0')}`, enable: i % 2 === 0, subId: `s-${i}`, password: `p-${i}` }));
-  const { created } = await panel.get<{ created: number }>('/panel/api/clients/bulkCreate', { body: [...named, ...numbered].map((client) => ({ client, inboundIds: [inboundId] })) });
+  const numbered = Array.from({ length: 243 }, (_, i) => ({
+    email: `n${String(i).padStart(3, '0')}`,
+    enable: i % 2 === 0,
+    subId: `s-${i}`,
+    password: `p-${i}`,
+  }));
+  const { created } = await panel.get<{ created: number }>('/panel/api/clients/bulkCreate', {
+    body: [...named, ...numbered].map((client) => ({ client, inboundIds: [inboundId] })),
+  });
   if (created !== 250) throw new Error(`${created} clients were created`);
   engine.move(inboundId, 2, 1, 2);
   engine.move(inboundId, 5, 50, 50);
@@ -46,8 +64,14 @@ test.after.always(() => panel?.[Symbol.asyncDispose]());
 test('pages of 25 by id, unless told otherwise; never more than 200', async (t) => {
   const first = await page();
   t.like(first, { page: 1, pageSize: 25, total: 250, filtered: 250 });
-  t.deepEqual(first.items.map(({ id }) => id), Array.from({ length: 25 }, (_, i) => i + 1));
-  t.deepEqual((await page('?page=3&pageSize=10')).items.map(({ id }) => id), Array.from({ length: 10 }, (_, i) => i + 21));
+  t.deepEqual(
+    first.items.map(({ id }) => id),
+    Array.from({ length: 25 }, (_, i) => i + 1),
+  );
+  t.deepEqual(
+    (await page('?page=3&pageSize=10')).items.map(({ id }) => id),
+    Array.from({ length: 10 }, (_, i) => i + 21),
+  );
   const most = await page('?pageSize=5000');
   t.is(most.pageSize, 200);
   t.is(most.items.length, 200);
@@ -75,7 +99,10 @@ test('a search looks into every field of a client, as it is written and in any c
   t.deepEqual([none.items.length, none.filtered, none.total, none.summary.total], [0, 0, 250, 250]);
   const some = await page('?search=n00&pageSize=3&page=2');
   t.like(some, { filtered: 10, total: 250 });
-  t.deepEqual(some.items.map(({ email }) => email), ['n003', 'n004', 'n005']);
+  t.deepEqual(
+    some.items.map(({ email }) => email),
+    ['n003', 'n004', 'n005'],
+  );
 });
 
 test('clients sort by email in either direction, whatever their case, and by id when the key is unknown', async (t) => {
@@ -105,7 +132,23 @@ test('the summary is over all clients, adds up, and stops naming them at 200', a
 test('an empty panel has a page of nothing', async (t) => {
   await using fresh = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   t.deepEqual(await fresh.get<Page>('/panel/api/clients/list/paged'), {
-    items: [], total: 0, filtered: 0, page: 1, pageSize: 25, groups: [],
-    summary: { total: 0, active: 0, deactive: [], deactiveCount: 0, depleted: [], depletedCount: 0, expiring: [], expiringCount: 0, online: [], onlineCount: 0 },
+    items: [],
+    total: 0,
+    filtered: 0,
+    page: 1,
+    pageSize: 25,
+    groups: [],
+    summary: {
+      total: 0,
+      active: 0,
+      deactive: [],
+      deactiveCount: 0,
+      depleted: [],
+      depletedCount: 0,
+      expiring: [],
+      expiringCount: 0,
+      online: [],
+      onlineCount: 0,
+    },
   });
 });

@@ -28,11 +28,20 @@ function shop(): Seen {
     ran: [],
     aborted: false,
     plugin: definePlugin({
-      name: 'shop', version: '1.0.0', api: 1, about: 'For a test.',
+      name: 'shop',
+      version: '1.0.0',
+      api: 1,
+      about: 'For a test.',
       commands: ({ clock, dataDirectory, log }) => [
         command({
-          name: 'shop sell', about: 'Sells.',
-          options: { amount: int().min(1).max(9).description('how many'), toWhom: optional(word().description('who buys')), giftWrap: withDefault(bool(), false), tag: optional(list(word())) },
+          name: 'shop sell',
+          about: 'Sells.',
+          options: {
+            amount: int().min(1).max(9).description('how many'),
+            toWhom: optional(word().description('who buys')),
+            giftWrap: withDefault(bool(), false),
+            tag: optional(list(word())),
+          },
           run: ({ options, say }) => {
             seen.ran.push({ ...options, at: clock.now() > 0 });
             say(`sold ${options.amount} in ${dataDirectory}`);
@@ -40,10 +49,17 @@ function shop(): Seen {
         }),
         command({ name: 'shop', about: 'Tells how it goes.', run: ({ say }) => say('well') }),
         command({ name: 'shop close', about: 'Fails in so many words.', run: () => Promise.reject(errors.SOLD_OUT()) }),
-        command({ name: 'shop burn', about: 'Breaks.', run: () => { throw new TypeError('no water'); } }),
+        command({
+          name: 'shop burn',
+          about: 'Breaks.',
+          run: () => {
+            throw new TypeError('no water');
+          },
+        }),
         command({ name: 'shop open', about: 'Works on a fresh folder.', fresh: true, run: ({ say }) => say('open') }),
         command({
-          name: 'shop wait', about: 'Waits for its end.',
+          name: 'shop wait',
+          about: 'Waits for its end.',
           run: async ({ signal, say }) => {
             say('waiting');
             await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -85,7 +101,10 @@ test('the longest name wins, options are read by their schemas', (t) => {
   };
   t.deepEqual(options('shop'), ['shop', {}]);
   t.deepEqual(options('shop', 'sell', '--amount', '3'), ['shop sell', { amount: 3, giftWrap: false }]);
-  t.deepEqual(options('shop', 'sell', '--amount=3', '--to-whom', 'Ada', '--gift-wrap', '--tag', 'a', '--tag', 'b'), ['shop sell', { amount: 3, toWhom: 'Ada', giftWrap: true, tag: ['a', 'b'] }]);
+  t.deepEqual(options('shop', 'sell', '--amount=3', '--to-whom', 'Ada', '--gift-wrap', '--tag', 'a', '--tag', 'b'), [
+    'shop sell',
+    { amount: 3, toWhom: 'Ada', giftWrap: true, tag: ['a', 'b'] },
+  ]);
 });
 
 test('what nobody understands is answered with a sentence that names it, and code 2', (t) => {
@@ -100,7 +119,8 @@ test('what nobody understands is answered with a sentence that names it, and cod
     [['shop', 'sell', '--amount', '1', 'x'], "Unexpected argument 'x'; weir shop sell --help tells the options"],
     [['shop', 'sel'], "Unexpected argument 'sel'; weir shop --help tells the options"],
     [['shop', '__proto__'], "Unexpected argument '__proto__'; weir shop --help tells the options"],
-  ] as const) t.deepEqual(understand(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
+  ] as const)
+    t.deepEqual(understand(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
   const others = commands.filter(({ name }) => name === 'shop sell' || name === 'shop close');
   t.deepEqual(understand(others, ['shop']), { text: 'there is no command "shop"; there is weir shop sell, weir shop close', exit: 2 });
 });
@@ -113,16 +133,22 @@ test('help tells of every command, or of one and its options', (t) => {
   };
   for (const { name, about } of commands) t.regex(String(text('--help')), new RegExp(`^ {2}${name} +${about}$`, 'm'));
   t.is(text(), text('-h'));
-  t.is(text('shop', 'sell', '--help'), 'weir shop sell [options]\nSells.\n\n  --amount <…>   how many\n  --to-whom <…>  who buys\n  --gift-wrap    \n  --tag <…>      ');
+  t.is(
+    text('shop', 'sell', '--help'),
+    'weir shop sell [options]\nSells.\n\n  --amount <…>   how many\n  --to-whom <…>  who buys\n  --gift-wrap    \n  --tag <…>      ',
+  );
   t.is(text('shop', '--help'), 'weir shop\nTells how it goes.');
 });
 
 test('plugins that cannot be listed, share a name or call a command strangely are named', (t) => {
-  const declares = (name: string, listed: NonNullable<Parameters<typeof definePlugin>[0]['commands']>) => definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', commands: listed });
+  const declares = (name: string, listed: NonNullable<Parameters<typeof definePlugin>[0]['commands']>) =>
+    definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', commands: listed });
   const called = (name: string) => () => [command({ name, about: 'Does.', run: () => undefined })];
   t.throws(() => declaredCommands([declares('a', called('x')), declares('b', called('x'))]), { message: 'the command x is declared by a and by b' });
   t.throws(() => declaredCommands([declares('a', called('--x'))]), { message: /plugin a declares a command "--x"/ });
-  t.throws(() => declaredCommands([declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never))]), { message: /^plugin a cannot list its commands before it is built/ });
+  t.throws(() => declaredCommands([declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never))]), {
+    message: /^plugin a cannot list its commands before it is built/,
+  });
 });
 
 test('in a running panel: words come as they are said, the exit code last', async (t) => {
@@ -136,7 +162,11 @@ test('in a running panel: words come as they are said, the exit code last', asyn
   t.is(await askPanel(directory, ['shop', 'close'], out), 1);
   t.is(await askPanel(directory, ['shop', 'burn'], out), 1);
   t.deepEqual(out.complained.slice(1), ['nothing is left; come again', 'no water']);
-  t.deepEqual(log.filter((line) => line.includes('plugin fault')).map((line) => line.includes('no water')), [true], 'a refusal is no fault, a bug is one');
+  t.deepEqual(
+    log.filter((line) => line.includes('plugin fault')).map((line) => line.includes('no water')),
+    [true],
+    'a refusal is no fault, a bug is one',
+  );
 });
 
 test('commands run beside each other', async (t) => {

@@ -11,7 +11,8 @@ test('every spelling of an address is one', (t) => {
 });
 
 test('what names no machine is no address', (t) => {
-  for (const text of ['', '@', 'a.example', '192.0.2', '192.0.2.256', '1:2:3', 'fe80::1%eth0', '[::1]', '127.0.0.1 or dst 0.0.0.0/0']) t.is(spell(text), undefined, text);
+  for (const text of ['', '@', 'a.example', '192.0.2', '192.0.2.256', '1:2:3', 'fe80::1%eth0', '[::1]', '127.0.0.1 or dst 0.0.0.0/0'])
+    t.is(spell(text), undefined, text);
 });
 
 test("the spelling is the kernel's", (t) => {
@@ -26,7 +27,12 @@ test("the spelling is the kernel's", (t) => {
 });
 
 test('an address is written as others read it', (t) => {
-  for (const [text, long] of [['192.0.2.7', '192.0.2.7'], ['2001:db8::7', '2001:0db8:0000:0000:0000:0000:0000:0007'], ['::', '0000:0000:0000:0000:0000:0000:0000:0000'], ['2001:db8::', '2001:0db8:0000:0000:0000:0000:0000:0000']] as const) {
+  for (const [text, long] of [
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8::7', '2001:0db8:0000:0000:0000:0000:0000:0007'],
+    ['::', '0000:0000:0000:0000:0000:0000:0000:0000'],
+    ['2001:db8::', '2001:0db8:0000:0000:0000:0000:0000:0000'],
+  ] as const) {
     t.is(written(spell(text) ?? ''), long);
     t.is(spell(long), spell(text));
   }

@@ -36,7 +36,8 @@ async function goesOn(panel: PanelProcess, state: Flow, what: string): Promise<v
   await panel.until(() => state.soFar > before + MIB / 2, what);
 }
 
-const openConnections = async (panel: PanelProcess, id: number) => (await panel.get<{ openConnections: { end: boolean; reason: string; ended: number; missed: number } }>(`/panel/api/inbounds/get/${id}`)).openConnections;
+const openConnections = async (panel: PanelProcess, id: number) =>
+  (await panel.get<{ openConnections: { end: boolean; reason: string; ended: number; missed: number } }>(`/panel/api/inbounds/get/${id}`)).openConnections;
 
 for (const [name, streamSettings] of Object.entries(streams)) {
   test(`over ${name}, a client that is switched off, deleted or depleted is cut within two polls, and nobody else`, async (t) => {

@@ -14,7 +14,10 @@ class World {
   readonly sockets = new Map<string, number>();
   readonly ended: string[][] = [];
   readonly gone = new Set<string>();
-  readonly inbounds = new Map<number, Partial<Inbound>>([[1, { id: 1, port: 443, protocol: 'vless', streamSettings: {} }], [2, { id: 2, port: 444, protocol: 'hysteria', streamSettings: {} }]]);
+  readonly inbounds = new Map<number, Partial<Inbound>>([
+    [1, { id: 1, port: 443, protocol: 'vless', streamSettings: {} }],
+    [2, { id: 2, port: 444, protocol: 'hysteria', streamSettings: {} }],
+  ]);
   readonly proxies = new Set<string>();
   readonly log: string[] = [];
   wanted = true;
@@ -106,7 +109,7 @@ test('the removal of somebody who has nothing open looks at no table', async (t)
 test('many removals at once are a few looks', async (t) => {
   const world = await started();
   const users = Array.from({ length: 100 }, (_, i) => user(i + 1));
-  users.forEach((one, i) => world.connect(one, 5000 + i));
+  for (const [i, one] of users.entries()) world.connect(one, 5000 + i);
   await Promise.all(users.map((one) => world.remove(one)));
   t.is(world.sockets.size, 0);
   t.true(world.reads <= 2, `${world.reads} looks`);
@@ -168,7 +171,10 @@ test('without the right, and without an engine that tells who is connected, noth
   const powerless = new World();
   powerless.hindrance = 'no right';
   const blind = new World(false);
-  for (const [world, reason] of [[powerless, 'no right'], [blind, 'the engine does not tell who is connected']] as const) {
+  for (const [world, reason] of [
+    [powerless, 'no right'],
+    [blind, 'the engine does not tell who is connected'],
+  ] as const) {
     await started(world);
     world.connect(user(1), 5001);
     await world.remove(user(1));

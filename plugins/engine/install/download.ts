@@ -43,7 +43,11 @@ async function fetchArchive(source: Source): Promise<Buffer> {
   let progress = '';
   const telling = setInterval(() => log.info('still downloading the core', { received: progress }), limits.tellMs);
   try {
-    const zip = await fetchFile(url, { limit: LARGEST, patience: limits, heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`) });
+    const zip = await fetchFile(url, {
+      limit: LARGEST,
+      patience: limits,
+      heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`),
+    });
     const digest = createHash('sha256').update(zip).digest('hex');
     if (digest !== expected.digest) throw new Error(`${url} is not what was expected: its SHA-256 is ${digest}, but ${expected.from} says ${expected.digest}`);
     return zip;

@@ -78,7 +78,10 @@ export async function fetchFile(url: string, options: FetchOptions): Promise<Buf
     return await read(response, options, silence);
   } catch (error) {
     controller.abort();
-    throw new Error(`${url}: ${reasonOf(controller.signal.reason instanceof Error && controller.signal.reason.name === 'Error' ? controller.signal.reason : error)}`, { cause: error });
+    throw new Error(
+      `${url}: ${reasonOf(controller.signal.reason instanceof Error && controller.signal.reason.name === 'Error' ? controller.signal.reason : error)}`,
+      { cause: error },
+    );
   } finally {
     silence.stop();
     whole.stop();

@@ -17,7 +17,11 @@ export interface CorePlaces {
 export type FoundCore = { readonly binary: string; readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built' };
 
 /** A folder may be "executable" too, and one called xray is not rare. */
-const isProgram = (path: string): Promise<boolean> => Promise.all([access(path, constants.X_OK), stat(path)]).then(([, found]) => found.isFile(), () => false);
+const isProgram = (path: string): Promise<boolean> =>
+  Promise.all([access(path, constants.X_OK), stat(path)]).then(
+    ([, found]) => found.isFile(),
+    () => false,
+  );
 
 async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) if (folder !== '' && (await isProgram(join(folder, 'xray')))) return resolve(folder, 'xray');
@@ -43,5 +47,7 @@ export async function findCore({ env, dataDirectory, log, patience }: CorePlaces
   if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
   log.warn('the core could not be downloaded; it is built instead, where Go is installed', { reason: downloaded.why });
   const built = await buildCore(env, log);
-  return 'binary' in built ? { binary: built.binary, source: 'built' } : { missing: `${nowhere}, none could be downloaded (${downloaded.why}), and none could be built: ${built.why}` };
+  return 'binary' in built
+    ? { binary: built.binary, source: 'built' }
+    : { missing: `${nowhere}, none could be downloaded (${downloaded.why}), and none could be built: ${built.why}` };
 }

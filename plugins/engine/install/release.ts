@@ -15,9 +15,17 @@ export const RELEASES = 'https://github.com/XTLS/Xray-core/releases/download';
 export const PROGRAM = process.platform === 'win32' ? 'xray.exe' : 'xray';
 
 /** A core of this version that was downloaded or built. In the user's cache folder: every checkout and test on this machine uses the same one. */
-export const keptCore = (env: Environment): string => join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'weir', 'core', `xray-${CORE_VERSION}-${process.platform}-${process.arch}`, PROGRAM);
+export const keptCore = (env: Environment): string =>
+  join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'weir', 'core', `xray-${CORE_VERSION}-${process.platform}-${process.arch}`, PROGRAM);
 
-const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'macos', win32: 'windows', freebsd: 'freebsd', openbsd: 'openbsd', android: 'android' };
+const SYSTEMS: Readonly<Record<string, string>> = {
+  linux: 'linux',
+  darwin: 'macos',
+  win32: 'windows',
+  freebsd: 'freebsd',
+  openbsd: 'openbsd',
+  android: 'android',
+};
 const MACHINES: Readonly<Record<string, string>> = { x64: '64', ia32: '32', arm64: 'arm64-v8a', s390x: 's390x', riscv64: 'riscv64', loong64: 'loong64' };
 
 export interface Machine {

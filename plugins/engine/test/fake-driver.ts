@@ -1,5 +1,16 @@
 // A core in memory: it keeps what it is told and refuses or fails as a test says.
-import { type Accepted, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from '../driver.js';
+import {
+  type Accepted,
+  type CoreBase,
+  type CoreDriver,
+  type CoreInbound,
+  type CoreProcess,
+  type CoreRecord,
+  CoreRefused,
+  CoreUnreachable,
+  type CoreUser,
+  type UserCounter,
+} from '../driver.js';
 
 type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
 
@@ -138,7 +149,10 @@ export class FakeDriver implements CoreDriver {
   }
   async counters(): Promise<UserCounter[]> {
     this.#call('counters');
-    return [{ name: 'i1.c1', up: 1, down: 2 }, { name: 'somebody else', up: 3, down: 4 }];
+    return [
+      { name: 'i1.c1', up: 1, down: 2 },
+      { name: 'somebody else', up: 3, down: 4 },
+    ];
   }
   /** lines of its log that nobody has read */
   readonly lines: Accepted[] = [];

@@ -8,7 +8,10 @@ import { composeCoreConfig, type CorePart, type JsonObject } from '../contract.j
 async function plan(...parts: CorePart[]) {
   const registry = new HookRegistry();
   const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
-  registry.add(tapper, tap(composeCoreConfig, (add) => add(...parts)));
+  registry.add(
+    tapper,
+    tap(composeCoreConfig, (add) => add(...parts)),
+  );
   return composePlan(new Hooks(registry, 'engine'), true);
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({ inbound: { id, tag, protocol: 'vless', config } });
@@ -23,19 +26,28 @@ test('the order of keys does not make another config', async (t) => {
 test('the order of a list does', async (t) => {
   const one = await plan(inbound('a', { list: [1, 2] }));
   const other = await plan(inbound('a', { list: [2, 1] }));
-  t.deepEqual(difference(other, recordOf(one)).put.map(({ tag }) => tag), ['a']);
+  t.deepEqual(
+    difference(other, recordOf(one)).put.map(({ tag }) => tag),
+    ['a'],
+  );
 });
 
 test('new and changed inbounds are put, missing ones removed, others left alone', async (t) => {
   const running = recordOf(await plan(inbound('same', { port: 1 }, 1), inbound('changed', { port: 2 }, 2), inbound('gone', { port: 3 }, 3)));
   const { put, remove } = difference(await plan(inbound('same', { port: 1 }, 1), inbound('changed', { port: 22 }, 2), inbound('new', { port: 4 }, 4)), running);
-  t.deepEqual(put.map(({ tag }) => tag), ['changed', 'new']);
+  t.deepEqual(
+    put.map(({ tag }) => tag),
+    ['changed', 'new'],
+  );
   t.deepEqual(remove, ['gone']);
 });
 
 test('an inbound whose change may not have been carried out is put again', async (t) => {
   const wanted = await plan(inbound('a', { port: 1 }));
-  t.deepEqual(difference(wanted, { ...recordOf(wanted), inbounds: { a: '' } }).put.map(({ tag }) => tag), ['a']);
+  t.deepEqual(
+    difference(wanted, { ...recordOf(wanted), inbounds: { a: '' } }).put.map(({ tag }) => tag),
+    ['a'],
+  );
 });
 
 test('an inbound does not change the base; outbounds and rules do', async (t) => {
@@ -48,11 +60,18 @@ test('an inbound does not change the base; outbounds and rules do', async (t) =>
 test('private targets are refused before every added rule, unless they are allowed', async (t) => {
   const registry = new HookRegistry();
   const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
-  registry.add(tapper, tap(composeCoreConfig, (add) => add({ rule: { type: 'field', network: 'tcp', outboundTag: 'direct' } })));
-  const rulesOf = async (allow: boolean) => ((await composePlan(new Hooks(registry, 'engine'), allow)).base['routing'] as { rules: { outboundTag: string; ip?: string[] }[] }).rules;
+  registry.add(
+    tapper,
+    tap(composeCoreConfig, (add) => add({ rule: { type: 'field', network: 'tcp', outboundTag: 'direct' } })),
+  );
+  const rulesOf = async (allow: boolean) =>
+    ((await composePlan(new Hooks(registry, 'engine'), allow)).base['routing'] as { rules: { outboundTag: string; ip?: string[] }[] }).rules;
   const guarded = await rulesOf(false);
   t.is(guarded.at(-1)?.outboundTag, 'direct');
   t.true(guarded.slice(0, -1).every(({ outboundTag }) => outboundTag === 'blocked'));
   t.true(guarded.some(({ ip }) => ip?.includes('127.0.0.0/8') && ip.includes('::1/128')));
-  t.deepEqual((await rulesOf(true)).map(({ outboundTag }) => outboundTag), ['direct']);
+  t.deepEqual(
+    (await rulesOf(true)).map(({ outboundTag }) => outboundTag),
+    ['direct'],
+  );
 });

@@ -224,9 +224,15 @@ test('an adopted core gets only what differs', async (t) => {
   second.inbound(4, { 1: 'a' });
   await second.open();
   const calls = driver.news();
-  t.deepEqual(calls.filter((call) => !call.startsWith('users')).sort(), ['putInbound in-4', 'putUser i2.c1', 'putUser i2.c3', 'removeInbound in-3', 'removeUser i2.c2'].sort());
+  t.deepEqual(
+    calls.filter((call) => !call.startsWith('users')).sort(),
+    ['putInbound in-4', 'putUser i2.c1', 'putUser i2.c3', 'removeInbound in-3', 'removeUser i2.c2'].sort(),
+  );
   t.deepEqual(driver.core?.inbounds.get('in-2')?.users.get('i2.c1')?.account, account('other'));
-  t.deepEqual([driver.names('in-1'), driver.names('in-2'), driver.names('in-3'), driver.names('in-4')], [['i1.c1', 'i1.c2'], ['i2.c1', 'i2.c3'], undefined, ['i4.c1']]);
+  t.deepEqual(
+    [driver.names('in-1'), driver.names('in-2'), driver.names('in-3'), driver.names('in-4')],
+    [['i1.c1', 'i1.c2'], ['i2.c1', 'i2.c3'], undefined, ['i4.c1']],
+  );
   t.is(driver.starts.length, 1);
 });
 

@@ -31,20 +31,40 @@ export class World {
     this.driver = driver;
     const registry = new HookRegistry();
     const tapper = { name: 'test', faulty: false, queue: { push: (run: () => void) => run() } as unknown as EventQueue, fault: () => undefined };
-    registry.add(tapper, tap(composeCoreConfig, (add) => {
-      if (this.trouble) throw this.trouble;
-      for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
-      for (const outbound of this.outbounds) add({ outbound });
-    }, { strict: true }));
-    registry.add(tapper, tap(usersRemoved, ({ users }) => void this.removed.push(...users)));
-    registry.add(tapper, tap(beforeCoreStop, () => void this.stops.push(this.driver.core ? 'alive' : 'gone')));
+    registry.add(
+      tapper,
+      tap(
+        composeCoreConfig,
+        (add) => {
+          if (this.trouble) throw this.trouble;
+          for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
+          for (const outbound of this.outbounds) add({ outbound });
+        },
+        { strict: true },
+      ),
+    );
+    registry.add(
+      tapper,
+      tap(usersRemoved, ({ users }) => void this.removed.push(...users)),
+    );
+    registry.add(
+      tapper,
+      tap(beforeCoreStop, () => void this.stops.push(this.driver.core ? 'alive' : 'gone')),
+    );
     const source: CoreUserSource = {
       user: (ref) => this.#user(userName(ref)),
       users: (inboundId) => [...this.users.keys()].filter((name) => name.startsWith(`i${inboundId}.`)).flatMap((name) => this.#user(name) ?? []),
     };
     const extensions = (() => [{ plugin: 'test', value: source }]) as unknown as PluginContext['extensions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
-    this.supervisor = new Supervisor({ db: { refuseInsideWrite: () => undefined }, hooks: new Hooks(registry, 'engine'), log, clock: { now: () => Date.now(), every: () => () => undefined }, config: { private: 'allow' }, extensions });
+    this.supervisor = new Supervisor({
+      db: { refuseInsideWrite: () => undefined },
+      hooks: new Hooks(registry, 'engine'),
+      log,
+      clock: { now: () => Date.now(), every: () => () => undefined },
+      config: { private: 'allow' },
+      extensions,
+    });
   }
 
   #user(name: string): CoreUser | undefined {

@@ -89,7 +89,10 @@ const vmess: AccountKind = {
 
 /** Numbers of xray.proxy.shadowsocks.CipherType. */
 const CIPHERS: ReadonlyMap<string, number> = new Map([
-  ['aes-128-gcm', 5], ['aes-256-gcm', 6], ['chacha20-poly1305', 7], ['xchacha20-poly1305', 8],
+  ['aes-128-gcm', 5],
+  ['aes-256-gcm', 6],
+  ['chacha20-poly1305', 7],
+  ['xchacha20-poly1305', 8],
 ]);
 
 const shadowsocks: AccountKind = {
@@ -126,7 +129,13 @@ const shadowsocks2022: AccountKind = {
   nobody: ({ method }) => ({ email: NOBODY, level: 0, password: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64') }),
 };
 
-const kinds: ReadonlyMap<string, AccountKind> = new Map([['vless', vless], ['vmess', vmess], ['trojan', trojan], ['shadowsocks', shadowsocks], ['shadowsocks-2022', shadowsocks2022]]);
+const kinds: ReadonlyMap<string, AccountKind> = new Map([
+  ['vless', vless],
+  ['vmess', vmess],
+  ['trojan', trojan],
+  ['shadowsocks', shadowsocks],
+  ['shadowsocks-2022', shadowsocks2022],
+]);
 const protocols: ReadonlyMap<string, string> = new Map([...kinds].map(([protocol, kind]) => [kind.inboundType, protocol]));
 
 /** The table's entry, or undefined for a protocol whose inbounds have no users that the API can change. */
@@ -168,6 +177,7 @@ export function encodeUser(user: CoreUser, inbound: { readonly tag: string; read
 export function decodeUser(bytes: Uint8Array, protocol: string): CoreUser {
   const { email, account } = decode('xray.common.protocol.User', bytes);
   const kind = kinds.get(protocol);
-  if (kind === undefined || account?.type !== kind.typeName) throw new CoreRefused(`user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`);
+  if (kind === undefined || account?.type !== kind.typeName)
+    throw new CoreRefused(`user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`);
   return { name: email, account: kind.decode(account.value) };
 }

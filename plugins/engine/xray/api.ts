@@ -38,7 +38,13 @@ export class CoreApi {
    */
   async answers(timeout: number): Promise<void> {
     const metadata = new Metadata({ waitForReady: true });
-    await this.#call(`${HANDLERS}/ListInbounds`, encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: true }), 'ListInbounds', timeout, metadata);
+    await this.#call(
+      `${HANDLERS}/ListInbounds`,
+      encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: true }),
+      'ListInbounds',
+      timeout,
+      metadata,
+    );
   }
 
   /** Inbounds as they were added, without users added since: repeated xray.core.InboundHandlerConfig in field 1. */
@@ -53,24 +59,48 @@ export class CoreApi {
 
   /** @returns false when the core had no inbound of that tag */
   removeInbound(tag: string): Promise<boolean> {
-    return unless(tagUnknown, this.#call(`${HANDLERS}/RemoveInbound`, encode('xray.app.proxyman.command.RemoveInboundRequest', { tag }), `RemoveInbound ${tag}`, 10_000));
+    return unless(
+      tagUnknown,
+      this.#call(`${HANDLERS}/RemoveInbound`, encode('xray.app.proxyman.command.RemoveInboundRequest', { tag }), `RemoveInbound ${tag}`, 10_000),
+    );
   }
 
   /** @returns false when the inbound has a user of that name already */
   addUser(tag: string, user: Messages['xray.common.protocol.User']): Promise<boolean> {
     const operation = wrap('xray.app.proxyman.command.AddUserOperation', { user });
-    return unless(userExists, this.#call(`${HANDLERS}/AlterInbound`, encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }), `AddUser ${user.email} to ${tag}`, 10_000));
+    return unless(
+      userExists,
+      this.#call(
+        `${HANDLERS}/AlterInbound`,
+        encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }),
+        `AddUser ${user.email} to ${tag}`,
+        10_000,
+      ),
+    );
   }
 
   /** @returns false when the inbound had no user of that name */
   removeUser(tag: string, email: string): Promise<boolean> {
     const operation = wrap('xray.app.proxyman.command.RemoveUserOperation', { email });
-    return unless(userUnknown, this.#call(`${HANDLERS}/AlterInbound`, encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }), `RemoveUser ${email} of ${tag}`, 10_000));
+    return unless(
+      userUnknown,
+      this.#call(
+        `${HANDLERS}/AlterInbound`,
+        encode('xray.app.proxyman.command.AlterInboundRequest', { tag, operation }),
+        `RemoveUser ${email} of ${tag}`,
+        10_000,
+      ),
+    );
   }
 
   /** Repeated xray.common.protocol.User in field 1; there are no pages. */
   inboundUsers(tag: string): Promise<Buffer> {
-    return this.#call(`${HANDLERS}/GetInboundUsers`, encode('xray.app.proxyman.command.GetInboundUserRequest', { tag, email: '' }), `GetInboundUsers ${tag}`, 30_000);
+    return this.#call(
+      `${HANDLERS}/GetInboundUsers`,
+      encode('xray.app.proxyman.command.GetInboundUserRequest', { tag, email: '' }),
+      `GetInboundUsers ${tag}`,
+      30_000,
+    );
   }
 
   /** Repeated Stat in field 1, in random order; `pattern` is a substring of the counters' names. */
@@ -85,7 +115,15 @@ export class CoreApi {
         else resolve(reply ?? Buffer.alloc(0));
       };
       try {
-        this.#client.makeUnaryRequest(path, same, same, Buffer.from(request.buffer, request.byteOffset, request.byteLength), metadata, { deadline: Date.now() + timeout }, done);
+        this.#client.makeUnaryRequest(
+          path,
+          same,
+          same,
+          Buffer.from(request.buffer, request.byteOffset, request.byteLength),
+          metadata,
+          { deadline: Date.now() + timeout },
+          done,
+        );
       } catch (cause) {
         // grpc-js throws at once when the channel was closed under a caller
         reject(new CoreUnreachable(`${name}: the channel to the core is closed`, { cause }));

@@ -65,7 +65,8 @@ export function structureOf(inbound: CoreInbound): JsonObject {
   const { tag, protocol, config } = inbound;
   if (tag === '' || config['tag'] !== tag) throw new CoreRefused(`inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`);
   if (tag === API_TAG) throw new CoreRefused(`inbound ${tag}: this tag belongs to the panel, choose another`);
-  if (config['protocol'] !== (kindOf(protocol)?.inConfig ?? protocol)) throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
+  if (config['protocol'] !== (kindOf(protocol)?.inConfig ?? protocol))
+    throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
   const kind = kindOf(protocol);
   if (kind === undefined) return config;
   const settings = Object.fromEntries(Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key)));

@@ -29,8 +29,10 @@ export async function convertInbound(binary: string, folder: EngineFolder, inbou
   const [envelope] = found;
   const expected = kindOf(inbound.protocol)?.inboundType;
   // an envelope without receiver settings makes the core panic, and users of one protocol in the settings of another as well
-  if (found.length !== 1 || envelope?.tag !== inbound.tag || envelope.receiverSettings === null || envelope.proxySettings === null) throw new CoreRefused(`inbound ${inbound.tag}: the core's converter made no inbound of it`);
-  if (expected !== undefined && envelope.proxySettings.type !== expected) throw new CoreRefused(`inbound ${inbound.tag}: the core takes ${inbound.protocol} for ${envelope.proxySettings.type}`);
+  if (found.length !== 1 || envelope?.tag !== inbound.tag || envelope.receiverSettings === null || envelope.proxySettings === null)
+    throw new CoreRefused(`inbound ${inbound.tag}: the core's converter made no inbound of it`);
+  if (expected !== undefined && envelope.proxySettings.type !== expected)
+    throw new CoreRefused(`inbound ${inbound.tag}: the core takes ${inbound.protocol} for ${envelope.proxySettings.type}`);
   return envelope;
 }
 

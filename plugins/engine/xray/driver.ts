@@ -1,7 +1,18 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
 import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
-import { type Accepted, CoreRefused, CoreUnreachable, type CoreBase, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, type CoreUser, type UserCounter } from '../driver.js';
+import {
+  type Accepted,
+  CoreRefused,
+  CoreUnreachable,
+  type CoreBase,
+  type CoreDriver,
+  type CoreInbound,
+  type CoreProcess,
+  type CoreRecord,
+  type CoreUser,
+  type UserCounter,
+} from '../driver.js';
 import { AccessLog } from './access-log.js';
 import { runCommand } from './command.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
@@ -54,7 +65,13 @@ export class XrayDriver implements CoreDriver {
     const { binary, folder } = this.#context;
     await folder.prepare();
     await folder.withTemporary(['.json'], async (path = '') => {
-      await folder.write(path, this.configText(base, inbounds.map((inbound) => ({ ...inbound, users: [] }))));
+      await folder.write(
+        path,
+        this.configText(
+          base,
+          inbounds.map((inbound) => ({ ...inbound, users: [] })),
+        ),
+      );
       await runCommand({ binary, directory: folder.path, args: ['run', '-test', '-c', path], timeout: TEST_LIMIT_MS });
     });
   }

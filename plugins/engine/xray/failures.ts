@@ -6,14 +6,21 @@ const SEPARATOR = ' > ';
 /** `infra/conf: `, `proxy/vless/encoding: `, `main: `: the Go package that speaks */
 const PACKAGE = /^(?:main|core|common|[a-z0-9_]+(?:\/[a-z0-9_]+)+): /;
 /** links of the chain that only say which function was called */
-const EMPTY_LINK = /^failed to (?:load config files|create server|read config file|decode config|build (?:inbound|outbound|routing)|load (?:inbound|outbound) detour|listen)\b/i;
+const EMPTY_LINK =
+  /^failed to (?:load config files|create server|read config file|decode config|build (?:inbound|outbound|routing)|load (?:inbound|outbound) detour|listen)\b/i;
 const CULPRIT = /\b(inbound|outbound) config with tag (\S+)/;
 
 /** `A > B > C` as a sentence for a person: the inbound or outbound at fault and the last two links that say something. */
 export function reasonOf(chain: string): string {
-  const links = chain.trim().split(SEPARATOR).map((link) => link.replace(PACKAGE, ''));
+  const links = chain
+    .trim()
+    .split(SEPARATOR)
+    .map((link) => link.replace(PACKAGE, ''));
   const last = links.at(-1) ?? '';
-  const telling = links.slice(0, -1).filter((link) => !EMPTY_LINK.test(link)).slice(-1);
+  const telling = links
+    .slice(0, -1)
+    .filter((link) => !EMPTY_LINK.test(link))
+    .slice(-1);
   const culprit = CULPRIT.exec(chain);
   return [...(culprit === null ? [] : [`${culprit[1]} ${culprit[2]}`]), ...telling, last].join(': ');
 }
@@ -25,7 +32,9 @@ export function lastWords(output: string): string | undefined {
   const [first] = output.matchAll(FATAL);
   if (first === undefined) return undefined;
   const chain = first.groups?.['chain'] ?? '';
-  return first[0].startsWith('panic') || first[0].startsWith('fatal') ? first[0] : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
+  return first[0].startsWith('panic') || first[0].startsWith('fatal')
+    ? first[0]
+    : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
 
 const unreachable: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED, status.INTERNAL]);
@@ -33,7 +42,8 @@ const unreachable: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEA
 /** Maps a failed call. `call` names it for the log, e.g. `AddInbound in-443`. */
 export function failureOf(error: ServiceError, call: string): CoreRefused | CoreUnreachable {
   if (unreachable.has(error.code)) return new CoreUnreachable(`${call}: the core did not answer (${error.details || error.message})`, { cause: error });
-  if (error.code === status.UNIMPLEMENTED) return new CoreRefused(`${call}: this core does not know the call; is it an Xray of the expected version?`, { cause: error });
+  if (error.code === status.UNIMPLEMENTED)
+    return new CoreRefused(`${call}: this core does not know the call; is it an Xray of the expected version?`, { cause: error });
   const text = error.details;
   if (/handler not found: /.test(text)) return new CoreRefused(`${call}: the core has no such inbound`, { cause: error });
   if (/proxy is not a UserManager/.test(text)) return new CoreRefused(`${call}: this protocol has no users that can be changed live`, { cause: error });

@@ -121,7 +121,10 @@ export class EngineFolder {
 }
 
 export async function exists(path: string): Promise<boolean> {
-  return access(path).then(() => true, () => false);
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** 0 for a file that is not there */

@@ -33,7 +33,8 @@ export interface LaunchContext {
   readonly log: DriverLog;
 }
 
-const load = ({ folder, log }: LaunchContext): Promise<SavedCore | undefined> => loadCore(folder, (reason) => log.warn('core.json cannot be read; a core that still runs will not be found', { path: folder.record, reason }));
+const load = ({ folder, log }: LaunchContext): Promise<SavedCore | undefined> =>
+  loadCore(folder, (reason) => log.warn('core.json cannot be read; a core that still runs will not be found', { path: folder.record, reason }));
 
 /** What the core said when it ended; `how` when it said nothing. */
 export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<string> {
@@ -55,7 +56,8 @@ async function makeRoom(context: LaunchContext): Promise<void> {
   const { folder, log } = context;
   await folder.prepare();
   const former = await load(context);
-  if (former !== undefined && isAlive(former.identity)) throw new Error(`a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`);
+  if (former !== undefined && isAlive(former.identity))
+    throw new Error(`a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`);
   if (former !== undefined) await folder.removeSocket(former.socket);
   // A panel that was killed between the start of a core and the note of it leaves one that nobody knows.
   for (const stray of await processesWith(folder.config)) {

@@ -10,7 +10,8 @@ const LOOK_WHILE_STOPPING_MS = 20;
 const GRACE_MS = 5000;
 
 /** Variables that a core may see; the panel's own, secrets among them, stay out, and so does XRAY_LOCATION_CONFDIR, which would add files to the config. */
-const PASSED_ON = /^(?:PATH|HOME|LANG|TZ|TMPDIR|SSL_CERT_FILE|SSL_CERT_DIR|GOMAXPROCS|GOMEMLIMIT|GOGC|GODEBUG|XRAY_LOCATION_ASSET|XRAY_LOCATION_CERT|XRAY_RAY_BUFFER_SIZE|XRAY_BUF_READV)$/;
+const PASSED_ON =
+  /^(?:PATH|HOME|LANG|TZ|TMPDIR|SSL_CERT_FILE|SSL_CERT_DIR|GOMAXPROCS|GOMEMLIMIT|GOGC|GODEBUG|XRAY_LOCATION_ASSET|XRAY_LOCATION_CERT|XRAY_RAY_BUFFER_SIZE|XRAY_BUF_READV)$/;
 
 /** With splicing on, most downloads are counted only when they end. */
 export function coreEnvironment(): NodeJS.ProcessEnv {
@@ -49,7 +50,8 @@ export class CoreInstance {
       const child = spawn(binary, args, { cwd: directory, env: coreEnvironment(), detached: true, stdio: ['ignore', file.fd, file.fd] });
       // in this same turn a child that has ended already cannot have been waited for, so /proc still knows it
       const identity = child.pid === undefined ? undefined : identify(child.pid);
-      if (identity === undefined) throw await new Promise((resolve) => child.once('error', (cause) => resolve(new CoreUnreachable(`cannot run ${binary}: ${cause.message}`, { cause }))));
+      if (identity === undefined)
+        throw await new Promise((resolve) => child.once('error', (cause) => resolve(new CoreUnreachable(`cannot run ${binary}: ${cause.message}`, { cause }))));
       child.unref();
       return new CoreInstance(identity, child);
     } finally {

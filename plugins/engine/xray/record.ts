@@ -15,8 +15,13 @@ export interface SavedCore {
 function isSavedCore(value: unknown): value is SavedCore {
   const { identity, startedAt, socket, record } = value as Partial<SavedCore>;
   return (
-    Number.isInteger(identity?.pid) && typeof identity?.startTicks === 'string' && typeof identity.bootId === 'string' &&
-    typeof startedAt === 'number' && typeof socket === 'string' && typeof record?.base === 'string' && typeof record.inbounds === 'object'
+    Number.isInteger(identity?.pid) &&
+    typeof identity?.startTicks === 'string' &&
+    typeof identity.bootId === 'string' &&
+    typeof startedAt === 'number' &&
+    typeof socket === 'string' &&
+    typeof record?.base === 'string' &&
+    typeof record.inbounds === 'object'
   );
 }
 

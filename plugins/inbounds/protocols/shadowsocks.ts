@@ -13,13 +13,18 @@ const CLASSIC = ['aes-128-gcm', 'aes-256-gcm', 'chacha20-poly1305', 'chacha20-ie
 /** Bytes of a key. The core knows a third one, with chacha20, which has room for one user only. */
 const OF_2022: Readonly<Record<string, number>> = { '2022-blake3-aes-128-gcm': 16, '2022-blake3-aes-256-gcm': 32 };
 
-const isKey = (text: string, bytes: number): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && Buffer.from(text, 'base64').length === bytes;
+const isKey = (text: string, bytes: number): boolean =>
+  /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && Buffer.from(text, 'base64').length === bytes;
 
-const settings = Joi.object({ method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)), password: Joi.string().allow('').optional() }).unknown(true).custom((value: { method: string; password?: string }, state) => {
-  const bytes = OF_2022[value.method];
-  if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
-  return state.error('any.custom', { error: new Error(`password must be ${bytes} random bytes in base64 for ${value.method} (openssl rand -base64 ${bytes})`) });
-});
+const settings = Joi.object({ method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)), password: Joi.string().allow('').optional() })
+  .unknown(true)
+  .custom((value: { method: string; password?: string }, state) => {
+    const bytes = OF_2022[value.method];
+    if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
+    return state.error('any.custom', {
+      error: new Error(`password must be ${bytes} random bytes in base64 for ${value.method} (openssl rand -base64 ${bytes})`),
+    });
+  });
 
 /**
  * The key of a client with a method of 2022. A password that is such a key stands for itself; any other becomes one, so
@@ -56,7 +61,9 @@ export const shadowsocks: Protocol = {
   account: ({ password }, inbound) => {
     const method = methodOf(inbound);
     // With or without `ietf` it is the same cipher; the core answers with the short name.
-    return method in OF_2022 ? { protocol: 'shadowsocks-2022', key: keyFor(password, method) } : { protocol: 'shadowsocks', password, method: method.replace('-ietf', '') };
+    return method in OF_2022
+      ? { protocol: 'shadowsocks-2022', key: keyFor(password, method) }
+      : { protocol: 'shadowsocks', password, method: method.replace('-ietf', '') };
   },
 
   link(inbound) {

@@ -28,7 +28,10 @@ export const vless: Protocol = {
   account: ({ uuid, flow }, inbound) => ({ protocol: 'vless', id: uuid, flow: takesFlow(inbound) ? flow : '' }),
 
   link(inbound) {
-    const { settings: { encryption }, streamSettings } = inbound;
+    const {
+      settings: { encryption },
+      streamSettings,
+    } = inbound;
     const query = compileQuery({
       encryption: says(encryption) ? encryption : 'none',
       ...streamParams(streamSettings),

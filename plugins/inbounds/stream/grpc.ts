@@ -9,6 +9,10 @@ export const grpc: Transport = {
   alias: undefined,
   keys: ['grpcSettings'],
   settings: shape({ serviceName: optional(oneWord('serviceName')), authority: optional(oneWord('authority')), multiMode: optional(bool()) }).unknown(true),
-  query: (settings) => ({ serviceName: textOf(settings['serviceName']), authority: textOf(settings['authority']), ...(isMulti(settings) && { mode: 'multi' }) }),
+  query: (settings) => ({
+    serviceName: textOf(settings['serviceName']),
+    authority: textOf(settings['authority']),
+    ...(isMulti(settings) && { mode: 'multi' }),
+  }),
   vmess: (settings) => ({ path: textOf(settings['serviceName']), authority: textOf(settings['authority']), ...(isMulti(settings) && { type: 'multi' }) }),
 };

@@ -6,10 +6,11 @@ import type { Param } from '../protocols/share-link.js';
 import { objectOf, type Settings, textOf, textsOf } from './transport.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
-const target = () => anything().custom((value: unknown, state) => {
-  if ((typeof value === 'string' && /\S/.test(value)) || (Number.isInteger(value) && (value as number) > 0)) return value;
-  return state.error('any.custom', { error: new Error('it must be host:port, or a port of this machine') });
-});
+const target = () =>
+  anything().custom((value: unknown, state) => {
+    if ((typeof value === 'string' && /\S/.test(value)) || (Number.isInteger(value) && (value as number) > 0)) return value;
+    return state.error('any.custom', { error: new Error('it must be host:port, or a port of this machine') });
+  });
 
 export const RealitySettings = shape({
   target: optional(target()),
@@ -18,7 +19,9 @@ export const RealitySettings = shape({
   privateKey: word().pattern(KEY, 'X25519 private key of 43 characters (base64url)'),
   shortIds: list(text().pattern(/^(?:[0-9a-fA-F]{2}){0,8}$/, 'up to 16 hexadecimal digits, in pairs')).min(1),
   settings: optional(openObject()),
-}).or('target', 'dest').unknown(true);
+})
+  .or('target', 'dest')
+  .unknown(true);
 
 /** PKCS #8 of an X25519 key (RFC 8410) is this and the 32 bytes of the key. */
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
@@ -51,6 +54,10 @@ export function realityParams(reality: Settings): Record<string, Param> {
     ...(sni !== undefined && { sni }),
     ...(sid !== undefined && { sid }),
     ...(pqv && { pqv }),
-    spx: (who) => `/${createHash('sha256').update(`${seed}|${keyOf(who)}`).digest('hex').slice(0, 15)}`,
+    spx: (who) =>
+      `/${createHash('sha256')
+        .update(`${seed}|${keyOf(who)}`)
+        .digest('hex')
+        .slice(0, 15)}`,
   };
 }

@@ -16,7 +16,9 @@ export type Security = (typeof SECURITIES)[number];
 /** The core starts no other pair. */
 const UNDER_REALITY = ['tcp', 'grpc', 'xhttp'];
 
-const byName = new Map(TRANSPORTS.flatMap((transport) => [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const)));
+const byName = new Map(
+  TRANSPORTS.flatMap((transport) => [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const)),
+);
 const network = optional(oneOf(...byName.keys()));
 const security = optional(oneOf(...SECURITIES));
 
@@ -26,15 +28,24 @@ export const transportSettings = (stream: Settings): Settings => objectOf(stream
 
 /** Problems, with paths below `streamSettings`. */
 export async function streamIssues(stream: Settings): Promise<Issue[]> {
-  const kind = [...issuesAt('streamSettings.network', inspect(network, stream['network'])), ...issuesAt('streamSettings.security', inspect(security, stream['security']))];
+  const kind = [
+    ...issuesAt('streamSettings.network', inspect(network, stream['network'])),
+    ...issuesAt('streamSettings.security', inspect(security, stream['security'])),
+  ];
   // Of transports that are not chosen as well: they are kept, and chosen some day.
-  const issues = [...kind, ...TRANSPORTS.flatMap(({ keys, settings }) => keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [])))];
+  const issues = [
+    ...kind,
+    ...TRANSPORTS.flatMap(({ keys, settings }) =>
+      keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [])),
+    ),
+  ];
   if (kind.length > 0) return issues;
   const { network: chosen, security: kindOfSecurity } = viewStream(stream);
   if (kindOfSecurity === 'none') return issues;
   const key = `${kindOfSecurity}Settings`;
   issues.push(...issuesAt(`streamSettings.${key}`, inspect(kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {})));
-  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen)) issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}` });
+  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen))
+    issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}` });
   if (issues.length === 0 && kindOfSecurity === 'tls') issues.push(...(await certificateIssues(objectOf(stream[key]))));
   return issues;
 }
@@ -44,7 +55,10 @@ export interface StreamView {
   readonly security: Security;
 }
 /** Of a stream that has passed `streamIssues`. */
-export const viewStream = (stream: Settings): StreamView => ({ network: transportOf(stream).name, security: (stream['security'] as Security | undefined) ?? 'none' });
+export const viewStream = (stream: Settings): StreamView => ({
+  network: transportOf(stream).name,
+  security: (stream['security'] as Security | undefined) ?? 'none',
+});
 
 /** The part that the core gets: what is only for the client's side stays here, so that changing it disturbs nobody. */
 export function coreStream(stream: Settings): JsonObject {
@@ -52,7 +66,12 @@ export function coreStream(stream: Settings): JsonObject {
     const { settings: _client, ...own } = objectOf(stream[key]);
     return { [key]: own };
   };
-  return { network: tcp.name, ...stream, ...('tlsSettings' in stream && bare('tlsSettings')), ...('realitySettings' in stream && bare('realitySettings')) } as JsonObject;
+  return {
+    network: tcp.name,
+    ...stream,
+    ...('tlsSettings' in stream && bare('tlsSettings')),
+    ...('realitySettings' in stream && bare('realitySettings')),
+  } as JsonObject;
 }
 
 /** Parameters of share links: `type`, `security` and what belongs to them. */
@@ -70,7 +89,13 @@ export function streamParams(stream: Settings): Record<string, Param> {
 /** The same as fields of v2rayN's JSON, which has none for REALITY. */
 export function streamFields(stream: Settings): Record<string, unknown> {
   const { network: net, security: kind } = viewStream(stream);
-  return { net, type: 'none', ...transportOf(stream).vmess(transportSettings(stream)), tls: kind, ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))) };
+  return {
+    net,
+    type: 'none',
+    ...transportOf(stream).vmess(transportSettings(stream)),
+    tls: kind,
+    ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))),
+  };
 }
 
 /** XTLS Vision takes the place of TLS's own records, so it wants TLS or REALITY right below it, or VLESS's own encryption above XHTTP. */

@@ -17,7 +17,13 @@ export const tcp: Transport = {
   alias: 'raw',
   keys: ['tcpSettings', 'rawSettings'],
   settings: shape({
-    header: optional(shape({ type: optional(oneOf('none', 'http')), request: optional(shape({ path: optional(words()), headers: optional(openObject()) }).unknown(true)), response: optional(openObject()) }).unknown(true)),
+    header: optional(
+      shape({
+        type: optional(oneOf('none', 'http')),
+        request: optional(shape({ path: optional(words()), headers: optional(openObject()) }).unknown(true)),
+        response: optional(openObject()),
+      }).unknown(true),
+    ),
   }).unknown(true),
   query(settings) {
     const http = pretendedHttp(settings);

@@ -9,8 +9,12 @@ const pem = () => list(text());
 export const TlsSettings = shape({
   serverName: optional(oneWord('serverName')),
   alpn: optional(words()),
-  certificates: list(shape({ certificateFile: optional(text()), keyFile: optional(text()), certificate: optional(pem()), key: optional(pem()) }).unknown(true)).min(1)
-    .messages({ 'any.required': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key', 'array.min': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key' }),
+  certificates: list(shape({ certificateFile: optional(text()), keyFile: optional(text()), certificate: optional(pem()), key: optional(pem()) }).unknown(true))
+    .min(1)
+    .messages({
+      'any.required': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
+      'array.min': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
+    }),
   settings: optional(openObject()),
 }).unknown(true);
 
@@ -33,12 +37,15 @@ export function tlsParams(tls: Settings): Record<string, string> {
 const linesOf = (value: unknown): string => (Array.isArray(value) ? value.join('\n') : '');
 
 async function pairProblem(pair: Settings): Promise<string | undefined> {
-  const read = async (inline: string, file: string): Promise<string> => linesOf(pair[inline]) || (textOf(pair[file]) && (await readFile(textOf(pair[file]), 'utf8')));
+  const read = async (inline: string, file: string): Promise<string> =>
+    linesOf(pair[inline]) || (textOf(pair[file]) && (await readFile(textOf(pair[file]), 'utf8')));
   const certificate = await read('certificate', 'certificateFile');
   const key = await read('key', 'keyFile');
   if (!certificate || !key) return 'it needs certificateFile and keyFile, or certificate and key';
   // The core prints keys of its own generator under a label that OpenSSL takes at its word.
-  const readable = key.includes('RSA PRIVATE KEY') ? [key, key.replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY')] : [key];
+  const readable = key.includes('RSA PRIVATE KEY')
+    ? [key, key.replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY')]
+    : [key];
   const leaf = new X509Certificate(certificate);
   for (const [i, candidate] of readable.entries()) {
     try {

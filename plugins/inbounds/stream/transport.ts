@@ -19,7 +19,8 @@ export interface Transport {
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const objectOf = (value: unknown): Settings => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Settings) : {});
-export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && item !== '') : []);
+export const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && item !== '') : [];
 
 /** Text that stands in a URL or a header line. */
 export const oneWord = (name: string) => text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, `${name} without spaces`);

@@ -8,7 +8,8 @@ const PADDING = ['xPaddingKey', 'xPaddingHeader', 'xPaddingPlacement', 'xPadding
 /** What every client does unasked; said aloud, it would only mark the link. */
 const UNSAID: Readonly<Record<string, string>> = { scMaxEachPostBytes: '1000000', scMinPostsIntervalMs: '30' };
 
-const some = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== 0 && (typeof value !== 'object' || Object.keys(value).length > 0);
+const some = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && value !== 0 && (typeof value !== 'object' || Object.keys(value).length > 0);
 
 /** Empty when a client needs to know nothing beside path, host and mode. Server-only settings are left out. */
 function extraOf(settings: Settings): Record<string, unknown> {
@@ -24,7 +25,10 @@ function extraOf(settings: Settings): Record<string, unknown> {
   }
   for (const key of TEXTS) take(key);
   // Newer programs read the first name, this core and older programs the second.
-  for (const [name, legacy] of [['sessionIDPlacement', 'sessionPlacement'], ['sessionIDKey', 'sessionKey']] as const) {
+  for (const [name, legacy] of [
+    ['sessionIDPlacement', 'sessionPlacement'],
+    ['sessionIDKey', 'sessionKey'],
+  ] as const) {
     take(name, settings[name] ?? settings[legacy]);
     take(legacy, settings[name] ?? settings[legacy]);
   }
@@ -43,14 +47,24 @@ const common = (settings: Settings): Record<string, string> => ({
 
 /** Keys in order, no spaces, as the parts of a link that are compared as text. */
 function compactJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner));
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 }
 
 export const xhttp: Transport = {
   name: 'xhttp',
   alias: 'splithttp',
   keys: ['xhttpSettings', 'splithttpSettings'],
-  settings: shape({ ...pathAndHost, mode: optional(oneOf('', 'auto', 'packet-up', 'stream-up', 'stream-one')), noGRPCHeader: optional(bool()), xmux: optional(openObject()), downloadSettings: optional(openObject()) }).unknown(true),
+  settings: shape({
+    ...pathAndHost,
+    mode: optional(oneOf('', 'auto', 'packet-up', 'stream-up', 'stream-one')),
+    noGRPCHeader: optional(bool()),
+    xmux: optional(openObject()),
+    downloadSettings: optional(openObject()),
+  }).unknown(true),
   query(settings) {
     const extra = extraOf(settings);
     return { ...common(settings), ...(some(extra) && { extra: compactJson(extra) }) };

@@ -12,7 +12,12 @@ let port: number;
 test.before(async () => {
   engine = new FakeEngine();
   panel = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
-  id = await panel.addInbound({ remark: 'first', tag: 'first', settings: { decryption: 'none' }, streamSettings: { network: 'ws', wsSettings: { path: '/a' } } });
+  id = await panel.addInbound({
+    remark: 'first',
+    tag: 'first',
+    settings: { decryption: 'none' },
+    streamSettings: { network: 'ws', wsSettings: { path: '/a' } },
+  });
   port = (await panel.get<{ port: number }>(`/panel/api/inbounds/get/${id}`)).port;
   await panel.addClient('somebody', [id]);
 });
@@ -43,7 +48,13 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 for (const [field, values] of Object.entries(WRONG)) {
   test.serial(`inbounds/add and inbounds/update refuse what ${field} cannot be, name it and change nothing`, async (t) => {
     for (const value of values) {
-      await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, listen: '127.0.0.1', [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
+      await refused(
+        t,
+        panel,
+        ADD,
+        { body: { protocol: 'vless', port: 40_000, listen: '127.0.0.1', [field]: value } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
       await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
     }
   });
@@ -84,41 +95,87 @@ test.serial('a network, a security and other stream settings that nobody knows a
 });
 
 test.serial('settings that the protocol does not take are refused with their path', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, settings: { decryption: 'rot13' } } }, { status: 400, code: 'KERNEL_INVALID', field: 'settings.decryption' });
-  await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { settings: '{"encryption":7}' } }, { status: 400, code: 'KERNEL_INVALID', field: 'settings.encryption' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: 40_000, settings: { decryption: 'rot13' } } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'settings.decryption' },
+  );
+  await refused(
+    t,
+    panel,
+    `/panel/api/inbounds/update/${id}`,
+    { body: { settings: '{"encryption":7}' } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'settings.encryption' },
+  );
 });
 
 test.serial('an unknown protocol is refused and the known ones are told', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'gopher', port: 40_000 } }, { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol', says: 'vless, vmess, trojan, shadowsocks' });
-  await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { protocol: 'VLESS' } }, { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'gopher', port: 40_000 } },
+    { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol', says: 'vless, vmess, trojan, shadowsocks' },
+  );
+  await refused(
+    t,
+    panel,
+    `/panel/api/inbounds/update/${id}`,
+    { body: { protocol: 'VLESS' } },
+    { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol' },
+  );
 });
 
 test.serial('clients inside settings of a new inbound are refused, not dropped in silence', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, settings: { clients: [{ email: 'a' }] } } }, { status: 422, code: 'INBOUNDS_CLIENTS_APART', field: 'settings.clients' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: 40_000, settings: { clients: [{ email: 'a' }] } } },
+    { status: 422, code: 'INBOUNDS_CLIENTS_APART', field: 'settings.clients' },
+  );
 });
 
 test.serial('a port of another inbound is taken, however the address is written', async (t) => {
   const taken = { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port', says: '#1 (first)' };
-  for (const listen of ['127.0.0.1', '', '0.0.0.0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost', 'LocalHost']) await refused(t, panel, ADD, { body: { protocol: 'trojan', port, listen } }, taken);
+  for (const listen of ['127.0.0.1', '', '0.0.0.0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost', 'LocalHost'])
+    await refused(t, panel, ADD, { body: { protocol: 'trojan', port, listen } }, taken);
   const other = await panel.addInbound({ listen: '127.0.0.2', port });
   await refused(t, panel, `/panel/api/inbounds/update/${other}`, { body: { listen: '127.0.0.1' } }, taken);
   await refused(t, panel, `/panel/api/inbounds/update/${other}`, { body: { listen: '' } }, taken);
   const six = await panel.addInbound({ listen: '::1' });
   const { port: sixPort } = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${six}`);
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: sixPort, listen: '0:0:0:0:0:0:0:1' } }, { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: sixPort, listen: '0:0:0:0:0:0:0:1' } },
+    { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port' },
+  );
   for (const done of [other, six]) await panel.get(`/panel/api/inbounds/del/${done}`, { method: 'POST' });
 });
 
 test.serial('the port of a disabled inbound is taken too: it may be enabled at any time', async (t) => {
   const off = await panel.addInbound({ enable: false, remark: 'asleep' });
   const { port: held } = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${off}`);
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: held, listen: '127.0.0.1' } }, { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port', says: 'asleep' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: held, listen: '127.0.0.1' } },
+    { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port', says: 'asleep' },
+  );
   await panel.get(`/panel/api/inbounds/del/${off}`, { method: 'POST' });
 });
 
-const listening = (at: number): Promise<Server> => new Promise((resolve, reject) => {
-  const server = createServer().once('error', reject).listen(at, '127.0.0.1', () => resolve(server));
-});
+const listening = (at: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+      .once('error', reject)
+      .listen(at, '127.0.0.1', () => resolve(server));
+  });
 test.serial('a port that another program listens on is refused for an enabled inbound, on every way to it', async (t) => {
   const stranger = await listening(0);
   t.teardown(() => void stranger.close());
@@ -133,11 +190,23 @@ test.serial('a port that another program listens on is refused for an enabled in
 });
 
 test.serial('an address that is not one of this machine is refused', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: await freePort(), listen: '192.0.2.77' } }, { status: 409, code: 'INBOUNDS_PORT_IN_USE', field: 'listen', says: '192.0.2.77' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: await freePort(), listen: '192.0.2.77' } },
+    { status: 409, code: 'INBOUNDS_PORT_IN_USE', field: 'listen', says: '192.0.2.77' },
+  );
 });
 
 test.serial('a tag of another inbound is taken', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: await freePort(), listen: '127.0.0.1', tag: 'first' } }, { status: 409, code: 'INBOUNDS_TAG_TAKEN', field: 'tag', says: 'first' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: await freePort(), listen: '127.0.0.1', tag: 'first' } },
+    { status: 409, code: 'INBOUNDS_TAG_TAKEN', field: 'tag', says: 'first' },
+  );
 });
 
 test.serial('what the core refuses is not saved, and its reason is told', async (t) => {
@@ -155,11 +224,13 @@ test.serial('an inbound that is not there is not found', async (t) => {
   await refused(t, panel, '/panel/api/inbounds/update/4711', { body: { remark: 'x' } }, missing);
   await refused(t, panel, '/panel/api/inbounds/del/4711', { method: 'POST' }, missing);
   await refused(t, panel, '/panel/api/inbounds/setEnable/4711', { body: { enable: true } }, missing);
-  for (const bad of ['0', '-1', 'x', '1.5', 'NaN', String(UNSAFE), '%20']) await refused(t, panel, `/panel/api/inbounds/get/${bad}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'id' });
+  for (const bad of ['0', '-1', 'x', '1.5', 'NaN', String(UNSAFE), '%20'])
+    await refused(t, panel, `/panel/api/inbounds/get/${bad}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'id' });
 });
 
 test.serial('setEnable takes a boolean and nothing else', async (t) => {
-  for (const body of [{}, { enable: 'true' }, { enable: 1 }, { enable: null }]) await refused(t, panel, `/panel/api/inbounds/setEnable/${id}`, { body }, { status: 400, code: 'KERNEL_INVALID', field: 'enable' });
+  for (const body of [{}, { enable: 'true' }, { enable: 1 }, { enable: null }])
+    await refused(t, panel, `/panel/api/inbounds/setEnable/${id}`, { body }, { status: 400, code: 'KERNEL_INVALID', field: 'enable' });
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -168,10 +239,17 @@ test.serial('a body that is no JSON object is refused with a reason', async (t) 
     await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
     await refused(t, panel, `/panel/api/inbounds/update/${id}`, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
   }
-  for (const rawBody of ['{', '{"port":}', '{"port": NaN}', '{"port": 1}}', 'no json']) await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' });
+  for (const rawBody of ['{', '{"port":}', '{"port": NaN}', '{"port": 1}}', 'no json'])
+    await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' });
   await refused(t, panel, ADD, { rawBody: 'null', headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID' });
   await refused(t, panel, ADD, { rawBody: '', headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', field: 'port' });
-  await refused(t, panel, ADD, { rawBody: '{"port":1}', headers: { 'content-type': 'text/plain' } }, { status: 415, code: 'KERNEL_UNSUPPORTED_BODY', says: 'text/plain' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { rawBody: '{"port":1}', headers: { 'content-type': 'text/plain' } },
+    { status: 415, code: 'KERNEL_UNSUPPORTED_BODY', says: 'text/plain' },
+  );
 });
 
 test.serial('a body of more than 10 MiB is too large', async (t) => {
@@ -181,6 +259,12 @@ test.serial('a body of more than 10 MiB is too large', async (t) => {
 
 test.serial('settings without end are refused, as objects and as text', async (t) => {
   const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-  await refused(t, panel, ADD, { rawBody: `{"protocol":"vless","port":40000,"settings":${deep}}`, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { rawBody: `{"protocol":"vless","port":40000,"settings":${deep}}`, headers: JSON_TYPE },
+    { status: 400, code: 'KERNEL_BAD_BODY' },
+  );
   await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, settings: deep } }, { status: 400, code: 'KERNEL_INVALID', field: 'settings' });
 });

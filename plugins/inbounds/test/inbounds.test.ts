@@ -29,14 +29,49 @@ test('an inbound has every described field, in the list without its settings', a
   const id = await panel.addInbound();
   await panel.addClient('a', [id]);
   const [row] = await list(panel);
-  const fields = ['id', 'enable', 'remark', 'listen', 'port', 'protocol', 'tag', 'expiryTime', 'total', 'up', 'down', 'settings', 'streamSettings', 'sniffing', 'clientStats', 'disableFlow', 'fallbackParent', 'lastTrafficResetTime', 'nodeId', 'originNodeGuid', 'shareAddr', 'shareAddrStrategy', 'subSortIndex', 'trafficReset', 'trafficResetDay'];
+  const fields = [
+    'id',
+    'enable',
+    'remark',
+    'listen',
+    'port',
+    'protocol',
+    'tag',
+    'expiryTime',
+    'total',
+    'up',
+    'down',
+    'settings',
+    'streamSettings',
+    'sniffing',
+    'clientStats',
+    'disableFlow',
+    'fallbackParent',
+    'lastTrafficResetTime',
+    'nodeId',
+    'originNodeGuid',
+    'shareAddr',
+    'shareAddrStrategy',
+    'subSortIndex',
+    'trafficReset',
+    'trafficResetDay',
+  ];
   // Other plugins may add theirs.
-  t.deepEqual(fields.filter((field) => !(field in (row ?? {}))), []);
+  t.deepEqual(
+    fields.filter((field) => !(field in (row ?? {}))),
+    [],
+  );
   t.deepEqual([row?.settings, row?.streamSettings, row?.sniffing], [null, null, null]);
   const whole = await get(panel, id);
   t.like(whole, { id, enable: true, up: 0, down: 0, total: 0, settings: { decryption: 'none' }, streamSettings: {}, sniffing: {} });
-  t.deepEqual((whole.settings as { clients: { email: string }[] }).clients.map(({ email }) => email), ['a']);
-  t.deepEqual(whole.clientStats.map(({ email, inboundId }) => [email, inboundId]), [['a', id]]);
+  t.deepEqual(
+    (whole.settings as { clients: { email: string }[] }).clients.map(({ email }) => email),
+    ['a'],
+  );
+  t.deepEqual(
+    whole.clientStats.map(({ email, inboundId }) => [email, inboundId]),
+    [['a', id]],
+  );
 });
 
 test('settings, streamSettings and sniffing are taken as objects and as JSON text, and given back as objects with what nobody knows', async (t) => {
@@ -45,7 +80,11 @@ test('settings, streamSettings and sniffing are taken as objects and as JSON tex
   const streamSettings = { network: 'ws', wsSettings: { path: '/x', heartbeatPeriod: 10 }, sockopt: { mark: 255, deep: { list: [null, 1.5] } } };
   const sniffing = { enabled: true, destOverride: ['http'], future: 'yes' };
   const asObject = await panel.addInbound({ settings, streamSettings, sniffing });
-  const asText = await panel.addInbound({ settings: JSON.stringify(settings), streamSettings: JSON.stringify(streamSettings), sniffing: JSON.stringify(sniffing) });
+  const asText = await panel.addInbound({
+    settings: JSON.stringify(settings),
+    streamSettings: JSON.stringify(streamSettings),
+    sniffing: JSON.stringify(sniffing),
+  });
   const blank = await panel.addInbound({ settings: '', streamSettings: ' ', sniffing: '' });
   for (const id of [asObject, asText]) {
     const inbound = await get(panel, id);
@@ -68,14 +107,32 @@ test('keys that nobody knows are ignored in a body', async (t) => {
 test('a form does as well as JSON', async (t) => {
   await using panel = await boot();
   const port = await freePort();
-  const form = new URLSearchParams({ protocol: 'vless', port: String(port), listen: '127.0.0.1', enable: 'false', total: '1000', remark: 'a form', streamSettings: '{"network":"ws"}' });
-  const answer = await panel.call<Inbound>('/panel/api/inbounds/add', { rawBody: form.toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  const form = new URLSearchParams({
+    protocol: 'vless',
+    port: String(port),
+    listen: '127.0.0.1',
+    enable: 'false',
+    total: '1000',
+    remark: 'a form',
+    streamSettings: '{"network":"ws"}',
+  });
+  const answer = await panel.call<Inbound>('/panel/api/inbounds/add', {
+    rawBody: form.toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
   t.like(answer.body.obj, { port, enable: false, total: 1000, remark: 'a form', streamSettings: { network: 'ws' } });
 });
 
 test('an update changes what is sent and keeps the rest', async (t) => {
   await using panel = await boot();
-  const id = await panel.addInbound({ remark: 'before', total: 5, tag: 'mine', sniffing: { enabled: true }, streamSettings: { network: 'ws' }, subSortIndex: 3 });
+  const id = await panel.addInbound({
+    remark: 'before',
+    total: 5,
+    tag: 'mine',
+    sniffing: { enabled: true },
+    streamSettings: { network: 'ws' },
+    subSortIndex: 3,
+  });
   const before = await get(panel, id);
   await update(panel, id, { remark: 'after' });
   t.deepEqual(await get(panel, id), { ...before, remark: 'after' });
@@ -126,7 +183,11 @@ test('tags are made of the port and are unique; a made one follows its port, a c
 test('of requests for one port at the same time exactly one wins, and the others get their 409', async (t) => {
   await using panel = await boot();
   const port = await freePort();
-  const answers = await Promise.all(['127.0.0.1', '', '0.0.0.0', '127.0.0.1', 'localhost'].map((listen) => panel.call('/panel/api/inbounds/add', { body: { protocol: 'vless', port, listen } })));
+  const answers = await Promise.all(
+    ['127.0.0.1', '', '0.0.0.0', '127.0.0.1', 'localhost'].map((listen) =>
+      panel.call('/panel/api/inbounds/add', { body: { protocol: 'vless', port, listen } }),
+    ),
+  );
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409]);
   t.deepEqual([...new Set(answers.filter(({ status }) => status === 409).map(({ body }) => body.code))], ['INBOUNDS_PORT_TAKEN']);
   t.is((await list(panel)).length, 1);
@@ -135,7 +196,9 @@ test('of requests for one port at the same time exactly one wins, and the others
 test('of requests for one tag at the same time exactly one wins', async (t) => {
   await using panel = await boot();
   const ports = [await freePort(), await freePort(), await freePort()];
-  const answers = await Promise.all(ports.map((port) => panel.call('/panel/api/inbounds/add', { body: { protocol: 'vless', port, listen: '127.0.0.1', tag: 'one' } })));
+  const answers = await Promise.all(
+    ports.map((port) => panel.call('/panel/api/inbounds/add', { body: { protocol: 'vless', port, listen: '127.0.0.1', tag: 'one' } })),
+  );
   t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), ['200 ', '409 INBOUNDS_TAG_TAKEN', '409 INBOUNDS_TAG_TAKEN']);
   t.is((await list(panel)).length, 1);
 });
@@ -179,8 +242,17 @@ test('a deleted inbound leaves its clients without it, and its number is never u
   await panel.addClient('lonely', [goes]);
   await panel.get(`/panel/api/inbounds/del/${goes}`, { method: 'POST' });
   const clients = await panel.get<{ items: { email: string; inboundIds: number[] }[] }>('/panel/api/clients/list/paged');
-  t.deepEqual(clients.items.map(({ email, inboundIds }) => [email, inboundIds]), [['both', [stays]], ['lonely', []]]);
-  t.deepEqual((await list(panel)).map(({ id }) => id), [stays]);
+  t.deepEqual(
+    clients.items.map(({ email, inboundIds }) => [email, inboundIds]),
+    [
+      ['both', [stays]],
+      ['lonely', []],
+    ],
+  );
+  t.deepEqual(
+    (await list(panel)).map(({ id }) => id),
+    [stays],
+  );
   t.deepEqual(await panel.get('/panel/api/clients/links/lonely'), []);
   t.true((await panel.addInbound()) > goes);
 });

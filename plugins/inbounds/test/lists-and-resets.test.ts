@@ -20,12 +20,52 @@ test('options have every described field and no secret', async (t) => {
   await using panel = await boot(new FakeEngine());
   t.deepEqual(await panel.get(`${API}/options`), []);
   const plain = await panel.addInbound({ remark: 'plain', tag: 'plain-tag' });
-  const ss = await panel.addInbound({ protocol: 'shadowsocks', settings: { method: '2022-blake3-aes-128-gcm', password: 'MDEyMzQ1Njc4OWFiY2RlZg==' }, enable: false });
-  const vision = await panel.addInbound({ streamSettings: { network: 'xhttp' }, settings: { decryption: 'mlkem768x25519plus.native.600s.x', encryption: 'mlkem768x25519plus.native.0rtt.y' } });
+  const ss = await panel.addInbound({
+    protocol: 'shadowsocks',
+    settings: { method: '2022-blake3-aes-128-gcm', password: 'MDEyMzQ1Njc4OWFiY2RlZg==' },
+    enable: false,
+  });
+  const vision = await panel.addInbound({
+    streamSettings: { network: 'xhttp' },
+    settings: { decryption: 'mlkem768x25519plus.native.600s.x', encryption: 'mlkem768x25519plus.native.0rtt.y' },
+  });
   const options = await panel.get<Record<string, unknown>[]>(`${API}/options`);
-  const fields = ['awgServer', 'enable', 'id', 'listen', 'mtprotoDomain', 'network', 'nodeAddress', 'nodeId', 'port', 'protocol', 'remark', 'security', 'shareAddr', 'shareAddrStrategy', 'ssMethod', 'tag', 'tlsFlowCapable', 'tuicServer', 'wgDns', 'wgMtu', 'wgPublicKey'];
+  const fields = [
+    'awgServer',
+    'enable',
+    'id',
+    'listen',
+    'mtprotoDomain',
+    'network',
+    'nodeAddress',
+    'nodeId',
+    'port',
+    'protocol',
+    'remark',
+    'security',
+    'shareAddr',
+    'shareAddrStrategy',
+    'ssMethod',
+    'tag',
+    'tlsFlowCapable',
+    'tuicServer',
+    'wgDns',
+    'wgMtu',
+    'wgPublicKey',
+  ];
   for (const option of options) t.deepEqual(Object.keys(option).sort(), fields);
-  t.like(options[0], { id: plain, remark: 'plain', tag: 'plain-tag', protocol: 'vless', enable: true, listen: '127.0.0.1', network: 'tcp', security: 'none', tlsFlowCapable: false, ssMethod: '' });
+  t.like(options[0], {
+    id: plain,
+    remark: 'plain',
+    tag: 'plain-tag',
+    protocol: 'vless',
+    enable: true,
+    listen: '127.0.0.1',
+    network: 'tcp',
+    security: 'none',
+    tlsFlowCapable: false,
+    ssMethod: '',
+  });
   t.like(options[1], { id: ss, enable: false, protocol: 'shadowsocks', ssMethod: '2022-blake3-aes-128-gcm', tlsFlowCapable: false });
   t.like(options[2], { id: vision, network: 'xhttp', tlsFlowCapable: true });
   t.false(JSON.stringify(options).includes('MDEyMzQ1'));
@@ -39,7 +79,10 @@ test('list/slim has settings, and of clients who they are but no credentials', a
   const { uuid, password } = await panel.addClient('a', [id], { comment: 'c', enable: false });
   const [slim] = await panel.get<Inbound[]>(`${API}/list/slim`);
   t.deepEqual(slim?.settings, { decryption: 'none', clients: [{ email: 'a', enable: false, comment: 'c' }] });
-  t.deepEqual(slim?.clientStats.map(({ email }) => email), ['a']);
+  t.deepEqual(
+    slim?.clientStats.map(({ email }) => email),
+    ['a'],
+  );
   t.false(JSON.stringify(slim?.settings).includes(uuid) || JSON.stringify(slim).includes(password));
 });
 
@@ -48,13 +91,21 @@ test('bulkDel deletes those that are there, names the others and leaves the clie
   await using panel = await boot(engine);
   const ids = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()] as [number, number, number];
   await panel.addClient('a', ids);
-  t.deepEqual(await post(panel, 'bulkDel', { ids: [ids[0], 999, ids[2], ids[0]] }), { deleted: 2, skipped: [{ id: 999, reason: 'there is no inbound with this id', code: 'INBOUNDS_NOT_FOUND' }] } as unknown as null);
-  t.deepEqual((await panel.get<Inbound[]>(`${API}/list`)).map(({ id }) => id), [ids[1]]);
+  t.deepEqual(await post(panel, 'bulkDel', { ids: [ids[0], 999, ids[2], ids[0]] }), {
+    deleted: 2,
+    skipped: [{ id: 999, reason: 'there is no inbound with this id', code: 'INBOUNDS_NOT_FOUND' }],
+  } as unknown as null);
+  t.deepEqual(
+    (await panel.get<Inbound[]>(`${API}/list`)).map(({ id }) => id),
+    [ids[1]],
+  );
   t.is(engine.inbounds.length, 1);
   t.deepEqual((await panel.get<{ inboundIds: number[] }>('/panel/api/clients/get/a')).inboundIds, [ids[1]]);
   t.deepEqual(await post(panel, 'bulkDel', { ids: [] }), { deleted: 0, skipped: [] } as unknown as null);
-  for (const wrong of [undefined, 5, {}]) await refused(t, panel, `${API}/bulkDel`, { body: { ids: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids' });
-  for (const wrong of ['1', 1.5, null]) await refused(t, panel, `${API}/bulkDel`, { body: { ids: [wrong] } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids.0' });
+  for (const wrong of [undefined, 5, {}])
+    await refused(t, panel, `${API}/bulkDel`, { body: { ids: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids' });
+  for (const wrong of ['1', 1.5, null])
+    await refused(t, panel, `${API}/bulkDel`, { body: { ids: [wrong] } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids.0' });
 });
 
 test('subSortIndex moves an inbound in subscriptions and touches nothing else', async (t) => {
@@ -65,8 +116,12 @@ test('subSortIndex moves an inbound in subscriptions and touches nothing else', 
   await post(panel, `${one}/subSortIndex`, { subSortIndex: 5 });
   t.deepEqual(await get(panel, one), { ...before, subSortIndex: 5 });
   const links = await panel.get<string[]>('/panel/api/clients/links/a');
-  t.deepEqual(links.map((link) => /#(\w+)/.exec(link)?.[1]?.slice(0, 3)), ['two', 'one']);
-  for (const wrong of [0, -1, 1.5, '2', null, undefined]) await refused(t, panel, `${API}/${one}/subSortIndex`, { body: { subSortIndex: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'subSortIndex' });
+  t.deepEqual(
+    links.map((link) => /#(\w+)/.exec(link)?.[1]?.slice(0, 3)),
+    ['two', 'one'],
+  );
+  for (const wrong of [0, -1, 1.5, '2', null, undefined])
+    await refused(t, panel, `${API}/${one}/subSortIndex`, { body: { subSortIndex: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'subSortIndex' });
   await refused(t, panel, `${API}/999/subSortIndex`, { body: { subSortIndex: 1 } }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' });
 });
 

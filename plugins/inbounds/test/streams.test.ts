@@ -33,10 +33,22 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
   ['an unknown header', 'streamSettings.tcpSettings.header.type', { streamSettings: { network: 'tcp', tcpSettings: { header: { type: 'srtp' } } } }],
   ['TLS without a certificate', 'streamSettings.tlsSettings.certificates', { streamSettings: { network: 'tcp', security: 'tls' } }],
   ['TLS with a list of none', 'streamSettings.tlsSettings.certificates', { streamSettings: tls({ certificates: [] }) }],
-  ['a certificate without its key', 'streamSettings.tlsSettings.certificates.0', { streamSettings: tls({ certificates: [{ certificate: first.certificate }] }) }],
-  ['garbage for a certificate', 'streamSettings.tlsSettings.certificates.0', { streamSettings: tls({ certificates: [{ certificate: ['garbage'], key: first.key }] }) }],
-  ['another certificate\'s key', 'streamSettings.tlsSettings.certificates.1', { streamSettings: tls({ certificates: [first, { ...first, key: second.key }] }) }],
-  ['a file that is not there', 'streamSettings.tlsSettings.certificates.0', { streamSettings: tls({ certificates: [{ certificateFile: '/nowhere/at.all', keyFile: '/nowhere/at.all' }] }) }],
+  [
+    'a certificate without its key',
+    'streamSettings.tlsSettings.certificates.0',
+    { streamSettings: tls({ certificates: [{ certificate: first.certificate }] }) },
+  ],
+  [
+    'garbage for a certificate',
+    'streamSettings.tlsSettings.certificates.0',
+    { streamSettings: tls({ certificates: [{ certificate: ['garbage'], key: first.key }] }) },
+  ],
+  ["another certificate's key", 'streamSettings.tlsSettings.certificates.1', { streamSettings: tls({ certificates: [first, { ...first, key: second.key }] }) }],
+  [
+    'a file that is not there',
+    'streamSettings.tlsSettings.certificates.0',
+    { streamSettings: tls({ certificates: [{ certificateFile: '/nowhere/at.all', keyFile: '/nowhere/at.all' }] }) },
+  ],
   ['REALITY without a target', 'streamSettings.realitySettings', { streamSettings: reality({ target: undefined }) }],
   ['REALITY without names', 'streamSettings.realitySettings.serverNames', { streamSettings: reality({ serverNames: [] }) }],
   ['REALITY without short ids', 'streamSettings.realitySettings.shortIds', { streamSettings: reality({ shortIds: [] }) }],
@@ -46,11 +58,21 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
   ['an unknown method of shadowsocks', 'settings.method', { protocol: 'shadowsocks', settings: { method: 'rc4-md5' } }],
   ['a method for one user only', 'settings.method', { protocol: 'shadowsocks', settings: { method: '2022-blake3-chacha20-poly1305', password: 'x' } }],
   ['no method', 'settings.method', { protocol: 'shadowsocks', settings: {} }],
-  ['a key of 2022 of the wrong length', 'settings', { protocol: 'shadowsocks', settings: { method: '2022-blake3-aes-256-gcm', password: 'AAECAwQFBgcICQoLDA0ODw==' } }],
+  [
+    'a key of 2022 of the wrong length',
+    'settings',
+    { protocol: 'shadowsocks', settings: { method: '2022-blake3-aes-256-gcm', password: 'AAECAwQFBgcICQoLDA0ODw==' } },
+  ],
 ];
 for (const [what, field, body] of WRONG) {
   test.serial(`${what} is refused and named`, async (t) => {
-    await refused(t, panel, '/panel/api/inbounds/add', { body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), ...body } }, { status: 400, code: 'KERNEL_INVALID', field });
+    await refused(
+      t,
+      panel,
+      '/panel/api/inbounds/add',
+      { body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), ...body } },
+      { status: 400, code: 'KERNEL_INVALID', field },
+    );
   });
 }
 
@@ -66,7 +88,7 @@ test.serial('a good pair is taken from the body and from files, and comes back a
   }
 });
 
-test('what belongs to the client\'s side alone never reaches the core and puts no inbound anew', async (t) => {
+test("what belongs to the client's side alone never reaches the core and puts no inbound anew", async (t) => {
   const engine = new FakeEngine();
   await using own = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
   const id = await own.addInbound({ streamSettings: reality({ settings: { publicKey: 'PBK', fingerprint: 'chrome' } }) });

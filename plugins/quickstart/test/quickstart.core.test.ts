@@ -29,7 +29,10 @@ test('on a machine without a panel it makes one; the panel that starts then serv
   t.is((await engineOf(panel)).state, 'running');
   const [inbound] = await panel.get<{ port: number; clientStats: { email: string }[] }[]>('/panel/api/inbounds/list');
   t.is(String(inbound?.port), link.port);
-  t.deepEqual(inbound?.clientStats.map(({ email }) => email), ['first']);
+  t.deepEqual(
+    inbound?.clientStats.map(({ email }) => email),
+    ['first'],
+  );
   const again = await weirCommand(dataDirectory, ['quickstart', '--host', 'vpn.example.com']);
   t.is(linkIn(again), linkIn(first), 'run again, it shows the same');
   t.is((await panel.get<unknown[]>('/panel/api/inbounds/list')).length, 1);

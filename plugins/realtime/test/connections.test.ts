@@ -15,7 +15,13 @@ const DOORS = [
 async function boot(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
   const clock = new FakeClock();
   let out: LiveOutput | undefined;
-  const loud = definePlugin({ name: 'loud', version: '0.0.0', api: 1, about: 'Says what a test wants said.', extends: () => [extend(LiveTypes, { type: 'loud', start: (given) => (out = given) })] });
+  const loud = definePlugin({
+    name: 'loud',
+    version: '0.0.0',
+    api: 1,
+    about: 'Says what a test wants said.',
+    extends: () => [extend(LiveTypes, { type: 'loud', start: (given) => (out = given) })],
+  });
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, loud], clock, env });
   t.teardown(() => panel[Symbol.asyncDispose]());
   return { clock, panel, send: (payload: unknown) => out?.send(payload) };
@@ -101,7 +107,9 @@ async function deafReader(t: ExecutionContext, panel: TestPanel, path: string, h
   socket.on('error', () => undefined);
   let heard = '';
   socket.on('data', (chunk: Buffer) => (heard += chunk.toString('latin1')));
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nCookie: ${panel.cookie}\r\n\r\n`);
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nCookie: ${panel.cookie}\r\n\r\n`,
+  );
   await until(() => heard.includes('\r\n\r\n'), 'the handshake');
   // A masked text, with a mask of zeros.
   if (hello !== '') socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | hello.length, 0, 0, 0, 0]), Buffer.from(hello)]));
@@ -110,7 +118,10 @@ async function deafReader(t: ExecutionContext, panel: TestPanel, path: string, h
   return socket;
 }
 
-for (const [door, path, hello] of [['plain', '/ws', ''], ['socket.io', '/socket.io/?EIO=4&transport=websocket', '40']] as const) {
+for (const [door, path, hello] of [
+  ['plain', '/ws', ''],
+  ['socket.io', '/socket.io/?EIO=4&transport=websocket', '40'],
+] as const) {
   test(`${door}: who does not read is disconnected, and the others go on`, async (t) => {
     const { panel, send } = await boot(t);
     const listener = Listener.plain(panel);
@@ -142,7 +153,10 @@ test('who does not answer a ping is taken for dead, who does is not', async (t) 
   const dead = new WebSocket(`${panel.url.replace('http', 'ws')}/ws`, { headers: { cookie: panel.cookie }, autoPong: false });
   let pings = 0;
   let closed = false;
-  dead.on('ping', () => pings++).on('close', () => (closed = true)).on('error', () => undefined);
+  dead
+    .on('ping', () => pings++)
+    .on('close', () => (closed = true))
+    .on('error', () => undefined);
   await Promise.all([alive.first('snapshot'), once(dead, 'message')]);
   clock.tick(30_000);
   await until(() => pings === 1, 'the ping');
@@ -161,7 +175,9 @@ test('who does not answer a ping is taken for dead, who does is not', async (t) 
 test('only so many may listen', async (t) => {
   const { panel } = await boot(t);
   const listeners = Array.from({ length: 200 }, () => Listener.plain(panel));
-  t.teardown(() => listeners.forEach(({ close }) => close()));
+  t.teardown(() => {
+    for (const { close } of listeners) close();
+  });
   await Promise.all(listeners.map((listener) => listener.first('snapshot')));
   const late = Listener.plain(panel);
   await until(() => late.refused !== '', 'the refusal');

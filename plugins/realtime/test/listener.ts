@@ -45,7 +45,10 @@ export class Listener {
       if (name !== message.type) throw new Error(`the event ${name} carries a message of the type ${message.type}`);
       listener.messages.push(message);
     });
-    socket.on('connect_error', (error) => (listener.refused ||= `${error.message} ${JSON.stringify((error as { description?: { message?: string } }).description?.message)}`));
+    socket.on(
+      'connect_error',
+      (error) => (listener.refused ||= `${error.message} ${JSON.stringify((error as { description?: { message?: string } }).description?.message)}`),
+    );
     socket.on('disconnect', (reason) => (listener.ended = reason));
     listener.say = (text) => void socket.emit('hello', text);
     listener.close = () => void socket.disconnect();

@@ -23,7 +23,10 @@ test('bytes through a core are told with the client, who is online then, and not
   const ofAda = (): number => sum(({ clientTraffics }) => clientTraffics.find(({ email }) => email === 'ada')?.down ?? 0);
   await panel.until(() => ofAda() >= MIB, 'the download is told');
   t.true(ofAda() <= MIB * 1.02, `${ofAda()} bytes were told`);
-  t.is(sum(({ inboundTraffics }) => inboundTraffics.find(({ id }) => id === inboundId)?.down ?? 0), ofAda());
+  t.is(
+    sum(({ inboundTraffics }) => inboundTraffics.find(({ id }) => id === inboundId)?.down ?? 0),
+    ofAda(),
+  );
   t.deepEqual(listener.of<Traffic>('traffic').find(({ payload }) => payload.clientTraffics.length > 0)?.payload.onlineClients, ['ada']);
   const onlines = () => panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' });
   t.deepEqual(await onlines(), ['ada']);

@@ -4,7 +4,10 @@ import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/i
 import { type LiveOutput, LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
 
-const DOORS = [['plain', Listener.plain], ['socket.io', Listener.io]] as const;
+const DOORS = [
+  ['plain', Listener.plain],
+  ['socket.io', Listener.io],
+] as const;
 
 async function boot(t: ExecutionContext, plugins: readonly Plugin[] = []) {
   const engine = new FakeEngine();
@@ -57,7 +60,10 @@ for (const [door, listen] of DOORS) {
       at: clock.now(),
       clientTraffics: [{ id: ada.id, email: 'ada', up: 11, down: 22 }],
       lastOnlineMap: { ada: clock.now() },
-      inboundTraffics: [{ id: first, tag: tags.get(first) ?? '', up: 10, down: 20 }, { id: second, tag: tags.get(second) ?? '', up: 1, down: 2 }],
+      inboundTraffics: [
+        { id: first, tag: tags.get(first) ?? '', up: 10, down: 20 },
+        { id: second, tag: tags.get(second) ?? '', up: 1, down: 2 },
+      ],
       onlineCount: 1,
       onlineClients: ['ada'],
       activeInbounds: [tags.get(first) ?? '', tags.get(second) ?? ''],
@@ -75,7 +81,11 @@ for (const [door, listen] of DOORS) {
     for (const count of [4, 5, 6]) t.like(await poll(count), { onlineCount: 1 });
     t.like(await poll(7), { onlineCount: 0, onlineClients: [], activeInbounds: [] });
     const seqs = listener.messages.map(({ seq }) => seq);
-    t.deepEqual(seqs, seqs.map((_, i) => (seqs[0] ?? 0) + i), 'no gap');
+    t.deepEqual(
+      seqs,
+      seqs.map((_, i) => (seqs[0] ?? 0) + i),
+      'no gap',
+    );
   });
 
   test(`${door}: changes of clients, inbounds and settings, each told once however many there were`, async (t) => {
@@ -88,7 +98,13 @@ for (const [door, listen] of DOORS) {
     t.deepEqual(listener.of('invalidate'), []);
     clock.tick(250);
     await until(() => listener.of('invalidate').length >= 3, 'three messages');
-    t.deepEqual(listener.of<{ type: string }>('invalidate').map(({ payload }) => payload.type).sort(), ['clients', 'inbounds', 'settings']);
+    t.deepEqual(
+      listener
+        .of<{ type: string }>('invalidate')
+        .map(({ payload }) => payload.type)
+        .sort(),
+      ['clients', 'inbounds', 'settings'],
+    );
     await panel.get('/panel/api/clients/del/b', { method: 'POST' });
     clock.tick(500);
     await until(() => listener.of('invalidate').length >= 4, 'the fourth');
@@ -108,7 +124,10 @@ for (const [door, listen] of DOORS) {
     engine.enter('stop');
     t.deepEqual((await listener.first('engine_state')).payload, { state: 'stop', errorMsg: '' });
     const late = listen(panel);
-    t.like((await late.first<{ engine_state: unknown; traffic: unknown }>('snapshot')).payload, { engine_state: { state: 'stop' }, traffic: { onlineCount: 0 } });
+    t.like((await late.first<{ engine_state: unknown; traffic: unknown }>('snapshot')).payload, {
+      engine_state: { state: 'stop' },
+      traffic: { onlineCount: 0 },
+    });
     engine.enter('running');
     await until(() => listener.of('engine_state').length === 2, 'the second message');
     t.is((await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' })).length, 0, 'a new core begins with nobody');
@@ -117,7 +136,10 @@ for (const [door, listen] of DOORS) {
   test(`${door}: another plugin adds a type of its own`, async (t) => {
     let out: LiveOutput | undefined;
     const added = definePlugin({
-      name: 'added', version: '0.0.0', api: 1, about: 'Adds a type of message.',
+      name: 'added',
+      version: '0.0.0',
+      api: 1,
+      about: 'Adds a type of message.',
       extends: () => [
         extend(LiveTypes, { type: 'weather', snapshot: () => ({ sun: true }), start: (given) => (out = given) }),
         extend(LiveTypes, { type: 'broken', snapshot: () => Promise.reject(new Error('a bug')) }),
@@ -133,7 +155,10 @@ for (const [door, listen] of DOORS) {
     out?.send({ sun: false });
     out?.send(() => ({ text: 'π "quoted" \u2028' }));
     await until(() => listener.of('weather').length === 2, 'both messages');
-    t.deepEqual(listener.of('weather').map(({ payload }) => payload), [{ sun: false }, { text: 'π "quoted" \u2028' }]);
+    t.deepEqual(
+      listener.of('weather').map(({ payload }) => payload),
+      [{ sun: false }, { text: 'π "quoted" \u2028' }],
+    );
     out?.invalidate('forecasts');
     clock.tick(250);
     t.deepEqual((await listener.first('invalidate')).payload, { type: 'forecasts' });
@@ -144,8 +169,16 @@ for (const [door, listen] of DOORS) {
 }
 
 test('a type that is taken is refused at the start, with both names', async (t) => {
-  const added = definePlugin({ name: 'added', version: '0.0.0', api: 1, about: 'Adds a type of message.', extends: () => [extend(LiveTypes, { type: 'status' })] });
-  await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), { message: /plugin added adds live messages of the type "status", which realtime has already/ });
+  const added = definePlugin({
+    name: 'added',
+    version: '0.0.0',
+    api: 1,
+    about: 'Adds a type of message.',
+    extends: () => [extend(LiveTypes, { type: 'status' })],
+  });
+  await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), {
+    message: /plugin added adds live messages of the type "status", which realtime has already/,
+  });
 });
 
 test('what is told while a newcomer waits for its snapshot comes after it, and nothing is missing', async (t) => {
@@ -154,7 +187,10 @@ test('what is told while a newcomer waits for its snapshot comes after it, and n
   let asked = false;
   let out: LiveOutput | undefined;
   const slow = definePlugin({
-    name: 'slow', version: '0.0.0', api: 1, about: 'Takes its time.',
+    name: 'slow',
+    version: '0.0.0',
+    api: 1,
+    about: 'Takes its time.',
     extends: () => [
       extend(LiveTypes, {
         type: 'slow',
@@ -174,5 +210,8 @@ test('what is told while a newcomer waits for its snapshot comes after it, and n
   t.deepEqual(listener.messages, []);
   open();
   await until(() => listener.of('slow').length === 3, 'all three');
-  t.deepEqual(listener.messages.map(({ type, payload, seq }) => (type === 'snapshot' ? `${type} ${seq}` : `${type} ${String(payload)} ${seq}`)), ['snapshot 0', 'slow 1 1', 'slow 2 2', 'slow 3 3']);
+  t.deepEqual(
+    listener.messages.map(({ type, payload, seq }) => (type === 'snapshot' ? `${type} ${seq}` : `${type} ${String(payload)} ${seq}`)),
+    ['snapshot 0', 'slow 1 1', 'slow 2 2', 'slow 3 3'],
+  );
 });

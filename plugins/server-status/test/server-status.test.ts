@@ -23,7 +23,13 @@ test('the status tells of this machine, and of the core as it is', async (t) => 
 });
 
 test('weir plugins and the API list what is on, what failed, and why', async (t) => {
-  const broken = definePlugin({ name: 'broken', version: '1.2.3', api: 1, about: 'Cannot start.', start: () => Promise.reject(new Error('the moon is not full')) });
+  const broken = definePlugin({
+    name: 'broken',
+    version: '1.2.3',
+    api: 1,
+    about: 'Cannot start.',
+    start: () => Promise.reject(new Error('the moon is not full')),
+  });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [broken], partial: true });
   const listed = await panel.get<{ name: string; state: string; reason: string }[]>('/panel/api/system/plugins');
   t.regex(listed.find(({ name }) => name === 'broken')?.reason ?? '', /the moon is not full/);

@@ -10,7 +10,15 @@ const sample = definePlugin({ name: 'sample', version: '1.0.0', api: 1, about: '
 
 type Properties = Record<string, { type?: string; enum?: unknown[]; description?: string }>;
 interface Document {
-  readonly paths: Record<string, { post: { requestBody: { content: Record<string, { schema: { properties: Properties; required?: string[] } }> }; responses: Record<string, { content: Record<string, { schema: { properties: { obj: { properties: Properties; required: string[] } } } }> }> } }>;
+  readonly paths: Record<
+    string,
+    {
+      post: {
+        requestBody: { content: Record<string, { schema: { properties: Properties; required?: string[] } }> };
+        responses: Record<string, { content: Record<string, { schema: { properties: { obj: { properties: Properties; required: string[] } } } }> }>;
+      };
+    }
+  >;
 }
 
 test('settings of all plugins are described as they are sent and shown', async (t) => {

@@ -10,7 +10,17 @@ import { findPlugins } from '../../../panel/find.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';
-import { afterSettingsSave, beforeSettingsSave, composeDefaultSettings, setting, settingChanges, SettingGroups, Settings, type SettingsApi, type SettingsCaller } from '../contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  composeDefaultSettings,
+  setting,
+  settingChanges,
+  SettingGroups,
+  Settings,
+  type SettingsApi,
+  type SettingsCaller,
+} from '../contract.js';
 import { panelSettings } from '../panel-settings.js';
 
 const ALL = '/panel/api/setting/all';
@@ -37,7 +47,10 @@ function shop(): Shop {
     saved: [],
     asked: [],
     plugin: definePlugin({
-      name: 'shop', version: '1.0.0', api: 1, about: 'For a test.',
+      name: 'shop',
+      version: '1.0.0',
+      api: 1,
+      about: 'For a test.',
       uses: { settings: Settings },
       config: { seats: variable('WEIR_TEST_SEATS', withDefault(int(), 0), 'seats'), key: variable('WEIR_TEST_KEY', withDefault(text(), ''), 'key') },
       extends: ({ config, configSource }) => [
@@ -83,7 +96,13 @@ test('an update changes what is sent, leaves the rest, and takes what all return
 test('an update with one mistake changes nothing and names every mistake', async (t) => {
   const { panel } = await boot();
   await using _ = panel;
-  await refused(t, panel, UPDATE, { body: { shopSeats: 10, shopOpen: 'yes', timeLocation: 'UTC' } }, { status: 400, code: 'KERNEL_INVALID', field: 'shopSeats', says: 'shopOpen' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { shopSeats: 10, shopOpen: 'yes', timeLocation: 'UTC' } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'shopSeats', says: 'shopOpen' },
+  );
 });
 
 test('a secret is never returned: blank leaves it, its flag tells of it, clear takes it away', async (t) => {
@@ -93,7 +112,8 @@ test('a secret is never returned: blank leaves it, its flag tells of it, clear t
   t.like(await all(panel), { shopKey: '', hasShopKey: true });
   await panel.get(UPDATE, { body: { shopKey: '', shopSeats: 5 } });
   t.is(seen.settings?.read(shopSettings).shopKey, 'open sesame');
-  for (const path of [ALL, '/panel/api/setting/defaultSettings', '/panel/api/setting/factoryDefaults']) t.false((await panel.call(path, { method: 'POST' })).text.includes('sesame'), path);
+  for (const path of [ALL, '/panel/api/setting/defaultSettings', '/panel/api/setting/factoryDefaults'])
+    t.false((await panel.call(path, { method: 'POST' })).text.includes('sesame'), path);
   t.false(panel.log.join('').includes('sesame'));
   await panel.get(UPDATE, { body: { clearShopKey: true } });
   t.like(await all(panel), { shopKey: '', hasShopKey: false });
@@ -102,8 +122,19 @@ test('a secret is never returned: blank leaves it, its flag tells of it, clear t
 test('the environment pins: all names the variable, another value is refused, the same is fine', async (t) => {
   const { panel } = await boot({ WEIR_TEST_SEATS: '6', WEIR_TEST_KEY: 'open sesame' });
   await using _ = panel;
-  t.like(await all(panel), { shopSeats: 6, shopKey: '', hasShopKey: true, pinned: { webBasePath: 'WEIR_BASE_PATH', shopSeats: 'WEIR_TEST_SEATS', shopKey: 'WEIR_TEST_KEY' } });
-  await refused(t, panel, UPDATE, { body: { shopSeats: 5, shopOpen: false } }, { status: 409, code: 'SETTINGS_PINNED', field: 'shopSeats', says: 'WEIR_TEST_SEATS' });
+  t.like(await all(panel), {
+    shopSeats: 6,
+    shopKey: '',
+    hasShopKey: true,
+    pinned: { webBasePath: 'WEIR_BASE_PATH', shopSeats: 'WEIR_TEST_SEATS', shopKey: 'WEIR_TEST_KEY' },
+  });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { shopSeats: 5, shopOpen: false } },
+    { status: 409, code: 'SETTINGS_PINNED', field: 'shopSeats', says: 'WEIR_TEST_SEATS' },
+  );
   await refused(t, panel, UPDATE, { body: { clearShopKey: true } }, { status: 409, code: 'SETTINGS_PINNED', field: 'shopKey', says: 'WEIR_TEST_KEY' });
   t.false((await panel.call(UPDATE, { body: { shopKey: 'other' } })).text.includes('sesame'));
   await panel.get(UPDATE, { body: { ...(await all(panel)), shopSeats: 6, timeLocation: 'UTC' } });
@@ -133,11 +164,16 @@ test('a plugin changes settings in a write of its own, but not what is pinned, u
   t.is((await all(panel))['shopOpen'], false);
   await t.throwsAsync(change({ shopSeats: 5 }), { message: /WEIR_TEST_SEATS/ });
   await t.throwsAsync(change({ shopKey: 'x'.repeat(21) }), { message: /shopKey/ });
-  await t.throwsAsync(db.write((tx) => settings.change(tx, panelSettings, { shopOpen: true } as never)), { message: /shopOpen is no setting of this group/ });
-  await t.throwsAsync(db.write(async (tx) => {
-    await settings.change(tx, shopSettings, { shopOpen: true });
-    throw new Error('no, after all');
-  }));
+  await t.throwsAsync(
+    db.write((tx) => settings.change(tx, panelSettings, { shopOpen: true } as never)),
+    { message: /shopOpen is no setting of this group/ },
+  );
+  await t.throwsAsync(
+    db.write(async (tx) => {
+      await settings.change(tx, shopSettings, { shopOpen: true });
+      throw new Error('no, after all');
+    }),
+  );
   t.is(settings.read(shopSettings).shopOpen, false, 'a rollback leaves memory as it was');
 });
 
@@ -152,7 +188,11 @@ test('what a fresh panel has, and what a page asks for', async (t) => {
   const shown = Object.keys(await all(panel));
   const visible = shown.filter((name) => name !== 'pinned' && !/^has[A-Z]/.test(name) && !shown.includes(`has${name[0]?.toUpperCase()}${name.slice(1)}`));
   t.deepEqual(Object.keys(fresh).sort(), visible.sort(), 'every key that is no secret');
-  t.like(await panel.get('/panel/api/setting/defaultSettings', { method: 'POST' }), { pageSize: 50, datepicker: 'gregorian', shopUrl: 'https://127.0.0.1/shop' });
+  t.like(await panel.get('/panel/api/setting/defaultSettings', { method: 'POST' }), {
+    pageSize: 50,
+    datepicker: 'gregorian',
+    shopUrl: 'https://127.0.0.1/shop',
+  });
 });
 
 const keeper = async (t: ExecutionContext) => {
@@ -161,8 +201,19 @@ const keeper = async (t: ExecutionContext) => {
   const plugins = [...(await findPlugins(['settings', 'access'])), shop().plugin];
   /** The base path in force when this file says so. */
   return async (basePath?: string): Promise<string> => {
-    const file = { path: 'weir.json', problems: [], panel: {}, plugins: new Map([['settings', { on: true, config: basePath === undefined ? {} : { basePath } }]]) };
-    const kernel = await Kernel.boot({ plugins, env: { WEIR_DATA_DIR: dataDirectory, WEIR_PANEL_PORT: '0', WEIR_ADMIN_PASSWORD: 'correct horse battery' }, file, write: () => undefined, strict: true });
+    const file = {
+      path: 'weir.json',
+      problems: [],
+      panel: {},
+      plugins: new Map([['settings', { on: true, config: basePath === undefined ? {} : { basePath } }]]),
+    };
+    const kernel = await Kernel.boot({
+      plugins,
+      env: { WEIR_DATA_DIR: dataDirectory, WEIR_PANEL_PORT: '0', WEIR_ADMIN_PASSWORD: 'correct horse battery' },
+      file,
+      write: () => undefined,
+      strict: true,
+    });
     const path = kernel.listeners.panel.basePath;
     await kernel.stop('end of test');
     return path;
@@ -181,7 +232,11 @@ test('a path that a fresh panel made up is kept, and a config file that comes la
 test('an update tells the after hook once, after memory is right', async (t) => {
   const seen: unknown[] = [];
   const witness = definePlugin({
-    name: 'witness', version: '1.0.0', api: 1, about: 'For a test.', uses: { settings: Settings },
+    name: 'witness',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    uses: { settings: Settings },
     hooks: (scope) => [tap(afterSettingsSave, () => void seen.push(scope.settings.read(panelSettings).timeLocation))],
   });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, witness] });

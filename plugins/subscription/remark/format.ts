@@ -25,7 +25,7 @@ export function formatTraffic(bytes: number): string {
 
 /** One decimal, at most `100.0`; the sign is U+FF05, as some apps refuse names with an encoded ASCII percent sign. */
 export function formatShare(used: number, total: number): string {
-  return Math.min(100, (used / total) * 100).toFixed(1) + '％';
+  return `${Math.min(100, (used / total) * 100).toFixed(1)}％`;
 }
 
 /** ms until `expiryTime`: `undefined` for never, 0 when past; a negative expiry is a duration that has not begun. */

@@ -6,7 +6,8 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 import { beforeSubscription, subscriptionHeaders } from '../contract.js';
 
 const GB = 1024 ** 3;
-const listener = (hooks: Parameters<typeof definePlugin>[0]['hooks']): Plugin => definePlugin({ name: 'server-status', version: '0.0.0', api: 1, about: 'In the place of another, to tap into fetches.', ...(hooks && { hooks }) });
+const listener = (hooks: Parameters<typeof definePlugin>[0]['hooks']): Plugin =>
+  definePlugin({ name: 'server-status', version: '0.0.0', api: 1, about: 'In the place of another, to tap into fetches.', ...(hooks && { hooks }) });
 const onlooker = listener(() => [tap(beforeSubscription, () => undefined)]);
 
 interface Fetched {
@@ -21,12 +22,17 @@ async function fetchAt(panel: TestPanel, path: string, init: RequestInit = {}): 
 }
 
 async function fill(panel: TestPanel, clock: FakeClock) {
-  const ids = [await panel.addInbound({ remark: 'plain', port: 20_001 }), await panel.addInbound({ remark: 'Сервер 1', port: 20_002, protocol: 'trojan', streamSettings: { network: 'ws', wsSettings: { path: '/x' } } })];
+  const ids = [
+    await panel.addInbound({ remark: 'plain', port: 20_001 }),
+    await panel.addInbound({ remark: 'Сервер 1', port: 20_002, protocol: 'trojan', streamSettings: { network: 'ws', wsSettings: { path: '/x' } } }),
+  ];
   const uuid = '11111111-2222-4333-8444-555555555555';
   await panel.addClient('ann', ids, { subId: 'sub-ann', uuid, password: 'p/w', totalGB: 80 * GB, expiryTime: clock.now() + 10 * 86_400_000, comment: 'x' });
   await panel.addClient('off', ids, { subId: 'sub-off', uuid: uuid.replace('1111', '2222'), password: 'off', enable: false });
   await panel.addClient('over', ids, { subId: 'sub-over', uuid: uuid.replace('1111', '3333'), password: 'over', expiryTime: clock.now() - 1 });
-  await panel.get('/panel/api/setting/update', { body: { subPath: '/s/', subTitle: 'Weir for {{EMAIL}}', subAnnounce: 'ü', subSupportUrl: 'https://help.example/?id={{SUB_ID}}' } });
+  await panel.get('/panel/api/setting/update', {
+    body: { subPath: '/s/', subTitle: 'Weir for {{EMAIL}}', subAnnounce: 'ü', subSupportUrl: 'https://help.example/?id={{SUB_ID}}' },
+  });
 }
 
 test('both lanes give the same bytes and headers, to every client and for what is not there', async (t) => {
@@ -36,7 +42,8 @@ test('both lanes give the same bytes and headers, to every client and for what i
   await fill(fast, clock);
   await fill(slow, clock);
   for (const path of ['/s/sub-ann', '/s/sub-off', '/s/sub-over', '/s/nobody', '/s/', '/s/sub-ann/more', '/elsewhere/sub-ann', '/s/%73ub-ann']) {
-    for (const method of ['GET', 'HEAD', 'POST']) t.deepEqual(await fetchAt(fast, path, { method }), await fetchAt(slow, path, { method }), `${method} ${path}`);
+    for (const method of ['GET', 'HEAD', 'POST'])
+      t.deepEqual(await fetchAt(fast, path, { method }), await fetchAt(slow, path, { method }), `${method} ${path}`);
   }
   const { status, headers, body } = await fetchAt(fast, '/s/sub-ann');
   t.is(status, 200);
@@ -45,7 +52,10 @@ test('both lanes give the same bytes and headers, to every client and for what i
   t.is(headers['support-url'], 'https://help.example/?id=sub-ann');
   const links = Buffer.from(body, 'base64').toString().trim().split('\n');
   t.is(links.length, 2);
-  t.is(links[0], 'vless://11111111-2222-4333-8444-555555555555@127.0.0.1:20001?encryption=none&security=none&type=tcp#plain-ann%7C%F0%9F%93%8A80.00GB%7C%E2%8F%B310D');
+  t.is(
+    links[0],
+    'vless://11111111-2222-4333-8444-555555555555@127.0.0.1:20001?encryption=none&security=none&type=tcp#plain-ann%7C%F0%9F%93%8A80.00GB%7C%E2%8F%B310D',
+  );
   t.is(links[1], 'trojan://p%2Fw@127.0.0.1:20002?host=&path=%2Fx&security=none&type=ws#%D0%A1%D0%B5%D1%80%D0%B2%D0%B5%D1%80%201');
 });
 

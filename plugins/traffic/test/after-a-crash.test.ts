@@ -4,10 +4,12 @@ import { rm } from 'node:fs/promises';
 import { editDatabase } from '../../../test/harness/edit-database.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
-const enabled = async (panel: TestPanel, email: string): Promise<boolean> => (await panel.get<{ enable: boolean }>(`/panel/api/clients/traffic/${email}`)).enable;
+const enabled = async (panel: TestPanel, email: string): Promise<boolean> =>
+  (await panel.get<{ enable: boolean }>(`/panel/api/clients/traffic/${email}`)).enable;
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await condition()); await new Promise((resolve) => setTimeout(resolve, 10))) if (Date.now() > deadline) throw new Error('did not happen');
+  for (const deadline = Date.now() + 20_000; !(await condition()); await new Promise((resolve) => setTimeout(resolve, 10)))
+    if (Date.now() > deadline) throw new Error('did not happen');
 }
 
 test('a client whose last bytes were counted but not acted upon is switched off by the first poll, though it moves nothing', async (t) => {

@@ -4,7 +4,8 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 
 const onlines = (panel: TestPanel): Promise<string[]> => panel.get('/panel/api/clients/onlines', { method: 'POST' });
 const lastOnline = (panel: TestPanel): Promise<Record<string, number>> => panel.get('/panel/api/clients/lastOnline', { method: 'POST' });
-const onlineInList = async (panel: TestPanel): Promise<string[]> => (await panel.get<{ summary: { online: string[] } }>('/panel/api/clients/list/paged')).summary.online;
+const onlineInList = async (panel: TestPanel): Promise<string[]> =>
+  (await panel.get<{ summary: { online: string[] } }>('/panel/api/clients/list/paged')).summary.online;
 
 /** A panel with the clients `ada` and `bob`, and a poll that ends before the function returns. */
 async function boot() {
@@ -75,7 +76,11 @@ test('lastOnline is in seconds, 0 for never, and outlives a restart', async (t) 
   engine.move(inboundId, ada.id, 10, 20);
   await poll();
   const then = clock.now();
-  const expected = Object.fromEntries([['ada', then / 1000], ['bob', then / 1000], ['__proto__', 0]]);
+  const expected = Object.fromEntries([
+    ['ada', then / 1000],
+    ['bob', then / 1000],
+    ['__proto__', 0],
+  ]);
   t.deepEqual(Object.entries(await lastOnline(panel)), Object.entries(expected));
   await panel.stop();
 

@@ -14,13 +14,22 @@ import { zipOf } from './archive.js';
 
 const PROGRAM = `#!/bin/sh\necho "Xray ${CORE_VERSION} (a core of the test)"\n`;
 const asset = assetOf(thisMachine()) ?? 'no asset for this machine';
-const good = zipOf([{ name: 'geoip.dat', content: 'x' }, { name: 'xray', content: PROGRAM, mode: 0o100644 }]);
+const good = zipOf([
+  { name: 'geoip.dat', content: 'x' },
+  { name: 'xray', content: PROGRAM, mode: 0o100644 },
+]);
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const digestFile = (digest: string): string => `MD5= 00\nSHA1= 11\nSHA2-256= ${digest}\nSHA2-512= ${digest}${digest}\n`;
 
 type Answer = (response: ServerResponse, said: readonly string[]) => void;
-const sends = (body: Buffer | string): Answer => (response) => void response.end(body);
-const refuses = (status: number): Answer => (response) => void response.writeHead(status).end('no');
+const sends =
+  (body: Buffer | string): Answer =>
+  (response) =>
+    void response.end(body);
+const refuses =
+  (status: number): Answer =>
+  (response) =>
+    void response.writeHead(status).end('no');
 
 interface Outcome {
   readonly found: FoundCore | { readonly missing: string };
@@ -31,7 +40,15 @@ interface Outcome {
 }
 
 /** Looks for a core where only the download can give one: no Go, nothing on PATH. */
-async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(digestFile(sha256(good))), env: more = {}, patience = {} }: { zip?: Answer; dgst?: Answer; env?: Record<string, string>; patience?: Partial<Patience> }): Promise<Outcome> {
+async function look(
+  t: ExecutionContext,
+  {
+    zip = sends(good),
+    dgst = sends(digestFile(sha256(good))),
+    env: more = {},
+    patience = {},
+  }: { zip?: Answer; dgst?: Answer; env?: Record<string, string>; patience?: Partial<Patience> },
+): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-download-'));
   await mkdir(join(folder, 'path'));
   const asked: string[] = [];
@@ -46,16 +63,32 @@ async function look(t: ExecutionContext, { zip = sends(good), dgst = sends(diges
     await new Promise((resolve) => server.close(resolve));
     await rm(folder, { recursive: true, force: true });
   });
-  const env = { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`, ...more };
-  const log = { info: (message: string, data: { received?: string } = {}) => void said.push([message, data.received].filter(Boolean).join(' ')), warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`) };
-  const found = await findCore({ env, dataDirectory: join(folder, 'data'), log, patience: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, tellMs: 20_000, ...patience } });
+  const env = {
+    PATH: join(folder, 'path'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`,
+    ...more,
+  };
+  const log = {
+    info: (message: string, data: { received?: string } = {}) => void said.push([message, data.received].filter(Boolean).join(' ')),
+    warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`),
+  };
+  const found = await findCore({
+    env,
+    dataDirectory: join(folder, 'data'),
+    log,
+    patience: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, tellMs: 20_000, ...patience },
+  });
   return { found, asked, warnings, said, env };
 }
 
 /** Nothing was put in place, nothing half was left, and the sentence that the admin reads says why. */
 async function refusedBecause(t: ExecutionContext, { found, env, warnings }: Outcome, why: RegExp): Promise<void> {
   t.true('missing' in found);
-  t.regex('missing' in found ? found.missing : '', new RegExp(`none could be downloaded \\(.*${why.source}.*\\), and none could be built: there is no Go on PATH`));
+  t.regex(
+    'missing' in found ? found.missing : '',
+    new RegExp(`none could be downloaded \\(.*${why.source}.*\\), and none could be built: there is no Go on PATH`),
+  );
   t.regex(warnings.join('\n'), why);
   t.deepEqual(await readdir(dirname(keptCore(env))).catch(() => []), []);
 }
@@ -112,8 +145,19 @@ test('a release that is not there is named with its address', async (t) => {
 
 test('a server that does not answer, or stops in the middle, is left alone', async (t) => {
   await refusedBecause(t, await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }), /no answer within 0\.3 s/);
-  await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)), patience: { silenceMs: 300 } }), /nothing came for 0\.3 s/);
-  await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50), () => response.destroy()) }), new RegExp(`${asset}: `));
+  await refusedBecause(
+    t,
+    await look(t, {
+      zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)),
+      patience: { silenceMs: 300 },
+    }),
+    /nothing came for 0\.3 s/,
+  );
+  await refusedBecause(
+    t,
+    await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50), () => response.destroy()) }),
+    new RegExp(`${asset}: `),
+  );
 });
 
 test('a server that is not there', async (t) => {
@@ -130,12 +174,20 @@ test('a truncated archive with a digest that fits it is refused', async (t) => {
 });
 
 test('what announces more than anybody needs is not read', async (t) => {
-  await refusedBecause(t, await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': 1e9 }).write('x') }), /it is larger than 209715200 bytes/);
+  await refusedBecause(
+    t,
+    await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': 1e9 }).write('x') }),
+    /it is larger than 209715200 bytes/,
+  );
   await refusedBecause(t, await look(t, { dgst: sends('x'.repeat(70_000)) }), /\.dgst: it is larger than 65536 bytes/);
 });
 
 test('a program that does not run here, or is another version, is not kept', async (t) => {
-  for (const [content, why] of [['this is no program\0', /does not run on this machine/], ['#!/bin/sh\nexit 3\n', /does not run on this machine/], ['#!/bin/sh\necho Xray 1.0.0\n', /is not version .* but calls itself .*Xray 1\.0\.0/]] as const) {
+  for (const [content, why] of [
+    ['this is no program\0', /does not run on this machine/],
+    ['#!/bin/sh\nexit 3\n', /does not run on this machine/],
+    ['#!/bin/sh\necho Xray 1.0.0\n', /is not version .* but calls itself .*Xray 1\.0\.0/],
+  ] as const) {
     const zip = zipOf([{ name: 'xray', content }]);
     await refusedBecause(t, await look(t, { zip: sends(zip), dgst: sends(digestFile(sha256(zip))) }), why);
   }
@@ -145,7 +197,9 @@ test('a download that failed is made good by a build', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-go-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   // Says its version; builds by writing to the path behind -o.
-  await writeFile(join(folder, 'go'), '#!/bin/sh\ncase "$1" in version) echo go version go1.26.8 linux/amd64;; build) echo built > "$6";; esac\n', { mode: 0o755 });
+  await writeFile(join(folder, 'go'), '#!/bin/sh\ncase "$1" in version) echo go version go1.26.8 linux/amd64;; build) echo built > "$6";; esac\n', {
+    mode: 0o755,
+  });
   const { found, env, warnings } = await look(t, { zip: refuses(503), env: { PATH: folder } });
   t.deepEqual(found, { binary: keptCore(env), source: 'built' });
   t.is(warnings.length, 1);
@@ -159,15 +213,41 @@ test('WEIR_ENGINE_INSTALL=off asks no server', async (t) => {
 });
 
 test('archives are named as the project names them', (t) => {
-  const names = [['linux', 'x64'], ['linux', 'ia32'], ['linux', 'arm64'], ['linux', 's390x'], ['darwin', 'x64'], ['darwin', 'arm64'], ['win32', 'x64'], ['freebsd', 'x64']].map(([platform = '', arch = '']) => assetOf({ platform, arch }));
-  t.deepEqual(names, ['Xray-linux-64.zip', 'Xray-linux-32.zip', 'Xray-linux-arm64-v8a.zip', 'Xray-linux-s390x.zip', 'Xray-macos-64.zip', 'Xray-macos-arm64-v8a.zip', 'Xray-windows-64.zip', 'Xray-freebsd-64.zip']);
-  t.deepEqual(['5', '6', '7'].map((armVersion) => assetOf({ platform: 'linux', arch: 'arm', armVersion })), ['Xray-linux-arm32-v5.zip', 'Xray-linux-arm32-v6.zip', 'Xray-linux-arm32-v7a.zip']);
-  t.deepEqual([true, false].map((littleEndian) => assetOf({ platform: 'linux', arch: 'ppc64', littleEndian })), ['Xray-linux-ppc64le.zip', 'Xray-linux-ppc64.zip']);
+  const names = [
+    ['linux', 'x64'],
+    ['linux', 'ia32'],
+    ['linux', 'arm64'],
+    ['linux', 's390x'],
+    ['darwin', 'x64'],
+    ['darwin', 'arm64'],
+    ['win32', 'x64'],
+    ['freebsd', 'x64'],
+  ].map(([platform = '', arch = '']) => assetOf({ platform, arch }));
+  t.deepEqual(names, [
+    'Xray-linux-64.zip',
+    'Xray-linux-32.zip',
+    'Xray-linux-arm64-v8a.zip',
+    'Xray-linux-s390x.zip',
+    'Xray-macos-64.zip',
+    'Xray-macos-arm64-v8a.zip',
+    'Xray-windows-64.zip',
+    'Xray-freebsd-64.zip',
+  ]);
+  t.deepEqual(
+    ['5', '6', '7'].map((armVersion) => assetOf({ platform: 'linux', arch: 'arm', armVersion })),
+    ['Xray-linux-arm32-v5.zip', 'Xray-linux-arm32-v6.zip', 'Xray-linux-arm32-v7a.zip'],
+  );
+  t.deepEqual(
+    [true, false].map((littleEndian) => assetOf({ platform: 'linux', arch: 'ppc64', littleEndian })),
+    ['Xray-linux-ppc64le.zip', 'Xray-linux-ppc64.zip'],
+  );
   t.deepEqual([assetOf({ platform: 'sunos', arch: 'x64' }), assetOf({ platform: 'linux', arch: 'sparc' })], [undefined, undefined]);
 });
 
 test('a digest file is read as openssl has written it, now or before', (t) => {
-  const digest = 'c0ffee'.repeat(10) + 'abcd';
-  for (const line of [`SHA2-256= ${digest}`, `SHA256= ${digest}`, `SHA2-256(Xray-linux-64.zip)= ${digest.toUpperCase()}`]) t.is(digestIn(`MD5= 1\r\n${line}\r\nSHA2-512= 2\r\n`), digest, line);
-  for (const bad of ['', `SHA2-512= ${digest}${digest}`, `SHA2-256= ${digest}0`, `SHA2-256= ${digest.slice(1)}`, `SHA3-256= ${digest}`]) t.is(digestIn(bad), undefined, bad);
+  const digest = `${'c0ffee'.repeat(10)}abcd`;
+  for (const line of [`SHA2-256= ${digest}`, `SHA256= ${digest}`, `SHA2-256(Xray-linux-64.zip)= ${digest.toUpperCase()}`])
+    t.is(digestIn(`MD5= 1\r\n${line}\r\nSHA2-512= 2\r\n`), digest, line);
+  for (const bad of ['', `SHA2-512= ${digest}${digest}`, `SHA2-256= ${digest}0`, `SHA2-256= ${digest.slice(1)}`, `SHA3-256= ${digest}`])
+    t.is(digestIn(bad), undefined, bad);
 });

@@ -12,9 +12,13 @@ const program = Buffer.from('#!/bin/sh\n'.repeat(5_000));
 const core = (rest: Partial<File> = {}): File => ({ name: 'xray', content: program, ...rest });
 
 test('one file comes out whole, packed or not, wherever it lies in the archive', async (t) => {
-  const others = [{ name: 'geoip.dat', content: 'a' }, { name: 'README.md', content: '' }];
+  const others = [
+    { name: 'geoip.dat', content: 'a' },
+    { name: 'README.md', content: '' },
+  ];
   for (const method of ['stored', 'deflated'] as const) {
-    for (const files of [[core({ method })], [...others, core({ method })], [core({ method }), ...others]]) t.deepEqual(await unzip(zipOf(files), 'xray', LIMIT), program);
+    for (const files of [[core({ method })], [...others, core({ method })], [core({ method }), ...others]])
+      t.deepEqual(await unzip(zipOf(files), 'xray', LIMIT), program);
   }
   t.deepEqual(await unzip(zipOf([core()], 'a comment behind the directory'), 'xray', LIMIT), program);
   t.is((await unzip(zipOf([core({ content: '' })]), 'xray', LIMIT)).length, 0);
@@ -24,7 +28,10 @@ test('an archive by another program is read', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-zip-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'xray'), program);
-  const made = await promisify(execFile)('python3', ['-m', 'zipfile', '-c', 'made.zip', 'xray'], { cwd: folder }).then(() => true, () => false);
+  const made = await promisify(execFile)('python3', ['-m', 'zipfile', '-c', 'made.zip', 'xray'], { cwd: folder }).then(
+    () => true,
+    () => false,
+  );
   if (!made) t.log('there is no python3 here; only our own archives were read');
   t.deepEqual(await unzip(made ? await readFile(join(folder, 'made.zip')) : zipOf([core()]), 'xray', LIMIT), program);
 });
@@ -54,7 +61,10 @@ test('a file that is larger than allowed, or than it says, is not unpacked', asy
 
 test('an archive that is cut anywhere, or is none, is refused with a sentence', async (t) => {
   const zip = zipOf([core(), { name: 'geoip.dat', content: 'x' }]);
-  for (let length = 0; length < zip.length; length += 7) await t.throwsAsync(unzip(zip.subarray(0, length), 'xray', LIMIT), { message: /^the archive gives no xray: (?:its directory is missing|the archive is damaged)$/ });
+  for (let length = 0; length < zip.length; length += 7)
+    await t.throwsAsync(unzip(zip.subarray(0, length), 'xray', LIMIT), {
+      message: /^the archive gives no xray: (?:its directory is missing|the archive is damaged)$/,
+    });
   await t.throwsAsync(unzip(Buffer.from('<html>not found</html>'.repeat(10)), 'xray', LIMIT), { message: /its directory is missing/ });
   // The beginning is gone, the directory is whole.
   await t.throwsAsync(unzip(zip.subarray(20), 'xray', LIMIT), { message: /^the archive gives no xray: / });

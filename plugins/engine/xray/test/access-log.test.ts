@@ -26,13 +26,18 @@ test('lines that name no connection of a user over TCP are none', (t) => {
     '@ accepted tcp:127.0.0.1:1 [weir.api -> weir.api]',
     ':80 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
     '127.0.0.1:x accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
-  ]) t.is(from(line), undefined, line);
+  ])
+    t.is(from(line), undefined, line);
   t.is(acceptedOf(''), undefined);
   t.is(acceptedOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'), undefined, 'the end of a line whose beginning is lost');
 });
 
 test('a target cannot pass for a peer or a user', (t) => {
-  t.deepEqual(from('127.0.0.1:1 accepted tcp:evil from 9.9.9.9:9 accepted x email: i7.c7:443 [in >> direct] email: i1.c2'), { name: 'i1.c2', address: '127.0.0.1', port: 1 });
+  t.deepEqual(from('127.0.0.1:1 accepted tcp:evil from 9.9.9.9:9 accepted x email: i7.c7:443 [in >> direct] email: i1.c2'), {
+    name: 'i1.c2',
+    address: '127.0.0.1',
+    port: 1,
+  });
 });
 
 async function logFile(t: ExecutionContext): Promise<string> {
@@ -65,7 +70,10 @@ test('a log of many chunks is read whole, and a line without an end does not hol
   const path = await logFile(t);
   const log = new AccessLog(path);
   await writeFile(path, Array.from({ length: 20_000 }, (_, i) => lineOf(i + 1)).join(''));
-  t.deepEqual(await portsOf(log), Array.from({ length: 20_000 }, (_, i) => i + 1));
+  t.deepEqual(
+    await portsOf(log),
+    Array.from({ length: 20_000 }, (_, i) => i + 1),
+  );
   await appendFile(path, `${'x'.repeat(600_000)}\n${lineOf(5)}`);
   t.deepEqual(await portsOf(log), [5]);
 });

@@ -27,7 +27,10 @@ test('counters equal the payload in both directions', async (t) => {
   const { up, down } = await counter();
   t.true(within(up, bytes), `up ${up}`);
   t.true(within(down, bytes), `down ${down}`);
-  t.deepEqual((await driver.counters('i1.')).map(({ name }) => name), ['i1.c1']);
+  t.deepEqual(
+    (await driver.counters('i1.')).map(({ name }) => name),
+    ['i1.c1'],
+  );
   t.deepEqual(await driver.counters('1.c1'), [], 'a prefix is no substring');
   t.deepEqual(await driver.counters('i2.'), []);
 });

@@ -20,7 +20,12 @@ export function engineBinary(): string {
 }
 
 export const quiet: DriverLog = { debug() {}, info() {}, warn() {} };
-export const base: JsonObject = { outbounds: [{ tag: 'direct', protocol: 'freedom' }, { tag: 'blocked', protocol: 'blackhole' }] };
+export const base: JsonObject = {
+  outbounds: [
+    { tag: 'direct', protocol: 'freedom' },
+    { tag: 'blocked', protocol: 'blackhole' },
+  ],
+};
 export const emptyRecord: CoreRecord = { base: 'base-1', inbounds: {} };
 
 /** Kills whatever core the directory's record names. */

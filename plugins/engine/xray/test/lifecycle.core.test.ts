@@ -7,7 +7,20 @@ import { join } from 'node:path';
 import { CoreRefused, CoreUnreachable, type CoreProcess } from '../../driver.js';
 import { commandLine, identify, isAlive } from '../identity.js';
 import { XrayDriver } from '../driver.js';
-import { base, driverIn, emptyRecord, engineBinary, eventually, holdPort, quiet, temporaryDirectory, temporaryDriver, vlessInbound, vlessOutbound, vlessUser } from './harness.js';
+import {
+  base,
+  driverIn,
+  emptyRecord,
+  engineBinary,
+  eventually,
+  holdPort,
+  quiet,
+  temporaryDirectory,
+  temporaryDriver,
+  vlessInbound,
+  vlessOutbound,
+  vlessUser,
+} from './harness.js';
 import { download, freePort, startByteServer, startClientCore } from './traffic.js';
 
 const orphan = new URL('./orphan.js', import.meta.url).pathname;
@@ -48,7 +61,10 @@ test('a config the core refuses names culprit and cause, in the test and at the 
   await t.throwsAsync(driver.test(base, [bad]), expected);
   await t.throwsAsync(driver.start(base, [{ ...bad, users: [] }], emptyRecord), expected);
   await t.notThrowsAsync(driver.test(base, [inbound]));
-  await t.throwsAsync(driver.test({ outbounds: [{ protocol: 'freedoom', tag: 'o1' }] }, []), { instanceOf: CoreRefused, message: 'outbound o1: unknown config id: freedoom' });
+  await t.throwsAsync(driver.test({ outbounds: [{ protocol: 'freedoom', tag: 'o1' }] }, []), {
+    instanceOf: CoreRefused,
+    message: 'outbound o1: unknown config id: freedoom',
+  });
   await driver.start(base, [{ ...inbound, users: [] }], emptyRecord);
   t.pass();
 });
@@ -70,7 +86,8 @@ test('a start on a port of another program is refused with the reason and works 
   const holder = await holdPort(t, Number(inbound.config['port']));
   let ends = 0;
   driver.onExit(() => (ends += 1));
-  for (let i = 0; i < 5; i += 1) await t.throwsAsync(driver.start(base, [{ ...other, users: [] }, inbound], emptyRecord), { instanceOf: CoreRefused, message: /address already in use/ });
+  for (let i = 0; i < 5; i += 1)
+    await t.throwsAsync(driver.start(base, [{ ...other, users: [] }, inbound], emptyRecord), { instanceOf: CoreRefused, message: /address already in use/ });
   holder.close();
   await once(holder, 'close');
   await driver.start(base, [inbound], emptyRecord);
@@ -165,7 +182,10 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   const port = await freePort();
   const inbounds = [{ ...vlessInbound('v', port), users: [user] }];
   const record = { base: 'b', inbounds: { v: 'digest' } };
-  const panel = spawn(process.execPath, [orphan, directory, JSON.stringify([inbounds, record])], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, WEIR_ENGINE_BIN: engineBinary() } });
+  const panel = spawn(process.execPath, [orphan, directory, JSON.stringify([inbounds, record])], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, WEIR_ENGINE_BIN: engineBinary() },
+  });
   t.teardown(() => panel.kill('SIGKILL'));
   const [line] = (await once(createInterface(panel.stdout), 'line')) as [string];
   const started = JSON.parse(line) as CoreProcess;

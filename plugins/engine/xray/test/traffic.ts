@@ -207,7 +207,13 @@ async function exchange({ socksPort, server }: Transfer, path: string, method: s
   // The certificate is the test's own; who it is matters to nobody here.
   const socket = server.tls ? connectTls({ socket: raw, rejectUnauthorized: false }) : raw;
   // With a body, the server's go-ahead is waited for: the core's trojan outbound breaks when its first chunk is large.
-  const outgoing = request({ path, method, host: HOST, headers: { connection: 'close', ...(body && { 'content-length': body.length, expect: '100-continue' }) }, createConnection: () => socket });
+  const outgoing = request({
+    path,
+    method,
+    host: HOST,
+    headers: { connection: 'close', ...(body && { 'content-length': body.length, expect: '100-continue' }) },
+    createConnection: () => socket,
+  });
   if (body) {
     outgoing.flushHeaders();
     await once(outgoing, 'continue');

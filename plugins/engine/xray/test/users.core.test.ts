@@ -8,15 +8,32 @@ test('users of the config are read back as they were given', async (t) => {
   const driver = await temporaryDriver(t);
   const vless = [vlessUser('i1.c1'), { name: 'i1.c2', account: { protocol: 'vless', id: randomUUID(), flow: 'xtls-rprx-vision' } }];
   const trojan = [trojanUser('i2.c1', 'пароль 🔑 "quoted"')];
-  await driver.start(base, [{ ...vlessInbound('v', await freePort()), users: vless }, { ...trojanInbound('t', await freePort()), users: trojan }], emptyRecord);
+  await driver.start(
+    base,
+    [
+      { ...vlessInbound('v', await freePort()), users: vless },
+      { ...trojanInbound('t', await freePort()), users: trojan },
+    ],
+    emptyRecord,
+  );
   t.deepEqual(byName(await driver.users('v')), vless);
   t.deepEqual(await driver.users('t'), trojan);
 });
 
 test('a user is added, replaced and removed while the core runs', async (t) => {
   const driver = await temporaryDriver(t);
-  await driver.start(base, [{ ...vlessInbound('v', await freePort()), users: [] }, { ...trojanInbound('t', await freePort()), users: [] }], emptyRecord);
-  for (const [tag, first, second] of [['v', vlessUser('i1.c1'), vlessUser('i1.c1')], ['t', trojanUser('i1.c1'), trojanUser('i1.c1')]] as const) {
+  await driver.start(
+    base,
+    [
+      { ...vlessInbound('v', await freePort()), users: [] },
+      { ...trojanInbound('t', await freePort()), users: [] },
+    ],
+    emptyRecord,
+  );
+  for (const [tag, first, second] of [
+    ['v', vlessUser('i1.c1'), vlessUser('i1.c1')],
+    ['t', trojanUser('i1.c1'), trojanUser('i1.c1')],
+  ] as const) {
     await driver.putUser(tag, first);
     t.deepEqual(await driver.users(tag), [first]);
     await driver.putUser(tag, second);
@@ -41,7 +58,11 @@ test('a flow that the inbound gives by default does not reach users without one'
   const driver = await temporaryDriver(t);
   const inbound = vlessInbound('v', await freePort());
   const user = vlessUser('i1.c1');
-  await driver.start(base, [{ ...inbound, config: { ...inbound.config, settings: { decryption: 'none', flow: 'xtls-rprx-vision' } }, users: [user] }], emptyRecord);
+  await driver.start(
+    base,
+    [{ ...inbound, config: { ...inbound.config, settings: { decryption: 'none', flow: 'xtls-rprx-vision' } }, users: [user] }],
+    emptyRecord,
+  );
   t.deepEqual(await driver.users('v'), [user]);
 });
 
@@ -49,7 +70,14 @@ test('an account that would kill or mislead the core is refused and the core liv
   const driver = await temporaryDriver(t);
   let ends = 0;
   driver.onExit(() => (ends += 1));
-  await driver.start(base, [{ ...vlessInbound('v', await freePort()), users: [] }, { ...trojanInbound('t', await freePort()), users: [] }], emptyRecord);
+  await driver.start(
+    base,
+    [
+      { ...vlessInbound('v', await freePort()), users: [] },
+      { ...trojanInbound('t', await freePort()), users: [] },
+    ],
+    emptyRecord,
+  );
   const id = randomUUID();
   const refused: Array<[string, Record<string, string>, RegExp]> = [
     ['v', { protocol: 'trojan', password: 'p' }, /account is for trojan, the inbound speaks vless/],
@@ -100,11 +128,23 @@ test('an inbound with more users than one request holds is put whole', async (t)
 });
 
 const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
-const other = (protocol: string, settings: JsonObject): CoreInbound => ({ tag: 'x', protocol, config: { tag: 'x', listen: '127.0.0.1', port: 0, protocol: protocol.split('-')[0] as string, settings } });
+const other = (protocol: string, settings: JsonObject): CoreInbound => ({
+  tag: 'x',
+  protocol,
+  config: { tag: 'x', listen: '127.0.0.1', port: 0, protocol: protocol.split('-')[0] as string, settings },
+});
 const MORE: [CoreInbound, CoreAccount, CoreAccount][] = [
   [other('vmess', {}), { protocol: 'vmess', id: randomUUID() }, { protocol: 'vmess', id: randomUUID() }],
-  [other('shadowsocks', { network: 'tcp' }), { protocol: 'shadowsocks', password: 'пароль', method: 'aes-256-gcm' }, { protocol: 'shadowsocks', password: 'p', method: 'xchacha20-poly1305' }],
-  [other('shadowsocks-2022', { method: '2022-blake3-aes-256-gcm', password: KEY }), { protocol: 'shadowsocks-2022', key: KEY }, { protocol: 'shadowsocks-2022', key: KEY.replace('A', 'B') }],
+  [
+    other('shadowsocks', { network: 'tcp' }),
+    { protocol: 'shadowsocks', password: 'пароль', method: 'aes-256-gcm' },
+    { protocol: 'shadowsocks', password: 'p', method: 'xchacha20-poly1305' },
+  ],
+  [
+    other('shadowsocks-2022', { method: '2022-blake3-aes-256-gcm', password: KEY }),
+    { protocol: 'shadowsocks-2022', key: KEY },
+    { protocol: 'shadowsocks-2022', key: KEY.replace('A', 'B') },
+  ],
 ];
 for (const [{ protocol, config }, first, second] of MORE) {
   test(`users of ${protocol} come, change and go on a running inbound, and are in the config of the next start`, async (t) => {
@@ -132,7 +172,10 @@ test('a malformed key never reaches the core, where it would freeze all users of
   const [inbound] = MORE[2] as (typeof MORE)[number];
   await driver.start(base, [{ ...inbound, config: { ...inbound.config, port: await freePort() }, users: [] }], emptyRecord);
   for (const key of ['', 'short', `${KEY}=`, 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8']) {
-    await t.throwsAsync(driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key } }), { instanceOf: CoreRefused, message: /key must be/ });
+    await t.throwsAsync(driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key } }), {
+      instanceOf: CoreRefused,
+      message: /key must be/,
+    });
   }
   await driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key: KEY } });
   t.is((await driver.users('x')).length, 1);

@@ -88,7 +88,8 @@ test('filter: nothing may be left', (t) => {
 });
 
 test('filter: every usage token goes, the others stay', (t) => {
-  const tokens = 'TRAFFIC_USED TRAFFIC_LEFT TRAFFIC_TOTAL TRAFFIC_USED_BYTES TRAFFIC_LEFT_BYTES TRAFFIC_TOTAL_BYTES UP DOWN DAYS_LEFT EXPIRE_DATE EXPIRE_UNIX JALALI_EXPIRE_DATE STATUS STATUS_EMOJI USAGE_PERCENTAGE TIME_LEFT';
+  const tokens =
+    'TRAFFIC_USED TRAFFIC_LEFT TRAFFIC_TOTAL TRAFFIC_USED_BYTES TRAFFIC_LEFT_BYTES TRAFFIC_TOTAL_BYTES UP DOWN DAYS_LEFT EXPIRE_DATE EXPIRE_UNIX JALALI_EXPIRE_DATE STATUS STATUS_EMOJI USAGE_PERCENTAGE TIME_LEFT';
   for (const name of tokens.split(' ')) t.deepEqual(without(`{{${name}}}`, 'usage'), [], name);
   const others = 'EMAIL USERNAME INBOUND HOST ID SHORT_ID TELEGRAM_ID SUB_ID COMMENT CREATED_UNIX RESET_DAYS RESET_DAY PROTOCOL TRANSPORT SECURITY NO_SUCH';
   for (const name of others.split(' ')) t.deepEqual(without(`{{${name}}}`, 'usage'), parseTemplate(`{{${name}}}`), name);

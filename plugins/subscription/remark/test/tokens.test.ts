@@ -71,8 +71,14 @@ test('time left', (t) => {
 });
 
 test('times in seconds', (t) => {
-  t.deepEqual([1999, 0, -DAY].map((expiryTime) => client('EXPIRE_UNIX', { expiryTime })), ['1', '0', '0']);
-  t.deepEqual([1_704_067_200_000, 0].map((createdAt) => client('CREATED_UNIX', { createdAt })), ['1704067200', '']);
+  t.deepEqual(
+    [1999, 0, -DAY].map((expiryTime) => client('EXPIRE_UNIX', { expiryTime })),
+    ['1', '0', '0'],
+  );
+  t.deepEqual(
+    [1_704_067_200_000, 0].map((createdAt) => client('CREATED_UNIX', { createdAt })),
+    ['1704067200', ''],
+  );
 });
 
 test('dates: golden Jalali ones, and leap days', (t) => {
@@ -106,12 +112,21 @@ test('dates: none where there is none', (t) => {
 test('identity and account tokens', (t) => {
   const known = { email: 'e', uuid: 'abcdef12-3456', subId: 's', tgId: 42, comment: 'c', reset: 30, resetDay: 1 };
   const names = ['EMAIL', 'USERNAME', 'ID', 'SHORT_ID', 'SUB_ID', 'TELEGRAM_ID', 'COMMENT', 'RESET_DAYS', 'RESET_DAY'];
-  t.deepEqual(names.map((name) => client(name, known)), ['e', 'e', 'abcdef12-3456', 'abcdef12', 's', '42', 'c', '30', '1']);
-  t.deepEqual(names.map((name) => client(name, {})), names.map(() => ''));
+  t.deepEqual(
+    names.map((name) => client(name, known)),
+    ['e', 'e', 'abcdef12-3456', 'abcdef12', 's', '42', 'c', '30', '1'],
+  );
+  t.deepEqual(
+    names.map((name) => client(name, {})),
+    names.map(() => ''),
+  );
 });
 
 test('route tokens', (t) => {
   const input = remarkInput({ protocol: 'vless', network: 'ws', security: 'reality' });
-  t.deepEqual(['PROTOCOL', 'TRANSPORT', 'SECURITY'].map((name) => read(name, input)), ['VLESS', 'ws', 'REALITY']);
+  t.deepEqual(
+    ['PROTOCOL', 'TRANSPORT', 'SECURITY'].map((name) => read(name, input)),
+    ['VLESS', 'ws', 'REALITY'],
+  );
   t.is(read('TRANSPORT', remarkInput({ protocol: 'hysteria', network: 'hysteria' })), 'quic');
 });
