@@ -2,13 +2,12 @@
 import { access, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_DATA_DIRECTORY } from '../kernel/config/file.js';
-import { readConfigFile } from '../panel/config-file.js';
-import type { Environment } from '../kernel/config/load.js';
 import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
-import { Kernel } from '../kernel/kernel.js';
+import { bootPanel } from '../panel/boot.js';
 import { choosePlugins } from '../panel/choose.js';
+import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../panel/config-file.js';
+import type { Environment } from '../panel/variables.js';
 import { declaredCommands } from './declared.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';
@@ -53,7 +52,7 @@ async function withoutPanel(directory: string, argv: readonly string[], env: Env
   if ('text' in understood) return answer(understood, terminal);
   await refuseForeign(directory, understood.command.fresh);
   // Its output is the command's; what the panel has to tell belongs to it only when something is wrong.
-  const kernel = await Kernel.boot({
+  const kernel = await bootPanel({
     ...chosen,
     env: { ...env, WEIR_LOG_LEVEL: env['WEIR_LOG_LEVEL'] || 'error' },
     readable: true,

@@ -4,8 +4,7 @@ export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csr
 export { sameSecret, SESSION_COOKIE, Sessions, type SessionsApi } from './auth/session.js';
 export { command, type Command, type CommandInput } from './command/command.js';
 export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
-export { variable, type Configured } from './config/load.js';
-export { port, urlPath } from './config/panel.js';
+export { type Configured, variable } from './config/variable.js';
 export { extend, type Extended, extensionPoint, type ExtensionPoint, maybe, provide, token, type Adder } from './container/token.js';
 export type { SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
@@ -25,4 +24,4 @@ export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
-export { anything, bool, custom, describedAs, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, type Static, text, withDefault, word } from './schema/shape.js';
+export { anything, bool, custom, describedAs, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, port, type Schema, shape, type Static, text, urlPath, withDefault, word } from './schema/shape.js';

@@ -1,10 +1,7 @@
 // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
 import { mkdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { checkCommands, Commands, type OwnedCommand } from './command/list.js';
-import { configure, type PluginConfig } from './config/configure.js';
-import { type ConfigFile, noFile } from './config/file.js';
-import { unknownVariables } from './config/load.js';
+import type { PluginConfig } from './config/variable.js';
 import { provide, type Provision } from './container/token.js';
 import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from './database/lock.js';
@@ -12,40 +9,46 @@ import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry, Hooks } from './hooks/registry.js';
-import { isLoopback, Proxies } from './http/address.js';
-import type { ReadCertificate } from './http/certificate.js';
+import { Proxies } from './http/address.js';
+import type { Certificate } from './http/certificate.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
-import { createLog, type Log } from './log/log.js';
+import type { Log } from './log/log.js';
 import type { Plugin } from './plugin/define.js';
 import { PluginInstance } from './plugin/instance.js';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { blame, type LeftOut, leaveOut, Plugins, type PluginState } from './plugin/left-out.js';
+import { blame, type LeftOut, Plugins, type PluginState } from './plugin/left-out.js';
 import { Wiring } from './plugin/wiring.js';
 import { type Limits, LIMITS, within } from './plugin/within.js';
 
 export interface KernelOptions {
+  /** in start order, as `orderPlugins` gives them */
   readonly plugins: readonly Plugin[];
-  /** what was to run and could not even be loaded */
+  /** what was to run and cannot */
   readonly leftOut?: readonly LeftOut[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** what a config file says; none by default */
-  readonly file?: ConfigFile;
-  readonly clock?: Clock;
-  readonly write?: (line: string) => void;
-  readonly readable?: boolean;
-  /** without it the panel speaks plain HTTP */
-  readonly readCertificate?: ReadCertificate;
+  /** boot settings of plugins, by their names */
+  readonly configs: ReadonlyMap<string, PluginConfig>;
+  readonly dataDirectory: string;
+  /** of a server; without it the database is a file in the data folder */
+  readonly databaseUrl?: string | undefined;
+  /** of the panel's listener; without a certificate it speaks plain HTTP */
+  readonly host: string;
+  readonly port: number;
+  readonly certificate?: Certificate | undefined;
+  /** addresses and CIDRs whose forwarded headers count */
+  readonly trustedProxies?: readonly string[] | undefined;
+  readonly log: Log;
+  readonly clock?: Clock | undefined;
   /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
-  readonly forCommand?: boolean;
+  readonly forCommand?: boolean | undefined;
   /** for tests, which do not wait as long */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Limits> | undefined;
   /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
 }
 
 /** How long a stop waits for the events of one plugin, and for its own end. */
@@ -75,33 +78,15 @@ export class Kernel {
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
   }
 
-  /** Resolves when everything runs but what had to be left out. Rejects with ConfigError, PluginError or the first failure of an essential start; nothing is left open then. */
+  /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; nothing is left open then. */
   static async boot(options: KernelOptions): Promise<Kernel> {
-    const leftOut = [...(options.leftOut ?? [])];
-    // Of a plugin that fails nothing may stay behind, so the boot begins anew without it.
-    for (let { plugins } = options; ; ) {
-      try {
-        return await Kernel.#attempt({ ...options, plugins }, leftOut);
-      } catch (error) {
-        plugins = leaveOut(error, plugins, leftOut);
-      }
-    }
-  }
-
-  static async #attempt(options: KernelOptions, leftOut: readonly LeftOut[]): Promise<Kernel> {
-    const { clock = systemClock, strict = false } = options;
+    const { plugins, dataDirectory, host, port, certificate, log, clock = systemClock, strict = false, leftOut = [] } = options;
     const limits = { ...LIMITS, ...options.limits };
-    // Configure: every mistake of every plugin at once.
-    const { plugins, panel, certificate, configs, known } = await configure(options.plugins, options.env, options.file ?? noFile, new Set(leftOut.map(({ name }) => name)), options.readCertificate);
-    const log = createLog({ level: panel.logLevel, readable: options.readable ?? false, write: options.write ?? ((line) => process.stdout.write(line)) });
-    for (const name of unknownVariables(options.env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
-    if (!certificate && !isLoopback(panel.host)) log.warn('passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1', { host: panel.host });
 
     // Connect and migrate.
-    const dataDirectory = resolve(panel.dataDirectory);
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
-    const connections = await connect(panel.databaseUrl, dataDirectory).catch(async (cause: unknown) => (await lock.release(), Promise.reject(cause)));
+    const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => (await lock.release(), Promise.reject(cause)));
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { strict });
     try {
@@ -112,12 +97,12 @@ export class Kernel {
       await sessions.load();
 
       // Build: containers, hooks, routes. No plugin does I/O here.
-      const proxies = new Proxies(panel.trustedProxies ?? []);
-      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { ...panel, certificate });
+      const proxies = new Proxies(options.trustedProxies ?? []);
+      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { host, port, certificate });
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
       const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, limits, leftOut });
-      kernel.#build(configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands }), provide(Plugins, { list: () => kernel.plugins() })]);
+      kernel.#build(options.configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands }), provide(Plugins, { list: () => kernel.plugins() })]);
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {

@@ -1,14 +1,14 @@
 // Which plugins are on: those of the preset, more or fewer by the config file, and those from outside that it names.
 import { access, readFile } from 'node:fs/promises';
-import type { ConfigFile, PluginEntry } from '../kernel/config/file.js';
-import type { Environment } from '../kernel/config/load.js';
-import { DEFAULT_PRESET, presets } from '../kernel/config/panel.js';
 import type { Plugin } from '../kernel/plugin/define.js';
-import { findPlugin } from './find.js';
 import type { LeftOut } from '../kernel/plugin/left-out.js';
 import { PluginError } from '../kernel/plugin/order.js';
+import { DEFAULT_PRESET, presets } from './boot-settings.js';
+import type { ConfigFile, PluginEntry } from './config-file.js';
+import { findPlugin } from './find.js';
 import { isOutside, type Manifest, nameIn, readManifest } from './manifest.js';
 import { loadOutside, placesOf } from './outside.js';
+import type { Environment } from './variables.js';
 
 const BUILT_IN = new URL('../plugins/', import.meta.url);
 const PRESETS = new URL('../../config/presets/', import.meta.url);

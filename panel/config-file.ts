@@ -1,9 +1,31 @@
-// Reads the config file.
+// The config file: the panel's boot settings at its top, below `plugins` which plugins are on or off and their boot settings.
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type ConfigFile, DEFAULT_DATA_DIRECTORY, noFile, type PluginEntry } from '../kernel/config/file.js';
-import type { Environment } from '../kernel/config/load.js';
 import { messageOf } from '../kernel/errors/errors.js';
+import type { Environment, Section } from './variables.js';
+
+export interface PluginEntry {
+  readonly on: boolean;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** as the file calls it, where that is not its name */
+  readonly key?: string;
+}
+export interface ConfigFile {
+  readonly path: string;
+  /** what is wrong with it, one sentence each */
+  readonly problems: readonly string[];
+  readonly panel: Readonly<Record<string, unknown>>;
+  readonly plugins: ReadonlyMap<string, PluginEntry>;
+}
+export const DEFAULT_DATA_DIRECTORY = './data';
+export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: new Map() };
+
+/** The panel's own settings stand at the top. */
+export const panelSection = ({ path, panel }: ConfigFile): Section => ({ values: panel, at: (key) => `${key} in ${path}` });
+export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Section => ({
+  values: plugins.get(name)?.config ?? {},
+  at: (key) => `plugins.${plugins.get(name)?.key ?? name}.config.${key} in ${path}`,
+});
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 

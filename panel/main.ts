@@ -1,12 +1,12 @@
 // The panel's process: boots, tells where it is, ends on a signal.
-import { ConfigError } from '../kernel/config/load.js';
 import { messageOf } from '../kernel/errors/errors.js';
-import { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { createLog } from '../kernel/log/log.js';
-import { CertificateFiles } from './certificate.js';
-import { readConfigFile } from './config-file.js';
-import { choosePlugins } from './choose.js';
 import { PluginError } from '../kernel/plugin/order.js';
+import { bootPanel } from './boot.js';
+import { choosePlugins } from './choose.js';
+import { readConfigFile } from './config-file.js';
+import { ConfigError } from './variables.js';
 
 const STOP_LIMIT_MS = 9_500;
 
@@ -41,12 +41,7 @@ export async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   try {
-    kernel = await Kernel.boot({
-      ...(await choosePlugins(process.env, await readConfigFile(process.env))),
-      env: process.env,
-      readable,
-      readCertificate: CertificateFiles.read,
-    });
+    kernel = await bootPanel({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable });
   } catch (error) {
     const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });

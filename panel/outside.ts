@@ -3,15 +3,15 @@
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredCommands } from '../cli/declared.js';
-import { DEFAULT_DATA_DIRECTORY } from '../kernel/config/file.js';
-import type { Environment } from '../kernel/config/load.js';
 import type { ColumnTypes } from '../kernel/database/dialect.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { within } from '../kernel/plugin/within.js';
+import { DEFAULT_DATA_DIRECTORY } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
 import { resolveToUs } from './resolve.js';
+import type { Environment } from './variables.js';
 
 const IMPORT_LIMIT_MS = 10_000;
 /** Enough to read what migrations name; nothing of it is run. */

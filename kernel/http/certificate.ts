@@ -6,5 +6,3 @@ export interface Certificate {
   /** True when there is something new. What cannot be used changes nothing and rejects. */
   readAgain(): Promise<boolean>;
 }
-/** Rejects with a sentence that names the file at fault. */
-export type ReadCertificate = (certFile: string, keyFile: string) => Promise<Certificate>;

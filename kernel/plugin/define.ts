@@ -1,6 +1,6 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
 import type { Command } from '../command/command.js';
-import type { Configured, Sources, Variables } from '../config/load.js';
+import type { Configured, Sources, Variables } from '../config/variable.js';
 import type { Extended, Extension, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 import type { TableModels, Tables } from '../database/table.js';

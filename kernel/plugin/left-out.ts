@@ -35,13 +35,3 @@ export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
     throw blamed(plugin, what, cause);
   }
 }
-
-/** What is left when a culprit is left out; throws the error again where the panel cannot do without. */
-export function leaveOut(error: unknown, plugins: readonly Plugin[], leftOut: LeftOut[]): readonly Plugin[] {
-  const culprit = error instanceof PluginError ? error.culprit : undefined;
-  if (!culprit || culprit.essential) throw error;
-  const { name, version, about, outside = false } = culprit;
-  const { message: reason, cause } = error as PluginError;
-  leftOut.push({ name, version, about, outside, reason, ...(cause !== undefined && { error: cause }) });
-  return plugins.filter((plugin) => plugin !== culprit);
-}

@@ -29,6 +29,10 @@ export const text = () => Joi.string().allow('') as Joi.StringSchema & Typed<str
 export const word = () => Joi.string() as Joi.StringSchema & Typed<string>;
 /** A safe integer. */
 export const int = () => Joi.number().integer() as Joi.NumberSchema & Typed<number>;
+/** Of a listener. */
+export const port = () => int().min(1).max(65_535);
+/** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
+export const urlPath = () => word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
 export const num = () => Joi.number() as Joi.NumberSchema & Typed<number>;
 export const bool = () => Joi.boolean() as Joi.BooleanSchema & Typed<boolean>;
 export const list = <S extends Joi.Schema>(item: S) => Joi.array().items(item) as Joi.ArraySchema & Typed<Static<S>[]>;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, event, type Hooks, job, kernelReady, Listeners, message, provide, Refusal, route, tap, token } from '../index.js';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../../panel/variables.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { freePort } from '../../test/harness/api.js';
 import { bare, call, latch, people, World } from './world.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createConnection } from 'mysql2/promise';
 import { column, type Database, definePlugin, type Migration, table, type TableModels } from '../index.js';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../../panel/variables.js';
 import { databaseOf, onSqlite } from '../../test/harness/database.js';
 import { until, World } from './world.js';
 

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../../panel/variables.js';
 import { call, people, until, World } from './world.js';
 
 async function folderOf(t: ExecutionContext): Promise<string> {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { definePlugin, message, type Plugin, route, SESSION_COOKIE, Sessions, type SessionsApi, shape, word } from '../index.js';
-import type { ConfigFile } from '../config/file.js';
-import { CertificateFiles } from '../../panel/certificate.js';
-import { Kernel } from '../kernel.js';
+import { bootPanel } from '../../panel/boot.js';
+import type { ConfigFile } from '../../panel/config-file.js';
+import type { Kernel } from '../kernel.js';
 import type { Clock } from '../jobs/clock.js';
 import { databaseEnvironment, dropDatabase } from '../../test/harness/database.js';
 import { PluginError } from '../plugin/order.js';
@@ -81,8 +81,7 @@ export class World {
     const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'weir-kernel-')));
     const log: LogLine[] = [];
     try {
-      const kernel = await Kernel.boot({
-        readCertificate: CertificateFiles.read,
+      const kernel = await bootPanel({
         plugins,
         env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', WEIR_LOG_LEVEL: 'debug', ...(await databaseEnvironment(folder)), ...options.env },
         write: (line) => void log.push(JSON.parse(line) as LogLine),

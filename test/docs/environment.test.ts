@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { configure } from '../../kernel/config/configure.js';
-import { readConfigFile } from '../../panel/config-file.js';
-import { panelVariables } from '../../kernel/config/panel.js';
+import { panelVariables } from '../../panel/boot-settings.js';
 import { choosePlugins, readPreset } from '../../panel/choose.js';
+import { readConfigFile } from '../../panel/config-file.js';
+import { configure } from '../../panel/configure.js';
 import { findPlugins } from '../../panel/find.js';
 import { sourceRoot } from '../harness/source-root.js';
 

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Kernel } from '../../kernel/kernel.js';
+import type { Kernel } from '../../kernel/kernel.js';
+import { bootPanel } from '../../panel/boot.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
 import { asOutside } from '../../panel/outside.js';
@@ -59,7 +60,7 @@ export class TestPanel extends PanelApi {
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
     const plugins = [...builtIn, ...replaced.values(), ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name))];
-    const kernel = await Kernel.boot({ plugins, env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
+    const kernel = await bootPanel({ plugins, env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
     const failed = kernel.plugins().find(({ state }) => state === 'failed');
     if (failed && !options.partial) {
       await kernel.stop('a plugin is left out');

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { Kernel } from '../../kernel/kernel.js';
+import type { Kernel } from '../../kernel/kernel.js';
+import { bootPanel } from '../../panel/boot.js';
 import type { Limits } from '../../kernel/plugin/within.js';
 import { choosePlugins } from '../../panel/choose.js';
 import { readConfigFile } from '../../panel/config-file.js';
@@ -51,7 +52,7 @@ export async function bootWith(folder: string, plugins: Readonly<Record<string, 
   const env = { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: String(await freePort()), WEIR_LOG_LEVEL: 'debug' };
   const chosen = await choosePlugins(env, await readConfigFile(env));
   const log: LogLine[] = [];
-  const kernel = await Kernel.boot({
+  const kernel = await bootPanel({
     ...chosen,
     plugins: chosen.plugins.filter(({ outside }) => outside),
     env,

@@ -8,7 +8,7 @@ import { weir } from '../../../cli/weir.js';
 import { bool, command, defineErrors, definePlugin, int, list, optional, type Plugin, withDefault, word } from '../../../kernel/index.js';
 import { declaredCommands } from '../../../cli/declared.js';
 import { lockFolder } from '../../../kernel/database/lock.js';
-import { Kernel } from '../../../kernel/kernel.js';
+import { bootPanel } from '../../../panel/boot.js';
 import { findPlugins } from '../../../panel/find.js';
 import { until } from '../../../test/harness/until.js';
 import { askPanel } from '../channel.js';
@@ -89,7 +89,7 @@ const folder = async (t: ExecutionContext, name = ''): Promise<string> => {
 async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirectory?: string) {
   const log: string[] = [];
   const directory = dataDirectory ?? (await folder(t));
-  const kernel = await Kernel.boot({ plugins, env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' }, write: (line) => void log.push(line), strict: true });
+  const kernel = await bootPanel({ plugins, env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' }, write: (line) => void log.push(line), strict: true });
   t.teardown(() => kernel.stop('end of test'));
   return { kernel, directory, log };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { bool, type Database, definePlugin, extend, int, type Plugin, tap, text, variable, withDefault } from '../../../kernel/index.js';
-import { Kernel } from '../../../kernel/kernel.js';
+import { bootPanel } from '../../../panel/boot.js';
 import { findPlugins } from '../../../panel/find.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
@@ -207,7 +207,7 @@ const keeper = async (t: ExecutionContext) => {
       panel: {},
       plugins: new Map([['settings', { on: true, config: basePath === undefined ? {} : { basePath } }]]),
     };
-    const kernel = await Kernel.boot({
+    const kernel = await bootPanel({
       plugins,
       env: { WEIR_DATA_DIR: dataDirectory, WEIR_PANEL_PORT: '0', WEIR_ADMIN_PASSWORD: 'correct horse battery' },
       file,

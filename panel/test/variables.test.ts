@@ -1,9 +1,9 @@
 import test from 'ava';
-import { bool, int, oneOf, optional, text, variable, withDefault, word } from '../index.js';
-import { ConfigError, readVariables, unknownVariables } from '../config/load.js';
-import { panelVariables, port, urlPath } from '../config/panel.js';
-import { validate } from '../schema/validate.js';
-import { bare, World } from './world.js';
+import { bool, int, oneOf, optional, port, text, urlPath, variable, withDefault, word } from '../../kernel/index.js';
+import { validate } from '../../kernel/schema/validate.js';
+import { bare, World } from '../../kernel/test/world.js';
+import { panelVariables } from '../boot-settings.js';
+import { ConfigError, readVariables, unknownVariables } from '../variables.js';
 
 const variables = {
   count: variable('WEIR_COUNT', withDefault(int().min(1), 3), 'how many'),
@@ -18,7 +18,10 @@ function read(env: Record<string, string | undefined>) {
 }
 
 test('text becomes what the schema says, and what is left out its default', (t) => {
-  t.deepEqual(read({ WEIR_COUNT: '7', WEIR_LOUD: 'true', WEIR_KIND: 'red' }), { values: { count: 7, loud: true, name: undefined, kind: 'red', password: undefined } as never, problems: [] });
+  t.deepEqual(read({ WEIR_COUNT: '7', WEIR_LOUD: 'true', WEIR_KIND: 'red' }), {
+    values: { count: 7, loud: true, name: undefined, kind: 'red', password: undefined } as never,
+    problems: [],
+  });
 });
 
 test('an empty variable is one that is not set', (t) => {
@@ -30,7 +33,13 @@ test('an empty variable is one that is not set', (t) => {
 test('every mistake is reported, with its variable, its value and its owner', (t) => {
   const { problems } = read({ WEIR_COUNT: '0', WEIR_LOUD: 'perhaps', WEIR_NAME: 'too long' });
   t.is(problems.length, 4);
-  for (const [i, [name, value]] of ([['WEIR_COUNT', '0'], ['WEIR_LOUD', 'perhaps'], ['WEIR_NAME', 'too long']] as const).entries()) {
+  for (const [i, [name, value]] of (
+    [
+      ['WEIR_COUNT', '0'],
+      ['WEIR_LOUD', 'perhaps'],
+      ['WEIR_NAME', 'too long'],
+    ] as const
+  ).entries()) {
     t.regex(problems[i] ?? '', new RegExp(`^${name} .*but it is "${value}" \\(door\\)$`));
   }
   t.regex(problems[3] ?? '', /^WEIR_KIND .*required.* \(door\)$/);
@@ -44,8 +53,14 @@ test('a wrong secret is named and not shown', (t) => {
 
 test('the boot reports the mistakes of kernel and plugins together', async (t) => {
   const door = bare('door', { config: variables });
-  const error = await t.throwsAsync(World.boot([door], { env: { WEIR_PANEL_PORT: '99999', WEIR_COUNT: 'many', WEIR_TRUSTED_PROXIES: '10.0.0.1, nonsense', WEIR_HOST: 'not a host' } }), { instanceOf: ConfigError });
-  t.deepEqual(error.problems.map((line) => line.split(' ')[0]?.replace(':', '')), ['WEIR_HOST', 'WEIR_PANEL_PORT', 'WEIR_TRUSTED_PROXIES', 'WEIR_COUNT', 'WEIR_KIND']);
+  const error = await t.throwsAsync(
+    World.boot([door], { env: { WEIR_PANEL_PORT: '99999', WEIR_COUNT: 'many', WEIR_TRUSTED_PROXIES: '10.0.0.1, nonsense', WEIR_HOST: 'not a host' } }),
+    { instanceOf: ConfigError },
+  );
+  t.deepEqual(
+    error.problems.map((line) => line.split(' ')[0]?.replace(':', '')),
+    ['WEIR_HOST', 'WEIR_PANEL_PORT', 'WEIR_TRUSTED_PROXIES', 'WEIR_COUNT', 'WEIR_KIND'],
+  );
   t.regex(error.problems[2] ?? '', /"nonsense" is neither an address nor a CIDR/);
   for (const problem of error.problems) t.true(error.message.includes(problem));
 });
@@ -53,7 +68,10 @@ test('the boot reports the mistakes of kernel and plugins together', async (t) =
 test('a variable that nobody knows is warned of, by name', async (t) => {
   t.deepEqual(unknownVariables({ WEIR_PANEL_PROT: '1', WEIR_COUNT: '1', WEIR_TEST_X: '1', HOME: '/' }, ['WEIR_COUNT']), ['WEIR_PANEL_PROT']);
   await using world = await World.boot([bare('door', { config: { count: variables.count } })], { env: { WEIR_PANEL_PROT: '1', WEIR_COUNT: '1' } });
-  t.deepEqual(world.log.filter(({ level }) => level === 'warn').map(({ variable: name }) => name), ['WEIR_PANEL_PROT']);
+  t.deepEqual(
+    world.log.filter(({ level }) => level === 'warn').map(({ variable: name }) => name),
+    ['WEIR_PANEL_PROT'],
+  );
 });
 
 test('trusted proxies are a list', (t) => {
@@ -64,14 +82,16 @@ test('trusted proxies are a list', (t) => {
 
 test('a path has a slash at both ends and nothing that a URL would have to escape', (t) => {
   for (const good of ['/', '/a/', '/a-b_c~d/e.f/']) t.is(validate(urlPath(), good), good);
-  for (const bad of ['', 'a/', '/a', '//', '/a//b/', '/../', '/./', '/a b/', '/a%20/', '/a?/', '/a#/', '/ä/', '/{id}/', '/:id/', '/*/']) t.throws(() => validate(urlPath(), bad), { code: 'KERNEL_INVALID' }, bad);
+  for (const bad of ['', 'a/', '/a', '//', '/a//b/', '/../', '/./', '/a b/', '/a%20/', '/a?/', '/a#/', '/ä/', '/{id}/', '/:id/', '/*/'])
+    t.throws(() => validate(urlPath(), bad), { code: 'KERNEL_INVALID' }, bad);
   for (const bad of [0, -1, 65_536, 1.5, '80']) t.throws(() => validate(port(), bad), { code: 'KERNEL_INVALID' });
   t.is(validate(port(), 65_535), 65_535);
 });
 
 test('what a plugin declares is its own: two plugins may read one variable', async (t) => {
   const seen: unknown[] = [];
-  const reads = (name: string) => bare(name, { config: { word: variable('WEIR_WORD', withDefault(text(), ''), 'a word') }, start: ({ config }) => void seen.push(config) });
+  const reads = (name: string) =>
+    bare(name, { config: { word: variable('WEIR_WORD', withDefault(text(), ''), 'a word') }, start: ({ config }) => void seen.push(config) });
   await using _ = await World.boot([reads('one'), reads('two')], { env: { WEIR_WORD: 'x' } });
   t.deepEqual(seen, [{ word: 'x' }, { word: 'x' }]);
 });

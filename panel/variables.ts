@@ -1,22 +1,8 @@
-// Boot settings: what is needed before the database is open. The environment wins over the config file. All of them are
-// checked together, and every mistake is reported at once.
+// Reads boot settings. The environment wins over the config file; all of them are checked together, and every mistake is
+// reported at once.
 import type Joi from 'joi';
-import { inspect } from '../schema/validate.js';
-import type { Static } from '../schema/shape.js';
-
-/** One boot setting: its variable and what it may be. */
-export interface Variable<S extends Joi.Schema = Joi.Schema> {
-  readonly variable: string;
-  readonly schema: S;
-  readonly about: string;
-}
-export type Variables = Readonly<Record<string, Variable>>;
-export type Configured<V> = { readonly [K in keyof V]: V[K] extends Variable<infer S> ? Static<S> : never };
-/** Where the value of a boot setting comes from. */
-export type Source = 'environment' | 'file' | 'default';
-export type Sources<C> = { readonly [K in keyof C]: Source };
-
-export const variable = <S extends Joi.Schema>(name: `WEIR_${string}`, schema: S, about: string): Variable<S> => ({ variable: name, schema, about });
+import type { Configured, Source, Sources, Variable, Variables } from '../kernel/config/variable.js';
+import { inspect } from '../kernel/schema/validate.js';
 
 /** The configuration is wrong; `problems` has one sentence for each mistake. */
 export class ConfigError extends Error {
@@ -51,16 +37,23 @@ export function readVariables<V extends Variables>(owner: string, variables: V, 
     const raw = fromFile ? file.values[key] : text;
     const result = inspect(declared.schema.label(name) as Joi.Schema, raw, { convert: !fromFile });
     if ('value' in result) return [key, result.value];
-    problems.push(...result.issues.map(({ message }) => `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined || SECRET.test(fromFile ? key : name) ? '' : `, but it is ${JSON.stringify(raw)}`} (${owner})`));
+    problems.push(
+      ...result.issues.map(
+        ({ message }) =>
+          `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined || SECRET.test(fromFile ? key : name) ? '' : `, but it is ${JSON.stringify(raw)}`} (${owner})`,
+      ),
+    );
     return [key, undefined];
   });
   const known = Object.keys(variables);
-  for (const key of Object.keys(file.values)) if (!known.includes(key)) problems.push(`${file.at(key)} is unknown; ${owner} has ${known.length > 0 ? known.join(', ') : 'no boot settings'}`);
+  for (const key of Object.keys(file.values))
+    if (!known.includes(key)) problems.push(`${file.at(key)} is unknown; ${owner} has ${known.length > 0 ? known.join(', ') : 'no boot settings'}`);
   return Object.fromEntries(values) as Configured<V>;
 }
 
 export function sourcesOf<V extends Variables>(variables: V, env: Environment, file: Section = EMPTY): Sources<V> {
-  const source = (key: string, declared: Variable): Source => (inEnvironment(env, declared) !== undefined ? 'environment' : key in file.values ? 'file' : 'default');
+  const source = (key: string, declared: Variable): Source =>
+    inEnvironment(env, declared) !== undefined ? 'environment' : key in file.values ? 'file' : 'default';
   return Object.fromEntries(Object.entries(variables).map(([key, declared]) => [key, source(key, declared)])) as Sources<V>;
 }
 

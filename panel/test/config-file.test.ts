@@ -2,14 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { bool, int, optional, variable, withDefault, word } from '../index.js';
-import { configure } from '../config/configure.js';
-import { type ConfigFile, noFile } from '../config/file.js';
-import { readConfigFile } from '../../panel/config-file.js';
-import { ConfigError } from '../config/load.js';
-import { choosePlugins, readPreset } from '../../panel/choose.js';
-import { PluginError } from '../plugin/order.js';
-import { bare, World } from './world.js';
+import { bool, int, optional, variable, withDefault, word } from '../../kernel/index.js';
+import { PluginError } from '../../kernel/plugin/order.js';
+import { bare, World } from '../../kernel/test/world.js';
+import { choosePlugins, readPreset } from '../choose.js';
+import { type ConfigFile, noFile, readConfigFile } from '../config-file.js';
+import { configure } from '../configure.js';
+import { ConfigError } from '../variables.js';
 
 async function fileWith(t: ExecutionContext, content: unknown): Promise<{ folder: string; path: string; file: ConfigFile }> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-config-'));
@@ -34,7 +33,12 @@ const problemsOf = async (t: ExecutionContext, content: unknown, env: Record<str
 };
 
 test('the environment wins over the file, the file over the default, and a plugin can tell which it was', async (t) => {
-  const { file } = await fileWith(t, { host: '::1', port: 1234, trustedProxies: ['10.0.0.0/8', '::1'], plugins: { door: { config: { width: 90, colour: 'red' } } } });
+  const { file } = await fileWith(t, {
+    host: '::1',
+    port: 1234,
+    trustedProxies: ['10.0.0.0/8', '::1'],
+    plugins: { door: { config: { width: 90, colour: 'red' } } },
+  });
   const { panel, configs } = await configure([door], { WEIR_PANEL_PORT: '4321', WEIR_DOOR_WIDTH: '100', WEIR_DOOR_COLOUR: '' }, file);
   t.like(panel, { host: '::1', port: 4321, trustedProxies: ['10.0.0.0/8', '::1'], logLevel: 'info' });
   t.deepEqual(configs.get('door'), {
@@ -46,26 +50,58 @@ test('the environment wins over the file, the file over the default, and a plugi
 test('a running plugin sees both: values and where they come from', async (t) => {
   const { file } = await fileWith(t, { plugins: { seer: { config: { word: 'hello' } } } });
   const seen: unknown[] = [];
-  const seer = bare('seer', { config: { word: variable('WEIR_WORD', optional(word()), 'a word') }, start: ({ config, configSource }) => void seen.push(config, configSource) });
+  const seer = bare('seer', {
+    config: { word: variable('WEIR_WORD', optional(word()), 'a word') },
+    start: ({ config, configSource }) => void seen.push(config, configSource),
+  });
   await using _ = await World.boot([seer], { file });
   t.deepEqual(seen, [{ word: 'hello' }, { word: 'file' }]);
 });
 
 test('mistakes of file and environment are reported together, each with its key or variable', async (t) => {
-  const content = { prot: 80, port: '80', logLevel: 'loud', trustedProxies: ['10.0.0.1', 'nonsense'], plugins: { door: { config: { width: 0, opne: true, password: 'hunter2' } }, wall: 'yes', roof: { enabled: true, on: 1, config: [] } } };
+  const content = {
+    prot: 80,
+    port: '80',
+    logLevel: 'loud',
+    trustedProxies: ['10.0.0.1', 'nonsense'],
+    plugins: { door: { config: { width: 0, opne: true, password: 'hunter2' } }, wall: 'yes', roof: { enabled: true, on: 1, config: [] } },
+  };
   const problems = await problemsOf(t, content, { WEIR_HOST: 'not a host', WEIR_DOOR_OPEN: 'perhaps' });
-  t.deepEqual(problems.map((problem) => /^(?:WEIR_\w+|\S+ in FILE)/.exec(problem)?.[0]), [
-    'plugins.wall in FILE', 'plugins.roof.enabled in FILE', 'plugins.roof.on in FILE', 'plugins.roof.config in FILE',
-    'WEIR_HOST', 'port in FILE', 'trustedProxies in FILE', 'logLevel in FILE', 'prot in FILE',
-    'plugins.door.config.width in FILE', 'WEIR_DOOR_OPEN', 'plugins.door.config.password in FILE', 'plugins.door.config.opne in FILE',
-  ]);
+  t.deepEqual(
+    problems.map((problem) => /^(?:WEIR_\w+|\S+ in FILE)/.exec(problem)?.[0]),
+    [
+      'plugins.wall in FILE',
+      'plugins.roof.enabled in FILE',
+      'plugins.roof.on in FILE',
+      'plugins.roof.config in FILE',
+      'WEIR_HOST',
+      'port in FILE',
+      'trustedProxies in FILE',
+      'logLevel in FILE',
+      'prot in FILE',
+      'plugins.door.config.width in FILE',
+      'WEIR_DOOR_OPEN',
+      'plugins.door.config.password in FILE',
+      'plugins.door.config.opne in FILE',
+    ],
+  );
   const all = problems.join('\n');
-  for (const part of ['prot in FILE is unknown; kernel has preset, host, port', 'opne in FILE is unknown; door has width, open, colour, password', 'must be a number, but it is "80" (kernel)', '"nonsense" is neither an address nor a CIDR', 'WEIR_DOOR_OPEN must be a boolean, but it is "perhaps" (door)']) t.true(all.includes(part), `${part} in:\n${all}`);
+  for (const part of [
+    'prot in FILE is unknown; kernel has preset, host, port',
+    'opne in FILE is unknown; door has width, open, colour, password',
+    'must be a number, but it is "80" (kernel)',
+    '"nonsense" is neither an address nor a CIDR',
+    'WEIR_DOOR_OPEN must be a boolean, but it is "perhaps" (door)',
+  ])
+    t.true(all.includes(part), `${part} in:\n${all}`);
   t.false(all.includes('hunter2'));
 });
 
 test('folder and file themselves are no settings of the file', async (t) => {
-  t.deepEqual((await problemsOf(t, { dataDirectory: '/tmp', configFile: 'x' })).map((problem) => problem.split(';')[0]), ['dataDirectory in FILE is unknown', 'configFile in FILE is unknown']);
+  t.deepEqual(
+    (await problemsOf(t, { dataDirectory: '/tmp', configFile: 'x' })).map((problem) => problem.split(';')[0]),
+    ['dataDirectory in FILE is unknown', 'configFile in FILE is unknown'],
+  );
 });
 
 test('a file that is no object, or no JSON, is named; what stands in it is not shown', async (t) => {
@@ -82,13 +118,18 @@ test('weir.json in the data folder may be missing, a file that was chosen may no
   const { folder, path } = await fileWith(t, '{"port": 1}');
   t.deepEqual(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere') }), noFile);
   t.like(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere'), WEIR_CONFIG: path }), { path, panel: { port: 1 } });
-  t.deepEqual((await readConfigFile({ WEIR_CONFIG: join(folder, 'gone') })).problems, [`WEIR_CONFIG is ${join(folder, 'gone')}, but there is no such file; correct it or leave it out`]);
+  t.deepEqual((await readConfigFile({ WEIR_CONFIG: join(folder, 'gone') })).problems, [
+    `WEIR_CONFIG is ${join(folder, 'gone')}, but there is no such file; correct it or leave it out`,
+  ]);
   t.regex((await readConfigFile({ WEIR_CONFIG: folder })).problems[0] ?? '', /cannot be read/);
 });
 
 const chosen = async (t: ExecutionContext, content: unknown, env: Record<string, string> = {}): Promise<{ names: string[]; problems: readonly string[] }> => {
   const { file, path } = await fileWith(t, content);
-  const { plugins, file: { problems } } = await choosePlugins(env, file);
+  const {
+    plugins,
+    file: { problems },
+  } = await choosePlugins(env, file);
   return { names: plugins.map(({ name }) => name).sort(), problems: problems.map((problem) => problem.replace(path, 'FILE')) };
 };
 
@@ -100,8 +141,14 @@ test('the preset comes from environment, file or default; the file adds plugins 
   t.deepEqual((await chosen(t, {}, { WEIR_PRESET: 'minimal' })).names, minimal);
   t.deepEqual((await chosen(t, { preset: 'minimal', plugins: { 'server-status': true, clients: true } })).names, [...minimal, 'server-status'].sort());
   t.deepEqual((await chosen(t, { preset: 'minimal', plugins: { 'server-status': { config: {} } } })).names, [...minimal, 'server-status'].sort());
-  t.deepEqual((await chosen(t, { plugins: { 'server-status': false } })).names, standard.filter((name) => name !== 'server-status'));
-  t.deepEqual((await chosen(t, { plugins: { 'server-status': { on: false, config: { kept: 'for later' } } } })).names, standard.filter((name) => name !== 'server-status'));
+  t.deepEqual(
+    (await chosen(t, { plugins: { 'server-status': false } })).names,
+    standard.filter((name) => name !== 'server-status'),
+  );
+  t.deepEqual(
+    (await chosen(t, { plugins: { 'server-status': { on: false, config: { kept: 'for later' } } } })).names,
+    standard.filter((name) => name !== 'server-status'),
+  );
 });
 
 test('plugins that are not there, on or off, and essential ones that are off are mistakes of the file', async (t) => {
@@ -118,5 +165,8 @@ test('plugins that do not fit each other are reported with the other mistakes, o
   const old = bare('old', { api: 0 });
   await t.throwsAsync(configure([old], {}, noFile), { instanceOf: PluginError, message: /kernel contract 0/ });
   const error = await t.throwsAsync(configure([old, door], { WEIR_PANEL_PORT: 'x', WEIR_DOOR_WIDTH: 'y' }, noFile), { instanceOf: ConfigError });
-  t.deepEqual(error.problems.map((problem) => problem.split(' ').slice(0, 2).join(' ')), ['WEIR_PANEL_PORT must', 'WEIR_DOOR_WIDTH must', 'plugin old']);
+  t.deepEqual(
+    error.problems.map((problem) => problem.split(' ').slice(0, 2).join(' ')),
+    ['WEIR_PANEL_PORT must', 'WEIR_DOOR_WIDTH must', 'plugin old'],
+  );
 });

@@ -1,16 +1,14 @@
-// The first step of the boot: every mistake of environment, config file and set of plugins, reported at once.
-import { messageOf } from '../errors/errors.js';
-import type { Certificate, ReadCertificate } from '../http/certificate.js';
-import type { Plugin } from '../plugin/define.js';
-import { orderPlugins, PluginError } from '../plugin/order.js';
-import { type ConfigFile, panelSection, pluginSection } from './file.js';
-import { ConfigError, type Configured, type Environment, readVariables, type Sources, sourcesOf } from './load.js';
-import { bootVariables, panelVariables, placeVariables } from './panel.js';
+// What the kernel is booted with, out of environment, config file and the set of plugins: every mistake of the three is reported at once.
+import type { Configured, PluginConfig } from '../kernel/config/variable.js';
+import { messageOf } from '../kernel/errors/errors.js';
+import type { Certificate } from '../kernel/http/certificate.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import { orderPlugins, PluginError } from '../kernel/plugin/order.js';
+import { bootVariables, panelVariables, placeVariables } from './boot-settings.js';
+import { CertificateFiles } from './certificate.js';
+import { type ConfigFile, panelSection, pluginSection } from './config-file.js';
+import { ConfigError, type Environment, readVariables, sourcesOf } from './variables.js';
 
-export interface PluginConfig {
-  readonly values: object;
-  readonly sources: Sources<object>;
-}
 export interface Configuration {
   /** in start order */
   readonly plugins: readonly Plugin[];
@@ -22,20 +20,24 @@ export interface Configuration {
   readonly known: readonly string[];
 }
 
-async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[], read: ReadCertificate | undefined): Promise<Certificate | undefined> {
-  if (!read || (tlsCert === undefined && tlsKey === undefined)) return undefined;
+async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[]): Promise<Certificate | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return read(tlsCert, tlsKey).catch((error: unknown) => {
+    return CertificateFiles.read(tlsCert, tlsKey).catch((error: unknown) => {
       problems.push(`WEIR_TLS_CERT and WEIR_TLS_KEY (tlsCert, tlsKey): ${messageOf(error)}`);
       return undefined;
     });
   }
-  problems.push(tlsKey === undefined ? 'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both (or tlsCert and tlsKey in the config file), or none' : 'WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not; set both (or tlsCert and tlsKey in the config file), or none');
+  problems.push(
+    tlsKey === undefined
+      ? 'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both (or tlsCert and tlsKey in the config file), or none'
+      : 'WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not; set both (or tlsCert and tlsKey in the config file), or none',
+  );
   return undefined;
 }
 
 /** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins, or what one from outside is given. */
-export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone: ReadonlySet<string> = new Set(), readCertificate?: ReadCertificate): Promise<Configuration> {
+export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone?: ReadonlySet<string>): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
   let misfit: PluginError | undefined;
@@ -46,7 +48,7 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
     misfit = error;
   }
   const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
-  const certificate = await certificateOf(panel, problems, readCertificate);
+  const certificate = await certificateOf(panel, problems);
   const configs = new Map(
     plugins.map((plugin) => {
       const { name, config, outside } = plugin;

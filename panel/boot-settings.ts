@@ -1,14 +1,10 @@
-// The kernel's own boot settings.
-import { custom, int, oneOf, optional, withDefault, word } from '../schema/shape.js';
-import { levels } from '../log/log.js';
-import { Proxies } from '../http/address.js';
+// The panel's own boot settings.
 import Joi from 'joi';
-import { DEFAULT_DATA_DIRECTORY } from './file.js';
-import { variable } from './load.js';
-
-export const port = () => int().min(1).max(65_535);
-/** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
-export const urlPath = () => word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
+import { variable } from '../kernel/config/variable.js';
+import { Proxies } from '../kernel/http/address.js';
+import { levels } from '../kernel/log/log.js';
+import { custom, int, oneOf, optional, withDefault, word } from '../kernel/schema/shape.js';
+import { DEFAULT_DATA_DIRECTORY } from './config-file.js';
 
 const isDecodable = (text: string): boolean => {
   try {
@@ -20,7 +16,15 @@ const isDecodable = (text: string): boolean => {
 
 const proxyList = custom<readonly string[]>(
   Joi.any().custom((value: unknown, state) => {
-    const listed: unknown[] = typeof value === 'string' ? value.split(',').map((entry) => entry.trim()).filter(Boolean) : Array.isArray(value) ? value : [value];
+    const listed: unknown[] =
+      typeof value === 'string'
+        ? value
+            .split(',')
+            .map((entry) => entry.trim())
+            .filter(Boolean)
+        : Array.isArray(value)
+          ? value
+          : [value];
     try {
       const entries = listed.map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)));
       new Proxies(entries);
@@ -35,8 +39,22 @@ const proxyList = custom<readonly string[]>(
 const databaseUrl = custom<string>(
   Joi.string().custom((value: string, state) => {
     const url = URL.canParse(value) ? new URL(value) : undefined;
-    const whole = url && /^(mysql|mariadb):$/.test(url.protocol) && url.hostname && url.username && /^\/[^/]{1,64}$/.test(url.pathname) && !url.search && !url.hash && [url.username, `${url.password}.`, url.pathname].every(isDecodable);
-    return whole ? value : state.error('any.custom', { error: new Error('it is not of the form mysql://user:password@host:port/name; characters like @, / and # of a password are written as %40, %2F and %23') });
+    const whole =
+      url &&
+      /^(mysql|mariadb):$/.test(url.protocol) &&
+      url.hostname &&
+      url.username &&
+      /^\/[^/]{1,64}$/.test(url.pathname) &&
+      !url.search &&
+      !url.hash &&
+      [url.username, `${url.password}.`, url.pathname].every(isDecodable);
+    return whole
+      ? value
+      : state.error('any.custom', {
+          error: new Error(
+            'it is not of the form mysql://user:password@host:port/name; characters like @, / and # of a password are written as %40, %2F and %23',
+          ),
+        });
   }),
 );
 
@@ -57,7 +75,11 @@ export const bootVariables = {
   tlsKey: variable('WEIR_TLS_KEY', optional(word()), 'file with the key of that certificate, in PEM'),
   trustedProxies: variable('WEIR_TRUSTED_PROXIES', optional(proxyList), 'addresses and CIDRs whose forwarded headers count, comma-separated'),
   logLevel: variable('WEIR_LOG_LEVEL', withDefault(oneOf(...levels), 'info'), 'least severe level that is written'),
-  databaseUrl: variable('WEIR_DATABASE_URL', optional(databaseUrl), 'MySQL or MariaDB as mysql://user:password@host:port/name; without it a SQLite file in the data folder'),
+  databaseUrl: variable(
+    'WEIR_DATABASE_URL',
+    optional(databaseUrl),
+    'MySQL or MariaDB as mysql://user:password@host:port/name; without it a SQLite file in the data folder',
+  ),
 } as const;
 
 export const panelVariables = { ...placeVariables, ...bootVariables } as const;

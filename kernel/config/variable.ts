@@ -1,0 +1,22 @@
+// Boot settings as plugins declare them: what is needed before the database is open. The program around the kernel reads them.
+import type Joi from 'joi';
+import type { Static } from '../schema/shape.js';
+
+/** One boot setting: its variable and what it may be. */
+export interface Variable<S extends Joi.Schema = Joi.Schema> {
+  readonly variable: string;
+  readonly schema: S;
+  readonly about: string;
+}
+export type Variables = Readonly<Record<string, Variable>>;
+export type Configured<V> = { readonly [K in keyof V]: V[K] extends Variable<infer S> ? Static<S> : never };
+/** Where the value of a boot setting comes from. */
+export type Source = 'environment' | 'file' | 'default';
+export type Sources<C> = { readonly [K in keyof C]: Source };
+/** What was read for one plugin. */
+export interface PluginConfig {
+  readonly values: object;
+  readonly sources: Sources<object>;
+}
+
+export const variable = <S extends Joi.Schema>(name: `WEIR_${string}`, schema: S, about: string): Variable<S> => ({ variable: name, schema, about });
