@@ -60,10 +60,13 @@ function parse(path: string, text: string): ConfigFile {
   return { path, problems, panel, plugins: new Map(entries) };
 }
 
+/** Where the config file is, or would be. */
+export const configPath = (env: Environment): string => resolve(env['WEIR_CONFIG'] || join(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY, 'weir.json'));
+
 /** WEIR_CONFIG, or weir.json in the data folder where it is there. What is wrong with it is in `problems`. */
 export async function readConfigFile(env: Environment): Promise<ConfigFile> {
   const chosen = env['WEIR_CONFIG'] || undefined;
-  const path = resolve(chosen ?? join(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY, 'weir.json'));
+  const path = configPath(env);
   try {
     return parse(path, await readFile(path, 'utf8'));
   } catch (error) {

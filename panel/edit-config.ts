@@ -1,0 +1,77 @@
+// Writes into the config file: only what is asked for changes, all at once or not at all.
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { messageOf } from '../kernel/errors/errors.js';
+
+/** The section `plugins`, as the file has it. */
+export type PluginSection = Readonly<Record<string, unknown>>;
+
+export interface Edited {
+  readonly path: string;
+  /** nothing had to be written */
+  readonly unchanged: boolean;
+  /** Puts back what was there before. */
+  readonly undo: () => Promise<void>;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const orMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+};
+
+/** In full on the disk before it takes the place of the former one, with the rights of that. It may hold passwords. */
+async function replace(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const mode = (await stat(path).catch(orMissing))?.mode;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      if (mode !== undefined) await file.chmod(mode & 0o777);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function parsed(path: string, text: string): Record<string, unknown> {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // What the parser says quotes the file, where a password may stand.
+    throw new Error(`${path} is no JSON; correct it first`);
+  }
+  if (!isObject(whole) || !isObject(whole['plugins'] ?? {})) throw new Error(`${path} must hold an object, and "plugins" in it too; correct it first`);
+  return whole;
+}
+
+/** Lets `change` make the section `plugins` of the file at `path` anew; a file that is not there is made. Everything else in it stays. */
+export async function editPlugins(path: string, change: (plugins: PluginSection) => PluginSection): Promise<Edited> {
+  // One that is a link stays one.
+  const target = await realpath(path).catch(() => path);
+  const read = (): Promise<string | undefined> =>
+    readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    });
+  const before = await read();
+  const whole = before === undefined ? {} : parsed(path, before);
+  const plugins = change((whole['plugins'] ?? {}) as PluginSection);
+  const indent = /^\{\r?\n([ \t]+)"/.exec(before ?? '')?.[1] ?? '  ';
+  const after = `${JSON.stringify({ ...whole, plugins }, undefined, indent)}\n`;
+  if (before !== undefined && JSON.stringify(parsed(path, before)['plugins'] ?? {}) === JSON.stringify(plugins))
+    return { path, unchanged: true, undo: async () => undefined };
+  await replace(target, after).catch((cause: unknown) => {
+    throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
+  });
+  return { path, unchanged: false, undo: () => (before === undefined ? rm(target, { force: true }) : replace(target, before)) };
+}
