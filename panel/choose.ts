@@ -6,6 +6,7 @@ import { PluginError } from '../kernel/plugin/order.js';
 import { DEFAULT_PRESET, presets } from './boot-settings.js';
 import type { ConfigFile, PluginEntry } from './config-file.js';
 import { findPlugin } from './find.js';
+import { goAlong } from './go-along.js';
 import { isOutside, type Manifest, nameIn, readManifest } from './manifest.js';
 import { loadOutside, placesOf } from './outside.js';
 import type { Environment } from './variables.js';
@@ -27,7 +28,7 @@ export async function readPreset(name: string): Promise<string[]> {
 export interface Chosen {
   readonly plugins: Plugin[];
   readonly file: ConfigFile;
-  /** from outside, and of no use as they are */
+  /** of no use as they are, or going along with one that is switched off */
   readonly leftOut: LeftOut[];
 }
 
@@ -92,5 +93,9 @@ export async function choosePlugins(env: Environment, configFile: ConfigFile): P
     }
   }
   const plugins = await Promise.all([...names].map(find));
-  return { plugins: [...plugins.filter((plugin) => plugin !== undefined), ...outside.plugins], file: { ...file, problems }, leftOut: outside.leftOut };
+  const builtIn = goAlong(
+    plugins.filter((plugin) => plugin !== undefined),
+    file,
+  );
+  return { plugins: [...builtIn.plugins, ...outside.plugins], file: { ...file, problems }, leftOut: [...builtIn.leftOut, ...outside.leftOut] };
 }

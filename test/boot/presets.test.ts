@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
@@ -33,6 +33,20 @@ test('minimal has every plugin that the panel does not start without', async (t)
     full.filter(({ essential, name }) => essential && !minimal.includes(name)).map(({ name }) => name),
     [],
   );
+});
+
+test('the documents tell what each preset has', async (t) => {
+  const page = await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8');
+  const told = new Map<string, string[]>();
+  for (const preset of presets) {
+    const [, has = ''] = new RegExp(`^\\| \`${preset}\` \\| (.+?) \\|`, 'm').exec(page) ?? [];
+    const names = [...has.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    told.set(
+      preset,
+      names.flatMap((name) => told.get(name) ?? [name]),
+    );
+    t.deepEqual(told.get(preset)?.sort(), (await readPreset(preset)).sort(), `docs/environment.md is wrong about ${preset}`);
+  }
 });
 
 for (const preset of presets) {
