@@ -56,4 +56,6 @@ export const extend = <T>(point: ExtensionPoint<T>, value: T): Extension => ({ p
 export interface Extended<T> {
   readonly plugin: string;
   readonly value: T;
+  /** Writes a failure of the entry down to the plugin that added it, which would else be the owner's. */
+  readonly fault: (where: string, error: unknown) => void;
 }

@@ -116,20 +116,20 @@ export class HookRegistry {
         });
         break;
       case 'after':
-        // A faulty plugin still hears what it keeps in memory: it may be reopened, and stale memory would answer wrongly.
+        // A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it.
         hook.tapPromise?.(at, async (payload) => {
-          try {
-            await call(payload);
-          } catch (error) {
-            tapper.fault(where, error);
-          }
+          const heard = (async () => call(payload))().catch((error: unknown) => tapper.fault(where, error));
+          if (!tapper.faulty) await heard;
         });
         break;
       case 'filter':
         hook.tap(at, (value, context) => {
           if (tapper.faulty) return value;
           try {
-            return call(value, context);
+            const next = call(value, context);
+            if (!(next instanceof Promise)) return next;
+            next.catch(() => undefined);
+            throw new Error('a filter is synchronous, and this one answers with a promise');
           } catch (error) {
             tapper.fault(where, error);
             return value;

@@ -6,7 +6,7 @@ import { PluginError } from './order.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;
-  readonly #added: { readonly point: ExtensionPoint<unknown>; readonly plugin: string; readonly value: unknown }[] = [];
+  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
   readonly #tables = new Map<string, string>();
 
   /** `own` is what the kernel itself provides. */
@@ -33,7 +33,7 @@ export class Wiring {
     for (const { point, value } of plugin.extends(instance.scope)) {
       const problem = point.problem?.(value as never, plugin);
       if (problem) throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
-      this.#added.push({ point, plugin: name, value });
+      this.#added.push({ point, plugin: name, value, fault: (where, error) => instance.fault(where, error) });
     }
   }
 

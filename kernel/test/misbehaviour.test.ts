@@ -55,6 +55,35 @@ test('one that hangs in a guard, a draft, a choice or an after hook is a fault a
   t.deepEqual(faults().map((fault) => fault.replace(/ took longer.*/, '')), ['farm/beforeSow of bad: farm/beforeSow of bad', 'farm/composeFeed of bad: farm/composeFeed of bad', 'farm/field of bad: farm/field of bad', 'farm/afterSow of bad: farm/afterSow of bad']);
 });
 
+test('a filter that answers with a promise is a fault, and the value before it holds', (t) => {
+  const { registry, plugin, faults } = farm();
+  const bad = plugin('bad');
+  registry.add(bad, tap(weight, (() => never()) as never));
+  registry.add(bad, tap(weight, (async () => crash()) as never));
+  registry.add(plugin('good'), tap(weight, (kilos) => kilos + 1));
+  t.is(registry.refine(weight, 7, 'cow'), 8);
+  const said = 'farm/weight of bad: a filter is synchronous, and this one answers with a promise';
+  t.deepEqual(faults(), [said, said]);
+});
+
+test('nobody waits for the after hooks of one that is closed, and it hears them', async (t) => {
+  const { registry, plugin } = farm(60_000);
+  const bad = plugin('bad');
+  const heard: string[] = [];
+  registry.add(bad, tap(afterSow, (seed) => (heard.push(seed), never())));
+  registry.add(plugin('good'), tap(afterSow, (seed) => void heard.push(`good ${seed}`)));
+  for (let i = 0; i < 20; i++) bad.fault('here', new Error('x'));
+  await registry.after(afterSow, 'rye');
+  t.deepEqual(heard, ['rye', 'good rye']);
+});
+
+test('what an entry of a list does wrong is written down to who added it', async (t) => {
+  const adder = bare('bad', { extends: () => [extend(Ears, 1)] });
+  const owner = bare('farm', { start: ({ extensions }) => extensions(Ears).forEach(({ value, fault }) => fault(`ear ${value}`, new Error('deaf'))) });
+  await using world = await World.boot([owner, adder]);
+  t.like(world.log.find(({ msg }) => msg === 'plugin fault'), { plugin: 'bad', where: 'ear 1' });
+});
+
 test('a strict guard that hangs fails closed', async (t) => {
   const { registry, plugin } = farm();
   registry.add(plugin('bad'), tap(beforeSow, never, { strict: true }));
