@@ -1,9 +1,9 @@
 // The paged list, out of memory. What is counted over all clients is counted once per change, not once per page.
-import type { Clock, PluginContext } from '../../kernel/index.js';
+import type { Clock, Extended, PluginContext } from '../../kernel/index.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
-import { PresenceSources } from './contract.js';
+import { type PresenceSource, PresenceSources } from './contract.js';
 import { choose } from './filter.js';
 import type { GroupStore } from './group-store.js';
 import { type Ordered, Orders } from './order.js';
@@ -87,7 +87,7 @@ export class ClientLists {
       now: this.#clock.now(),
       soonMs: expireDiff * DAY_MS,
       soonBytes: trafficDiff * GIB,
-      presence: this.#extensions(PresenceSources).map(({ value }) => value),
+      presence: this.#extensions(PresenceSources).map(asked),
     };
   }
 
@@ -100,6 +100,23 @@ export class ClientLists {
     }
     return this.#counted.summary;
   }
+}
+
+/** One that fails knows nobody, and is not asked again for the same list. */
+function asked({ value, fault }: Extended<PresenceSource>): PresenceSource {
+  let broken = false;
+  return {
+    isOnline: (clientId) => {
+      if (broken) return false;
+      try {
+        return value.isOnline(clientId) === true;
+      } catch (error) {
+        broken = true;
+        fault('a source of presence', error);
+        return false;
+      }
+    },
+  };
 }
 
 function slice({ rows, backwards }: Ordered, from: number, count: number): ClientRow[] {

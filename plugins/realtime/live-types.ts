@@ -1,4 +1,5 @@
 // Our own types of message and those of other plugins: what newcomers are told, and who may send what.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Extended } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
@@ -35,6 +36,23 @@ const TAKEN = [
   'removeListener',
 ];
 
+/** A newcomer waits for everybody's part of the snapshot, so nobody may keep it. */
+const PATIENCE_MS = 5_000;
+
+async function inTime(type: string, snapshot: () => unknown, fault: Extended<LiveType>['fault']): Promise<unknown> {
+  const over = new AbortController();
+  const late = sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => Promise.reject(new Error(`it took longer than ${PATIENCE_MS / 1000} s`)));
+  try {
+    return await Promise.race([snapshot(), late]);
+  } catch (error) {
+    fault(`snapshot of the live messages ${type}`, error);
+    return undefined;
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
+  }
+}
+
 export function addLiveTypes({ stream, invalidations, engine, status, ...needs }: Scope, added: readonly Extended<LiveType>[]): void {
   if (status) stream.addSnapshot('status', () => status.status());
   stream.addSnapshot('engine_state', () => {
@@ -46,11 +64,17 @@ export function addLiveTypes({ stream, invalidations, engine, status, ...needs }
   for (const {
     plugin,
     value: { type, snapshot, start },
+    fault,
   } of added) {
     const owner = owners.get(type);
     if (owner) throw new Error(`plugin ${plugin} adds live messages of the type "${type}", which ${owner} has already; choose another name`);
     owners.set(type, plugin);
-    if (snapshot) stream.addSnapshot(type, snapshot);
-    start?.({ send: (payload) => stream.send(type, payload), invalidate: (resource) => invalidations.add(resource) });
+    if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
+    try {
+      start?.({ send: (payload) => stream.send(type, payload), invalidate: (resource) => invalidations.add(resource) });
+    } catch (error) {
+      // Its messages are missing then, and all others come.
+      fault(`start of the live messages ${type}`, error);
+    }
   }
 }

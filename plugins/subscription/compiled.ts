@@ -4,6 +4,7 @@ import { type Inbound, type InboundsApi, viewStream } from '../inbounds/contract
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { authorityOf } from './address.js';
 import { composeSubscription, type Entry, type EntryTemplate, type Format, Formats } from './contract.js';
+import { contained } from './formats.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import { subscriptionSettings } from './settings.js';
 
@@ -15,7 +16,7 @@ export interface CompiledEntry {
   readonly security: string;
   readonly authority: (requestHost: string) => string;
   /** by name of the format */
-  readonly templates: Readonly<Record<string, EntryTemplate>>;
+  readonly templates: Readonly<Record<string, EntryTemplate | undefined>>;
 }
 
 export class Compiled {
@@ -47,7 +48,7 @@ export class Compiled {
   }
 
   async all(): Promise<void> {
-    this.formats = this.#extensions(Formats).map(({ value }) => value);
+    this.formats = this.#extensions(Formats).map(contained);
     this.settingsChanged();
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
   }

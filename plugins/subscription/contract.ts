@@ -33,12 +33,17 @@ export interface Format {
   readonly contentType: string;
   /** Begins and ends with a slash; undefined while the format is off. */
   prefix(): string | undefined;
-  /** Compiles what all fetches have in common; called when the entry changes. */
-  compile(entry: Entry): EntryTemplate;
+  /** Compiles what all fetches have in common; called when the entry changes. Undefined when the format has no words for such an entry. */
+  compile(entry: Entry): EntryTemplate | undefined;
   /** Joins rendered entries to the body. */
   body(entries: readonly string[]): string;
 }
-export const Formats = extensionPoint<Format>('subscription', 'Formats');
+/** The forms that a subscription can take. */
+export const Formats = extensionPoint<Format>('subscription', 'Formats', ({ name: format }, { name, outside }) =>
+  !outside || format === name || format.startsWith(`${name}.`)
+    ? undefined
+    : `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`,
+);
 
 export interface SubscriptionApi {
   /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */
