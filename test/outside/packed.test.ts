@@ -39,7 +39,7 @@ async function pack(t: ExecutionContext, example: string, modules: string): Prom
   return { name: packed.name, files: packed.files.map(({ path }) => path).sort() };
 }
 
-test('hello and acme-tally, packed and installed into the data folder, run in a panel; one that is broken beside them does not', async (t) => {
+test('the examples, packed and installed into the data folder, run in a panel; one that is broken beside them does not', async (t) => {
   const data = await folderOf(t);
   const modules = join(data, 'plugins', 'node_modules');
   const hello = await pack(t, 'hello', modules);
@@ -49,15 +49,26 @@ test('hello and acme-tally, packed and installed into the data folder, run in a 
     tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')),
     tally.files.join(),
   );
+  const surge = await pack(t, 'surge-list', modules);
+  t.deepEqual(
+    surge.files.filter((path) => path.endsWith('.js')),
+    ['dist/index.js', 'dist/surge.js'],
+  );
   const broken = await stranger(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
-    'weir.json': { plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, [broken]: true } },
+    'weir.json': {
+      plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, 'npm:weir-plugin-surge-list': true, [broken]: true },
+    },
   });
 
   const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
   t.teardown(() => panel.kill('SIGTERM'));
   t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
   t.deepEqual(await panel.get('/panel/api/x/acme-tally/days'), []);
+  const { subId } = await panel.addClient('ada', [await panel.addInbound({ protocol: 'vmess' })]);
+  const settings = await panel.get<Record<string, string>>('/panel/api/setting/all', { method: 'POST' });
+  const list = await fetch(`${new URL(panel.ready.subUrl).origin}${settings['surge-list.path']}${subId}`);
+  t.regex(await list.text(), /^test-ada.* = vmess, 127\.0\.0\.1, \d+, username=/);
   const plugins = await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>('/panel/api/system/plugins');
   const outside = plugins.filter((plugin) => plugin.outside);
   const reason = `the plugin broken (${broken}) failed while it was imported: not today; update it, or leave it out`;
@@ -66,6 +77,7 @@ test('hello and acme-tally, packed and installed into the data folder, run in a 
     [
       ['acme-tally', '0.3.0', 'running', ''],
       ['hello', '1.0.0', 'running', ''],
+      ['surge-list', '1.0.0', 'running', ''],
       ['broken', '1.2.3', 'failed', reason],
     ],
   );

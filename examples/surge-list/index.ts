@@ -1,0 +1,27 @@
+import { bool, definePlugin, extend, urlPath } from 'weir/kernel';
+import { setting, SettingGroups, Settings } from 'weir/plugins/settings';
+import { Formats, randomPath } from 'weir/plugins/subscription';
+import { lineOf, listOf } from './surge.js';
+
+const settings = {
+  'surge-list.enable': setting(bool(), true, 'subscriptions are served as a list for Surge as well'),
+  'surge-list.path': setting(urlPath().min(2).max(255), randomPath, 'path prefix of these lists'),
+} as const;
+
+export default definePlugin({
+  name: 'surge-list',
+  version: '1.0.0',
+  api: 1,
+  about: 'Subscriptions as a list of proxies for Surge.',
+  uses: { settings: Settings },
+  extends: ({ settings: live }) => [
+    extend(SettingGroups, { group: settings }),
+    extend(Formats, {
+      name: 'surge-list',
+      contentType: 'text/plain; charset=utf-8',
+      prefix: () => (live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined),
+      compile: lineOf,
+      body: listOf,
+    }),
+  ],
+});
