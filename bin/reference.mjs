@@ -1,4 +1,4 @@
-// Writes the reference of the API and the TypeScript client from the routes of all plugins. `--check` only says whether they are fresh.
+// Writes the reference of the API and the TypeScript client from the routes of all plugins, and the public types from their declarations. `--check` only says whether they are fresh.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { root, setUp } from './setup.mjs';

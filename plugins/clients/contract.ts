@@ -50,9 +50,12 @@ export const ClientEdits = token<ClientEditsApi>('clients', 'ClientEdits');
 export interface PresenceSource {
   isOnline(clientId: number): boolean;
 }
+/** Those who can tell who is online; a client is as soon as one of them says so. */
 export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources');
 
 /** Before clients are written; a refusal refuses the whole call. */
 export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>('clients/beforeClientSave');
+/** After clients were written by anybody but the counters, before the caller has its answer: for what is kept of clients in memory. */
 export const afterClientSave = after<{ readonly changes: readonly ClientChange[] }>('clients/afterClientSave');
+/** The same for who need not be awaited. What traffic and limits change of a client is not among it: `traffic/clientDepleted`. */
 export const clientChanged = event<{ readonly changes: readonly ClientChange[] }>('clients/clientChanged');

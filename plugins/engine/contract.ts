@@ -81,10 +81,12 @@ export interface CoreUserSource {
   user(ref: UserRef): CoreUser | undefined;
   users(inboundId: number): Iterable<CoreUser>;
 }
+/** Those who know which users the core should have. */
 export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers');
 
 /** The core is about to be stopped on purpose and still answers: the moment for a last poll. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
+/** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
 export const coreStateChanged = event<{ readonly from: EngineState; readonly to: EngineState; readonly reason: string }>('engine/coreStateChanged');
 
 /** The core's own name of a user: one attachment of a client to an inbound, so that renaming a client keeps its counter and a deleted one's counter is inherited by nobody. */

@@ -41,6 +41,7 @@ export interface Protocol {
   /** Compiles the share link of an inbound; called when the inbound changes, the result for every fetch. */
   link(inbound: Inbound): LinkTemplate;
 }
+/** The protocols that inbounds can speak. */
 export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols');
 
 export interface InboundUsage {
@@ -77,6 +78,7 @@ export interface InboundChange {
   readonly before: Inbound | undefined;
   readonly after: Inbound | undefined;
 }
+/** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
 export const beforeInboundSave = guard<{ readonly before: Inbound | undefined; readonly after: Omit<Inbound, 'id'> }>('inbounds/beforeInboundSave');
 /** Memory of others follows the commit. */
 export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>('inbounds/afterInboundSave');
@@ -88,4 +90,5 @@ export interface InboundView extends Inbound {
   readonly clientStats: readonly unknown[];
   readonly settings: Record<string, unknown>;
 }
+/** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
 export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>('inbounds/describeInbounds');

@@ -17,4 +17,5 @@ export interface LiveType {
   /** called once, at the start */
   readonly start?: (out: LiveOutput) => void;
 }
+/** Further types of message on the live stream. */
 export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes');

@@ -15,6 +15,7 @@ export interface SettingGroupEntry {
   /** From the config file: what holds as long as no admin has changed it. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
+/** Groups of settings that admins change in the running panel. */
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', ({ group }, { name, outside }) => {
   const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${name}.`)) : [];
   return foreign.length === 0 ? undefined : `the setting ${foreign.join(', ')} must be called ${name}.…, as a plugin from outside has no names but its own`;

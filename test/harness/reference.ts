@@ -1,9 +1,11 @@
-// What is written from the declarations of all plugins: the reference of the API and the client.
+// What is written from the declarations of all plugins: the reference of the API, the client, and the types that plugins are written against.
 import { clientOf } from '../../plugins/api-docs/client.js';
 import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
+import { makePublicTypes } from '../reference/public-types.js';
+import { sourceRoot } from './source-root.js';
 
 export interface Reference {
   readonly document: OpenApi;
@@ -23,5 +25,15 @@ export async function makeReference(): Promise<Reference> {
   const routes = panel.kernel.listeners.routes();
   const version = panel.kernel.plugins().find(({ name }) => name === 'api-docs')?.version ?? '';
   const document = await new OpenApiWriter((problem) => void complaints.push(problem)).write(routes, { basePath: '/', version });
-  return { document, complaints, files: { 'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`, 'sdk/index.ts': clientOf(document) } };
+  const { types, hooks, complaints: untold } = await makePublicTypes(await sourceRoot());
+  return {
+    document,
+    complaints: [...complaints, ...untold],
+    files: {
+      'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`,
+      'docs/reference/hooks.md': hooks,
+      'docs/reference/kernel.d.ts': types,
+      'sdk/index.ts': clientOf(document),
+    },
+  };
 }
