@@ -129,8 +129,7 @@ declare module 'weir/kernel' {
   }
   export const Commands: Token<CommandsApi>;
 
-  // Boot settings: what is needed before the database is open. The environment wins over the config file. All of them are
-  // checked together, and every mistake is reported at once.
+  // Boot settings as plugins declare them: what is needed before the database is open. The program around the kernel reads them.
   /** One boot setting: its variable and what it may be. */
   interface Variable<S extends Joi.Schema = Joi.Schema> {
     readonly variable: string;
@@ -147,11 +146,6 @@ declare module 'weir/kernel' {
     readonly [K in keyof C]: Source;
   };
   export const variable: <S extends Joi.Schema>(name: `WEIR_${string}`, schema: S, about: string) => Variable<S>;
-
-  // The kernel's own boot settings.
-  export const port: () => Joi.NumberSchema<number> & Typed<number>;
-  /** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
-  export const urlPath: () => Joi.StringSchema<string> & Typed<string>;
 
   // Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
   const carries: unique symbol;
@@ -207,6 +201,8 @@ declare module 'weir/kernel' {
   export interface Extended<T> {
     readonly plugin: string;
     readonly value: T;
+    /** Writes a failure of the entry down to the plugin that added it, which would else be the owner's. */
+    readonly fault: (where: string, error: unknown) => void;
   }
 
   // What SQLite and MySQL (MariaDB too) call differently, so that a statement over many rows is written once.
@@ -876,6 +872,10 @@ declare module 'weir/kernel' {
   export const word: () => Joi.StringSchema & Typed<string>;
   /** A safe integer. */
   export const int: () => Joi.NumberSchema & Typed<number>;
+  /** Of a listener. */
+  export const port: () => Joi.NumberSchema<number> & Typed<number>;
+  /** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
+  export const urlPath: () => Joi.StringSchema<string> & Typed<string>;
   export const num: () => Joi.NumberSchema & Typed<number>;
   export const bool: () => Joi.BooleanSchema & Typed<boolean>;
   export const list: <S extends Joi.Schema>(item: S) => Joi.ArraySchema & Typed<Static<S>[]>;
@@ -1605,8 +1605,8 @@ declare module 'weir/plugins/subscription' {
     readonly contentType: string;
     /** Begins and ends with a slash; undefined while the format is off. */
     prefix(): string | undefined;
-    /** Compiles what all fetches have in common; called when the entry changes. */
-    compile(entry: Entry): EntryTemplate;
+    /** Compiles what all fetches have in common; called when the entry changes. Undefined when the format has no words for such an entry. */
+    compile(entry: Entry): EntryTemplate | undefined;
     /** Joins rendered entries to the body. */
     body(entries: readonly string[]): string;
   }
