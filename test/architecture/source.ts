@@ -25,8 +25,8 @@ const withoutComments = (text: string): string => text.replaceAll(TOKEN, (token)
 
 export function sourceOf(path: string, text: string): Source {
   const code = withoutComments(text);
-  // Templates may hold sources of their own.
-  const imports = [...code.replaceAll(TOKEN, (token) => (token.startsWith('`') ? '``' : token)).matchAll(IMPORT)]
+  // Templates may hold sources of their own, and so may what stands between double quotes, which no import of ours does.
+  const imports = [...code.replaceAll(TOKEN, (token) => (/^[`"]/.test(token) ? '``' : token)).matchAll(IMPORT)]
     .map(([, target = '']) => target)
     .filter((target) => target.startsWith('.'))
     .map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
