@@ -83,6 +83,14 @@ test('every endpoint in a README is a route of that plugin', async (t) => {
   t.true(checked >= 20, `only ${checked} endpoints were recognised`);
 });
 
+/** Names in the line of the README's tree that begins with `plugins/`, and in those that go on with it. */
+const namedInTree = (readme: string): string[] => (/^plugins\/((?: .*\n)+)/m.exec(readme)?.[1] ?? '').split(/\s+/).filter((word) => word !== '');
+
+test('the README names every plugin', async (t) => {
+  const [readme] = (await filesOf('README.md')).filter(({ path }) => path === 'README.md');
+  t.deepEqual(namedInTree(readme?.text ?? '').sort(), (await plugins()).map(({ name }) => name).sort());
+});
+
 test('presets name plugins that exist, each once', async (t) => {
   const names = (await plugins()).map(({ name }) => name);
   const presets = (await filesOf('.json')).filter(({ path }) => path.startsWith('config/presets/'));
@@ -104,6 +112,7 @@ test('presets name plugins that exist, each once', async (t) => {
 test('the rules see what they forbid', (t) => {
   const contract = sourceOf('plugins/a/contract.ts', "export const A = token<object>('a', 'A');\nexport const saved = event<number>('a/saved');");
   const index = sourceOf('plugins/a/index.ts', 'tap(composeX, () => 1);\nconst s = {\n  colour: setting(text(), ""),\n};');
+  t.deepEqual(namedInTree('kernel/  x\nplugins/  a  b-c\n          d\ncli/  e\n'), ['a', 'b-c', 'd']);
   const page = (text: string) => untruths('a', text, [contract, index]).length;
   const truth = 'Offers: token `A` (see `b`), event `saved`. Taps: `b/composeX`.\n\nSettings: `colour` (or `red`).';
   t.is(page(truth), 0);

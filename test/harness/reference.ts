@@ -4,6 +4,7 @@ import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
+import { errorList, pluginList } from '../reference/lists.js';
 import { makePublicTypes } from '../reference/public-types.js';
 import { sourceRoot } from './source-root.js';
 
@@ -25,14 +26,17 @@ export async function makeReference(): Promise<Reference> {
   const routes = panel.kernel.listeners.routes();
   const version = panel.kernel.plugins().find(({ name }) => name === 'api-docs')?.version ?? '';
   const document = await new OpenApiWriter((problem) => void complaints.push(problem)).write(routes, { basePath: '/', version });
-  const { types, hooks, complaints: untold } = await makePublicTypes(await sourceRoot());
+  const root = await sourceRoot();
+  const { types, hooks, complaints: untold } = await makePublicTypes(root);
   return {
     document,
     complaints: [...complaints, ...untold],
     files: {
       'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`,
+      'docs/reference/errors.md': await errorList(root),
       'docs/reference/hooks.md': hooks,
       'docs/reference/kernel.d.ts': types,
+      'docs/reference/plugins.md': await pluginList(),
       'sdk/index.ts': clientOf(document),
     },
   };

@@ -117,8 +117,8 @@ test('declarations are read as the compiler writes them', (t) => {
   const { declarations, exported, imported } = parseDeclarations(
     'plugins/a/contract',
     [
-      "import type { Tx } from '../../kernel/index.js';",
-      "export { errors as aErrors } from './errors.js';",
+      `import type { Tx } from '../../kernel/index.js';`,
+      `export { errors as aErrors } from './errors.js';`,
       '/** One of two. */',
       'export type Part = ',
       '/** the first */',
@@ -128,7 +128,7 @@ test('declarations are read as the compiler writes them', (t) => {
       '    readonly b: number;',
       '};',
       'declare const inner: unique symbol;',
-      'export declare const x: import("../../kernel/index.js").Token<Part>;',
+      `export declare const x: import("../../kernel/index.js").Token<Part>;`,
       '',
     ].join('\n'),
   );
