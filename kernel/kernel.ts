@@ -8,7 +8,7 @@ import { type FolderLock, lockFolder } from './database/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
-import { HookRegistry, Hooks } from './hooks/registry.js';
+import { HookRegistry } from './hooks/registry.js';
 import { Proxies } from './http/address.js';
 import type { Certificate } from './http/certificate.js';
 import { health } from './http/health.js';
@@ -55,7 +55,20 @@ export interface KernelOptions {
 const EVENTS_LIMIT_MS = 2_000;
 const STOP_LIMIT_MS = 8_000;
 
-type Parts = Readonly<{ log: Log; listeners: ListenerSet; dataDirectory: string; clock: Clock; instances: PluginInstance[]; hooks: HookRegistry; connections: Connections; lock: FolderLock; writer: Writer; stopping: AbortController; limits: Limits; leftOut: readonly LeftOut[] }>;
+type Parts = Readonly<{
+  log: Log;
+  listeners: ListenerSet;
+  dataDirectory: string;
+  clock: Clock;
+  instances: PluginInstance[];
+  hooks: HookRegistry;
+  connections: Connections;
+  lock: FolderLock;
+  writer: Writer;
+  stopping: AbortController;
+  limits: Limits;
+  leftOut: readonly LeftOut[];
+}>;
 
 export class Kernel {
   readonly log: Log;
@@ -64,7 +77,12 @@ export class Kernel {
   readonly #parts: Parts;
   readonly #schedule: Schedule;
   /** Whose the kernel's own routes and jobs are. */
-  readonly #self = { name: 'kernel', about: 'The panel itself.', faulty: false, fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }) };
+  readonly #self = {
+    name: 'kernel',
+    about: 'The panel itself.',
+    faulty: false,
+    fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }),
+  };
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
   #isOpen = false;
@@ -102,7 +120,12 @@ export class Kernel {
       const stopping = new AbortController();
       const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
       const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, limits, leftOut });
-      kernel.#build(options.configs, [provide(Sessions, sessions), provide(Listeners, listeners), provide(Commands, { list: () => kernel.commands }), provide(Plugins, { list: () => kernel.plugins() })]);
+      kernel.#build(options.configs, [
+        provide(Sessions, sessions),
+        provide(Listeners, listeners),
+        provide(Commands, { list: () => kernel.commands }),
+        provide(Plugins, { list: () => kernel.plugins() }),
+      ]);
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {
@@ -126,7 +149,7 @@ export class Kernel {
           configSource: configs.get(name)?.sources ?? {},
           db: new Database(this.#parts.connections, this.#parts.writer, name),
           tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
-          hooks: new Hooks(this.#parts.hooks, name),
+          hooks: this.#parts.hooks.of(name),
           clock: this.#parts.clock,
           signal: this.#parts.stopping.signal,
           dataDirectory: this.dataDirectory,
@@ -136,7 +159,10 @@ export class Kernel {
     }
     this.#each('could not be built', (instance) => {
       for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
-      this.listeners.upgrades.mount(wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name), this.#parts.instances);
+      this.listeners.upgrades.mount(
+        wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name),
+        this.#parts.instances,
+      );
     });
   }
 
@@ -155,7 +181,10 @@ export class Kernel {
         await blame(instance.plugin, 'did not start', () => within(limit, 'its start', async () => instance.plugin.start(instance.scope)));
         instance.state = 'running';
       }
-      this.#each('cannot offer its commands', (owner) => (this.commands = checkCommands([...this.commands, ...owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))])));
+      this.#each(
+        'cannot offer its commands',
+        (owner) => (this.commands = checkCommands([...this.commands, ...owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))])),
+      );
       if (forCommand) return;
       const routes: Parameters<ListenerSet['mount']>[0][number][] = [{ owner: this.#self, route: health }];
       this.#each('cannot serve its routes', (owner) => {
@@ -183,8 +212,12 @@ export class Kernel {
     this.#isOpen = true;
     await this.#parts.hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#parts.hooks.compose(composeReadyLine, undefined).catch(() => []);
-    for (const { name, reason, error } of this.#parts.leftOut) this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
-    this.log.info('ready', Object.assign({ ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object);
+    for (const { name, reason, error } of this.#parts.leftOut)
+      this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
+    this.log.info(
+      'ready',
+      Object.assign({ ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object,
+    );
     this.#parts.hooks.emit(kernelReady, { startedAt, plugins: this.#parts.instances.map(({ name }) => name) });
   }
 
@@ -198,7 +231,7 @@ export class Kernel {
     this.log.info('stopping', { reason });
     await this.listeners.close();
     await this.#schedule.stop();
-    if (this.#isOpen) await this.#parts.hooks.check(beforeKernelStop, { reason }, false);
+    if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason });
     this.#parts.stopping.abort();
     await this.#stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();
@@ -224,7 +257,14 @@ export class Kernel {
 
   /** The kernel's view of its plugins, those that could not run included. */
   plugins(): PluginState[] {
-    const running = this.#parts.instances.map(({ plugin: { name, version, about }, outside, state }) => ({ name, version, about, outside, state, reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '' }));
+    const running = this.#parts.instances.map(({ plugin: { name, version, about }, outside, state }) => ({
+      name,
+      version,
+      about,
+      outside,
+      state,
+      reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '',
+    }));
     return [...running, ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
   }
 }

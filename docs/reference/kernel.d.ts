@@ -113,7 +113,7 @@ declare module 'weir/kernel' {
     /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
     readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
   }
-  export function command<const O extends Options = {}>({ name, about, fresh, options, run }: Declared<O>): Command;
+  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, run }: Declared<O>): Command;
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
@@ -371,42 +371,25 @@ declare module 'weir/kernel' {
 
   // The six kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
   const kindsCarries: unique symbol;
+  interface Hook<K extends string, C> {
+    readonly kind: K;
+    readonly id: string;
+    readonly [kindsCarries]?: C;
+  }
   /** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
-  export interface Guard<P> {
-    readonly kind: 'guard';
-    readonly id: string;
-    readonly [kindsCarries]?: P;
-  }
+  export type Guard<P> = Hook<'guard', P>;
   /** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again. */
-  export interface Draft<E, C> {
-    readonly kind: 'draft';
-    readonly id: string;
-    readonly [kindsCarries]?: [E, C];
-  }
+  export type Draft<E, C> = Hook<'draft', [E, C]>;
   /** While something is composed: taps return a new value; the value of a failing tap is ignored. Synchronous: it lies on hot paths. */
-  export interface Filter<V, C> {
-    readonly kind: 'filter';
-    readonly id: string;
-    readonly [kindsCarries]?: [V, C];
-  }
+  export type Filter<V, C> = Hook<'filter', [V, C]>;
   /** One answer is wanted: the first tap that gives one wins. */
-  export interface Choose<Q, A> {
-    readonly kind: 'choose';
-    readonly id: string;
-    readonly [kindsCarries]?: [Q, A];
-  }
+  export type Choose<Q, A> = Hook<'choose', [Q, A]>;
   /** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
-  export interface After<P> {
-    readonly kind: 'after';
-    readonly id: string;
-    readonly [kindsCarries]?: P;
-  }
+  export type After<P> = Hook<'after', P>;
   /** After a commit, to a bounded queue of each tapping plugin: cannot delay or harm anybody; payloads are batches. */
-  export interface Event<P> {
-    readonly kind: 'event';
-    readonly id: string;
-    readonly [kindsCarries]?: P;
-  }
+  export type Event<P> = Hook<'event', P>;
+  type Kind = 'guard' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
+  type AnyHook = Hook<Kind, unknown>;
   /** Ids are `<plugin>/<name>`; only that plugin may call the hook. */
   export const guard: <P>(id: `${string}/before${string}`) => Guard<P>;
   export const draft: <E, C>(id: `${string}/compose${string}`) => Draft<E, C>;
@@ -416,8 +399,7 @@ declare module 'weir/kernel' {
   export const event: <P>(id: string) => Event<P>;
   /** Adds entries to a draft. */
   export type Add<E> = (...entries: E[]) => void;
-  type TapFunction<H> = H extends Guard<infer P> ? (payload: P) => void | Promise<void> : H extends Draft<infer E, infer C> ? (add: Add<E>, context: C) => void | Promise<void> : H extends Filter<infer V, infer C> ? (value: V, context: C) => V : H extends Choose<infer Q, infer A> ? (question: Q) => A | undefined | Promise<A | undefined> : H extends After<infer P> ? (payload: P) => void | Promise<void> : H extends Event<infer P> ? (payload: P) => void | Promise<void> : never;
-  type AnyHook = Guard<never> | Draft<never, never> | Filter<never, never> | Choose<never, never> | After<never> | Event<never>;
+  type TapFunction<H> = H extends Draft<infer E, infer C> ? (add: Add<E>, context: C) => void | Promise<void> : H extends Filter<infer V, infer C> ? (value: V, context: C) => V : H extends Choose<infer Q, infer A> ? (question: Q) => A | undefined | Promise<A | undefined> : H extends Guard<infer P> | After<infer P> | Event<infer P> ? (payload: P) => void | Promise<void> : never;
   /** Order within a hook. */
   export const stage: {
     readonly FIRST: -100;
@@ -435,26 +417,20 @@ declare module 'weir/kernel' {
   }
   /** A plugin's presence at somebody's moment. */
   export interface Tap {
-    readonly hook: {
-      readonly kind: AnyHook['kind'];
-      readonly id: string;
-    };
+    readonly hook: AnyHook;
     readonly fn: (...args: never[]) => unknown;
     readonly options: TapOptions;
   }
-  export const tap: <H extends {
-    readonly kind: AnyHook['kind'];
-    readonly id: string;
-  }>(hook: H, fn: TapFunction<H>, options?: TapOptions) => Tap;
+  export const tap: <H extends AnyHook>(hook: H, fn: TapFunction<H>, options?: TapOptions) => Tap;
 
-  // All hooks of a running kernel, on tapable. One interceptor guards every tap: who is to blame, what its failure means,
-  // whether its plugin still takes part. Plugins never hold a tapable object.
+  // All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
+  // its plugin still takes part. Plugins never hold a tapable object.
   /** One entry of a draft, with the plugin that added it. */
   export interface Stamped<E> {
     readonly plugin: string;
     readonly entry: E;
   }
-  /** A plugin's own hooks; calling another's is a mistake in the plugin and says so. */
+  /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
   export interface Hooks {
     /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
     check<P>(hook: Guard<P>, payload: P): Promise<void>;
@@ -466,7 +442,8 @@ declare module 'weir/kernel' {
     choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined>;
     /** For what happens outside a transaction; inside one use `tx.emit`. */
     emit<P>(hook: Event<P>, payload: P): void;
-    isUsed(hook: {
+    /** Nobody listens: the caller can save itself the payload. */
+    isUsed({ id }: {
       readonly id: string;
     }): boolean;
   }
@@ -546,26 +523,25 @@ declare module 'weir/kernel' {
     readonly kind: 'raw';
     readonly mediaType: string;
   };
+  /** A value that says how it is sent; without a `msg` there is no envelope. */
+  interface Answer<T> {
+    readonly obj: T;
+    readonly msg: string | undefined;
+  }
   /** An `obj` together with a `msg`, for payload routes that have something to say. */
-  interface Said<T> {
-    readonly msg: string;
-    readonly obj: T;
-  }
-  export const said: <T>(msg: string, obj: T) => Said<T>;
+  export const said: <T>(msg: string, obj: T) => Answer<T>;
   /** An `obj` without its envelope, for callers that asked for it so. */
-  interface Unwrapped<T> {
-    readonly obj: T;
-  }
-  export const unwrapped: <T>(obj: T) => Unwrapped<T>;
+  export const unwrapped: <T>(obj: T) => Answer<T>;
+  type Sentence = string | void;
   type Returned<R> = R extends {
     kind: 'payload';
     schema: infer S;
-  } ? Static<S> | Said<Static<S>> | Unwrapped<Static<S>> : R extends {
+  } ? Static<S> | Answer<Static<S>> : R extends {
     kind: 'bare';
     schema: infer S;
   } ? Static<S> : R extends {
     kind: 'message';
-  } ? string | void : string;
+  } ? Sentence : string;
   interface CookieOptions {
     readonly maxAge?: number;
     readonly httpOnly?: boolean;
@@ -611,18 +587,11 @@ declare module 'weir/kernel' {
     readonly errors: readonly ErrorFactory[];
     readonly handle: (input: never) => unknown;
   }
-  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> {
-    readonly method: Method;
-    readonly path: string | (() => string);
-    readonly auth?: Route['auth'];
-    readonly listener?: string;
-    readonly doc: string;
+  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> extends Pick<Route, 'method' | 'path' | 'doc'>, Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'errors'>> {
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
-    readonly form?: boolean;
     readonly reply: R;
-    readonly errors?: readonly ErrorFactory[];
     readonly handle: (input: RequestInfo & {
       readonly params: Static<P>;
       readonly query: Static<Q>;
@@ -763,11 +732,28 @@ declare module 'weir/kernel' {
   type Wired<C, U, T, S> = {
     readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>>;
   };
-  export interface Plugin {
+  /** What stands in a declaration as it is. */
+  interface Identity {
     readonly name: string;
     readonly version: string;
+    /** kernel contract it was written for */
     readonly api: number;
+    /** one sentence for people */
     readonly about: string;
+  }
+  /** The functions of a plugin; each is given all that the plugin has. */
+  interface Functions<S> {
+    readonly provides: (scope: S) => readonly Provision[];
+    readonly extends: (scope: S) => readonly Extension[];
+    readonly hooks: (scope: S) => readonly Tap[];
+    readonly routes: (scope: S) => readonly Route[];
+    readonly jobs: (scope: S) => readonly Job[];
+    /** of the command line; called before anything is built as well, to list them, so it only declares */
+    readonly commands: (scope: S) => readonly Command[];
+    readonly start: (scope: S) => void | Promise<void>;
+    readonly stop: (scope: S) => void | Promise<void>;
+  }
+  export interface Plugin extends Identity, Functions<never> {
     readonly essential: boolean;
     /** not of this tree: it keeps to names of its own, and its mistakes are its own */
     readonly outside?: boolean;
@@ -776,22 +762,8 @@ declare module 'weir/kernel' {
     readonly tables: Tables;
     readonly migrations: readonly Migration[];
     readonly services: Services;
-    readonly provides: (scope: never) => readonly Provision[];
-    readonly extends: (scope: never) => readonly Extension[];
-    readonly hooks: (scope: never) => readonly Tap[];
-    readonly routes: (scope: never) => readonly Route[];
-    readonly jobs: (scope: never) => readonly Job[];
-    readonly commands: (scope: never) => readonly Command[];
-    readonly start: (scope: never) => void | Promise<void>;
-    readonly stop: (scope: never) => void | Promise<void>;
   }
-  interface DefineDeclared<C extends Variables, U extends Uses, T extends Tables, S extends Services> {
-    readonly name: string;
-    readonly version: string;
-    /** kernel contract it was written for */
-    readonly api: number;
-    /** one sentence for people */
-    readonly about: string;
+  interface DefineDeclared<C extends Variables, U extends Uses, T extends Tables, S extends Services> extends Identity, Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S>>> {
     /** the panel does not start without it */
     readonly essential?: boolean;
     /** tokens of other plugins, under the names this plugin wants */
@@ -802,17 +774,9 @@ declare module 'weir/kernel' {
     readonly migrations?: readonly Migration[];
     /** built once, without side effects; I/O begins in `start` */
     readonly services?: S & Wired<Configured<C>, U, TableModels<T>, S>;
-    readonly provides?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Provision[];
-    readonly extends?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Extension[];
-    readonly hooks?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Tap[];
-    readonly routes?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Route[];
-    readonly jobs?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Job[];
-    /** of the command line; called before anything is built as well, to list them, so it only declares */
-    readonly commands?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Command[];
-    readonly start?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
-    readonly stop?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
   }
-  export function definePlugin<const C extends Variables = {}, const U extends Uses = {}, const T extends Tables = {}, const S extends Services = {}>(declared: DefineDeclared<C, U, T, S>): Plugin;
+  type None = Readonly<Record<never, never>>;
+  export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None>(declared: DefineDeclared<C, U, T, S>): Plugin;
 
   // Runs a schema over a value and turns joi's findings into issues that name the field.
   interface ValidateOptions {

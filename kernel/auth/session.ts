@@ -12,7 +12,9 @@ const SEEN_EVERY_MS = 60_000;
 export const sessionMigrations: readonly Migration[] = [
   {
     name: '0001-sessions',
-    up: ({ integer }) => [`CREATE TABLE kernel_sessions (digest VARCHAR(64) PRIMARY KEY, user_name VARCHAR(255) NOT NULL, csrf VARCHAR(64) NOT NULL, created_at ${integer} NOT NULL, seen_at ${integer} NOT NULL)`],
+    up: ({ integer }) => [
+      `CREATE TABLE kernel_sessions (digest VARCHAR(64) PRIMARY KEY, user_name VARCHAR(255) NOT NULL, csrf VARCHAR(64) NOT NULL, created_at ${integer} NOT NULL, seen_at ${integer} NOT NULL)`,
+    ],
   },
 ];
 
@@ -64,8 +66,11 @@ export class SessionStore implements SessionsApi {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#db.query<{ digest: string; user_name: string; csrf: string; created_at: number; seen_at: number }>('SELECT * FROM kernel_sessions');
-    for (const row of rows) this.#sessions.set(row.digest, { digest: row.digest, userName: row.user_name, csrf: row.csrf, createdAt: row.created_at, seenAt: row.seen_at });
+    const rows = await this.#db.query<{ digest: string; user_name: string; csrf: string; created_at: number; seen_at: number }>(
+      'SELECT * FROM kernel_sessions',
+    );
+    for (const row of rows)
+      this.#sessions.set(row.digest, { digest: row.digest, userName: row.user_name, csrf: row.csrf, createdAt: row.created_at, seenAt: row.seen_at });
   }
 
   setLifetime(ms: number): void {
@@ -80,7 +85,9 @@ export class SessionStore implements SessionsApi {
     this.#sessions.set(session.digest, session);
     try {
       await this.#db.write((tx) =>
-        tx.run('INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)', { ...session }),
+        tx.run('INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)', {
+          ...session,
+        }),
       );
     } catch (error) {
       this.#sessions.delete(session.digest);

@@ -1,6 +1,6 @@
 // Commands of the command line, as plugins declare them.
 import type { Schema, Static } from '../schema/shape.js';
-import { shape } from '../schema/shape.js';
+import type { shape } from '../schema/shape.js';
 
 type Options = Readonly<Record<string, Schema>>;
 type Values<O extends Options> = Static<ReturnType<typeof shape<O>>>;
@@ -35,6 +35,6 @@ interface Declared<O extends Options> {
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 
-export function command<const O extends Options = {}>({ name, about, fresh = false, options, run }: Declared<O>): Command {
+export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh = false, options, run }: Declared<O>): Command {
   return { name, about, fresh, options: options ?? {}, run: run as Command['run'] };
 }

@@ -18,7 +18,8 @@ export function checkCommands(commands: readonly OwnedCommand[]): readonly Owned
   for (const { name, owner } of commands) {
     const other = owners.get(name);
     if (other !== undefined) throw new PluginError(`the command ${name} is declared by ${other} and by ${owner.name}`);
-    if (!/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*$/.test(name)) throw new PluginError(`plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`);
+    if (!/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*$/.test(name))
+      throw new PluginError(`plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`);
     owners.set(name, owner.name);
   }
   return commands;

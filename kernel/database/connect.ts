@@ -49,6 +49,9 @@ export async function connect(address: string | undefined, dataDirectory: string
     const driver = (await import(new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href)) as { connect: Connect };
     return await driver.connect(url, dataDirectory);
   } catch (cause) {
-    throw new Error(`the database ${address ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host}` : `in ${dataDirectory}`} cannot be opened: ${messageOf(cause)}`, { cause });
+    throw new Error(
+      `the database ${address ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host}` : `in ${dataDirectory}`} cannot be opened: ${messageOf(cause)}`,
+      { cause },
+    );
   }
 }

@@ -29,7 +29,10 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
   } catch (cause) {
     await release();
     const pid = await readFile(holder, 'utf8').catch(() => 'unknown');
-    throw new FolderInUse(`the data folder ${directory} is in use by the panel with process id ${pid.trim()}; stop it or give this one a folder of its own (WEIR_DATA_DIR)`, { cause });
+    throw new FolderInUse(
+      `the data folder ${directory} is in use by the panel with process id ${pid.trim()}; stop it or give this one a folder of its own (WEIR_DATA_DIR)`,
+      { cause },
+    );
   }
   await writeFile(holder, `${process.pid}\n`);
   return { release };

@@ -12,7 +12,8 @@ export interface Migration {
   readonly up: (types: ColumnTypes) => readonly string[];
 }
 
-const LEDGER = 'CREATE TABLE IF NOT EXISTS kernel_migrations (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, ran_at BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
+const LEDGER =
+  'CREATE TABLE IF NOT EXISTS kernel_migrations (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, ran_at BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 
 export class Migrations {
   readonly #connections: Connections;
@@ -32,7 +33,13 @@ export class Migrations {
     const umzug = new Umzug({
       migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(this.#connections.types)) })),
       storage: {
-        executed: async () => (await this.#sequelize.query<{ name: string }>('SELECT name FROM kernel_migrations WHERE plugin = :plugin', { replacements: { plugin }, type: QueryTypes.SELECT })).map((row) => row.name),
+        executed: async () =>
+          (
+            await this.#sequelize.query<{ name: string }>('SELECT name FROM kernel_migrations WHERE plugin = :plugin', {
+              replacements: { plugin },
+              type: QueryTypes.SELECT,
+            })
+          ).map((row) => row.name),
         // #apply writes the ledger in the migration's own transaction.
         logMigration: async () => undefined,
         unlogMigration: async () => undefined,

@@ -27,7 +27,10 @@ export type TableModels<T> = { readonly [K in keyof T]: T[K] extends Table ? Tab
 export const column = {
   /** Never used again after a delete: others may keep it as an identity. */
   id: (): Column<number> => ({ sql: DataTypes.BIGINT, primary: true, generated: true }),
-  key: <T extends string | number>(kind: 'text' | 'integer' = 'text'): Column<T> => ({ sql: kind === 'text' ? DataTypes.STRING : DataTypes.BIGINT, primary: true }),
+  key: <T extends string | number>(kind: 'text' | 'integer' = 'text'): Column<T> => ({
+    sql: kind === 'text' ? DataTypes.STRING : DataTypes.BIGINT,
+    primary: true,
+  }),
   text: (): Column<string> => ({ sql: DataTypes.TEXT }),
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (): Column<number> => ({ sql: DataTypes.BIGINT }),
@@ -44,7 +47,21 @@ const snake = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLo
 
 export function defineModel(sequelize: Sequelize, { name, columns }: Table): ModelStatic<Model> {
   const attributes = Object.fromEntries(
-    Object.entries(columns).map(([key, { sql, primary, generated, read }]) => [key, { type: sql as never, ...(read && { get(this: Model) { return read(this.getDataValue(key)); } }), field: snake(key), allowNull: true, ...(primary && { primaryKey: true }), ...(generated && { autoIncrement: true, autoIncrementIdentity: true }) }]),
+    Object.entries(columns).map(([key, { sql, primary, generated, read }]) => [
+      key,
+      {
+        type: sql as never,
+        ...(read && {
+          get(this: Model) {
+            return read(this.getDataValue(key));
+          },
+        }),
+        field: snake(key),
+        allowNull: true,
+        ...(primary && { primaryKey: true }),
+        ...(generated && { autoIncrement: true, autoIncrementIdentity: true }),
+      },
+    ]),
   );
   return sequelize.define(name, attributes, { tableName: name, freezeTableName: true, timestamps: false });
 }

@@ -61,15 +61,23 @@ export class Writer {
   /** Runs `work` in a transaction of its own; resolves after the commit and after all `after` hooks of it. */
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const outer = this.#inside?.getStore();
-    if (outer && !outer.over && outer.phase === 'write') throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`);
-    if (outer && !outer.over) throw new Error(`a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`);
+    if (outer && !outer.over && outer.phase === 'write')
+      throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`);
+    if (outer && !outer.over)
+      throw new Error(
+        `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
+      );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const turn = this.#notForever(this.#commits, 'write', owner).then(() => this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)));
+    const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
+      this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)),
+    );
     // Deliveries follow in commit order, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
     const delivered = turn.then(async ({ afters, events }) => {
       // It is committed: memory must hear of it, if need be before those who should have been first.
-      await this.#notForever(earlier, 'after', owner).catch((error: unknown) => this.#log.error('after hooks are stuck; those of the next write no longer wait', { error }));
+      await this.#notForever(earlier, 'after', owner).catch((error: unknown) =>
+        this.#log.error('after hooks are stuck; those of the next write no longer wait', { error }),
+      );
       await this.#deliver(owner, afters, events);
     });
     // One that gave up waiting must not let the next one overtake.
@@ -97,7 +105,12 @@ export class Writer {
         const { owner: other, since } = this.#busy[phase];
         const left = since + this.#patience - performance.now();
         if (left > 0) timer = setTimeout(look, left);
-        else reject(new Error(`a write of ${owner} waited ${this.#patience / 1000} s behind a write of ${other}; if it was opened inside that one, pass its tx on instead`));
+        else
+          reject(
+            new Error(
+              `a write of ${owner} waited ${this.#patience / 1000} s behind a write of ${other}; if it was opened inside that one, pass its tx on instead`,
+            ),
+          );
       };
       timer = setTimeout(look, this.#patience);
     });
@@ -122,7 +135,8 @@ export class Writer {
       sql,
       run: async (statement, replacements) => void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
       change: (statement, replacements) => sequelize.query(statement, { ...given(replacements), type: QueryTypes.BULKUPDATE }) as Promise<number>,
-      query: <R extends object>(statement: string, replacements?: Record<string, unknown>) => sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
+      query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
+        sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
       after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
       emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
     };

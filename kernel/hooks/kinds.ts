@@ -2,42 +2,26 @@
 
 declare const carries: unique symbol;
 
+interface Hook<K extends string, C> {
+  readonly kind: K;
+  readonly id: string;
+  readonly [carries]?: C;
+}
 /** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
-export interface Guard<P> {
-  readonly kind: 'guard';
-  readonly id: string;
-  readonly [carries]?: P;
-}
+export type Guard<P> = Hook<'guard', P>;
 /** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again. */
-export interface Draft<E, C> {
-  readonly kind: 'draft';
-  readonly id: string;
-  readonly [carries]?: [E, C];
-}
+export type Draft<E, C> = Hook<'draft', [E, C]>;
 /** While something is composed: taps return a new value; the value of a failing tap is ignored. Synchronous: it lies on hot paths. */
-export interface Filter<V, C> {
-  readonly kind: 'filter';
-  readonly id: string;
-  readonly [carries]?: [V, C];
-}
+export type Filter<V, C> = Hook<'filter', [V, C]>;
 /** One answer is wanted: the first tap that gives one wins. */
-export interface Choose<Q, A> {
-  readonly kind: 'choose';
-  readonly id: string;
-  readonly [carries]?: [Q, A];
-}
+export type Choose<Q, A> = Hook<'choose', [Q, A]>;
 /** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
-export interface After<P> {
-  readonly kind: 'after';
-  readonly id: string;
-  readonly [carries]?: P;
-}
+export type After<P> = Hook<'after', P>;
 /** After a commit, to a bounded queue of each tapping plugin: cannot delay or harm anybody; payloads are batches. */
-export interface Event<P> {
-  readonly kind: 'event';
-  readonly id: string;
-  readonly [carries]?: P;
-}
+export type Event<P> = Hook<'event', P>;
+
+export type Kind = 'guard' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
+type AnyHook = Hook<Kind, unknown>;
 
 /** Ids are `<plugin>/<name>`; only that plugin may call the hook. */
 export const guard = <P>(id: `${string}/before${string}`): Guard<P> => ({ kind: 'guard', id });
@@ -51,15 +35,15 @@ export const event = <P>(id: string): Event<P> => ({ kind: 'event', id });
 export type Add<E> = (...entries: E[]) => void;
 
 export type TapFunction<H> =
-  H extends Guard<infer P> ? (payload: P) => void | Promise<void>
-  : H extends Draft<infer E, infer C> ? (add: Add<E>, context: C) => void | Promise<void>
-  : H extends Filter<infer V, infer C> ? (value: V, context: C) => V
-  : H extends Choose<infer Q, infer A> ? (question: Q) => A | undefined | Promise<A | undefined>
-  : H extends After<infer P> ? (payload: P) => void | Promise<void>
-  : H extends Event<infer P> ? (payload: P) => void | Promise<void>
-  : never;
-
-export type AnyHook = Guard<never> | Draft<never, never> | Filter<never, never> | Choose<never, never> | After<never> | Event<never>;
+  H extends Draft<infer E, infer C>
+    ? (add: Add<E>, context: C) => void | Promise<void>
+    : H extends Filter<infer V, infer C>
+      ? (value: V, context: C) => V
+      : H extends Choose<infer Q, infer A>
+        ? (question: Q) => A | undefined | Promise<A | undefined>
+        : H extends Guard<infer P> | After<infer P> | Event<infer P>
+          ? (payload: P) => void | Promise<void>
+          : never;
 
 /** Order within a hook. */
 export const stage = { FIRST: -100, EARLY: -50, NORMAL: 0, LATE: 50, LAST: 100 } as const;
@@ -74,8 +58,8 @@ export interface TapOptions {
 
 /** A plugin's presence at somebody's moment. */
 export interface Tap {
-  readonly hook: { readonly kind: AnyHook['kind']; readonly id: string };
+  readonly hook: AnyHook;
   readonly fn: (...args: never[]) => unknown;
   readonly options: TapOptions;
 }
-export const tap = <H extends { readonly kind: AnyHook['kind']; readonly id: string }>(hook: H, fn: TapFunction<H>, options: TapOptions = {}): Tap => ({ hook, fn, options });
+export const tap = <H extends AnyHook>(hook: H, fn: TapFunction<H>, options: TapOptions = {}): Tap => ({ hook, fn, options });

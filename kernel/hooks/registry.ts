@@ -1,9 +1,9 @@
-// All hooks of a running kernel, on tapable. One interceptor guards every tap: who is to blame, what its failure means,
-// whether its plugin still takes part. Plugins never hold a tapable object.
+// All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
+// its plugin still takes part. Plugins never hold a tapable object.
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
-import type { After, Choose, Draft, Event, Filter, Guard, Tap } from './kinds.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
+import type { After, Choose, Draft, Event, Filter, Guard, Kind, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
 
 /** What the registry needs to know of a tapping plugin. */
@@ -21,13 +21,6 @@ export interface Stamped<E> {
   readonly entry: E;
 }
 
-type Fn = (...args: never[]) => unknown;
-type Call = (...args: unknown[]) => unknown;
-type TapableHook = {
-  tap(options: { name: string; stage: number }, fn: Call): void;
-  tapPromise?: (options: { name: string; stage: number }, fn: (...args: unknown[]) => Promise<unknown>) => void;
-  isUsed(): boolean;
-};
 interface GuardCall {
   readonly payload: unknown;
   /** false: the moment comes anyway, so every guard is asked and none ends it */
@@ -37,96 +30,142 @@ interface DraftCall {
   readonly entries: Stamped<unknown>[];
   readonly context: unknown;
 }
+const make = {
+  guard: () => new AsyncSeriesHook<[GuardCall]>(['asked']),
+  draft: () => new AsyncSeriesHook<[DraftCall]>(['draft']),
+  filter: () => new SyncWaterfallHook<[unknown, unknown]>(['value', 'context']),
+  choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question']),
+  after: () => new AsyncSeriesHook<[unknown]>(['payload']),
+  event: () => new SyncHook<[unknown]>(['payload']),
+} satisfies Record<Kind, () => unknown>;
+type Made<K extends Kind> = ReturnType<(typeof make)[K]>;
+type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
 
-const isRefusal = (error: unknown): boolean => error instanceof PanelError && error.status < 500;
+/** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
+export class Hooks {
+  protected readonly known: Known;
+  readonly #owner: string | undefined;
 
-export class HookRegistry {
+  constructor(known: Known, owner?: string) {
+    this.known = known;
+    this.#owner = owner;
+  }
+
+  protected open<K extends Kind>(kind: K, { id }: { readonly id: string }): Made<K> {
+    if (this.#owner !== undefined && !id.startsWith(`${this.#owner}/`))
+      throw new Error(`plugin ${this.#owner} calls the hook ${id}, which is not its own; plugins tap others' hooks`);
+    const known = this.known.get(id) ?? { kind, hook: make[kind]() };
+    if (known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
+    this.known.set(id, known);
+    return known.hook as Made<K>;
+  }
+
+  /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
+  check<P>(hook: Guard<P>, payload: P): Promise<void> {
+    return this.open('guard', hook).promise({ payload, refusable: true });
+  }
+  /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
+  announce<P>(hook: Guard<P>, payload: P): Promise<void> {
+    return this.open('guard', hook).promise({ payload, refusable: false });
+  }
+  /** Collects the entries of all taps, in order. */
+  compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
+    const entries: Stamped<E>[] = [];
+    return this.open('draft', hook)
+      .promise({ entries: entries as Stamped<unknown>[], context })
+      .then(() => entries);
+  }
+  refine<V, C>(hook: Filter<V, C>, value: V, context: C): V {
+    const filter = this.open('filter', hook);
+    return filter.isUsed() ? (filter.call(value, context) as V) : value;
+  }
+  choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined> {
+    return this.open('choose', hook).promise(question) as Promise<A | undefined>;
+  }
+  /** For what happens outside a transaction; inside one use `tx.emit`. */
+  emit<P>(hook: Event<P>, payload: P): void {
+    this.open('event', hook).call(payload);
+  }
+  /** Nobody listens: the caller can save itself the payload. */
+  isUsed({ id }: { readonly id: string }): boolean {
+    return this.known.get(id)?.hook.isUsed() ?? false;
+  }
+}
+
+export class HookRegistry extends Hooks {
   readonly #limits: Limits;
-  readonly #hooks = new Map<string, { kind: Tap['hook']['kind']; hook: TapableHook }>();
 
   constructor(limits: Limits = LIMITS) {
+    super(new Map());
     this.#limits = limits;
   }
 
-  #open(kind: Tap['hook']['kind'], id: string): TapableHook {
-    const known = this.#hooks.get(id);
-    if (known && known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
-    if (known) return known.hook;
-    const make = {
-      guard: () => new AsyncSeriesHook<[unknown]>(['payload'], id),
-      draft: () => new AsyncSeriesHook<[unknown]>(['draft'], id),
-      filter: () => new SyncWaterfallHook<[unknown, unknown]>(['value', 'context'], id),
-      choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question'], id),
-      after: () => new AsyncSeriesHook<[unknown]>(['payload'], id),
-      event: () => new SyncHook<[unknown]>(['payload'], id),
-    }[kind];
-    const hook = make() as unknown as TapableHook;
-    this.#hooks.set(id, { kind, hook });
-    return hook;
+  /** As a plugin sees it. */
+  of(owner: string): Hooks {
+    return new Hooks(this.known, owner);
   }
 
-  /** Registers a plugin's tap; the returned order is fixed by stage, then by registration. */
-  add(tapper: Tapper, { hook: { kind, id }, fn, options }: Tap): void {
-    const hook = this.#open(kind, id);
-    const where = `${id} of ${tapper.name}`;
-    const at = { name: tapper.name, stage: options.stage ?? 0 };
-    const plain = fn as Fn as Call;
-    const limit = this.#limits[kind === 'event' ? 'event' : 'tap'];
-    const call: Call = tapper.essential || kind === 'filter' ? plain : (...args) => {
-      const done = plain(...args);
-      return done instanceof Promise ? within(limit, where, () => done) : done;
-    };
-    const asynchronous = (guarded: (...args: unknown[]) => Promise<unknown>) => hook.tapPromise?.(at, async (...args) => (tapper.faulty ? undefined : guarded(...args)));
+  async after<P>(hook: After<P>, payload: P): Promise<void> {
+    await this.open('after', hook).promise(payload);
+  }
 
-    switch (kind) {
+  /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
+  add(tapper: Tapper, { hook, fn, options }: Tap): void {
+    const where = `${hook.id} of ${tapper.name}`;
+    const at = { name: tapper.name, stage: options.stage ?? 0 };
+    const plain = fn as (...args: unknown[]) => unknown;
+    const limit = this.#limits[hook.kind === 'event' ? 'event' : 'tap'];
+    const call = (...args: unknown[]): unknown => {
+      const done = plain(...args);
+      return done instanceof Promise && !tapper.essential ? within(limit, where, () => done) : done;
+    };
+    /** What fails is the plugin's fault, but for a refusal where one is asked for. */
+    const attempt = async (work: () => unknown, { refusable = false, strict = false } = {}): Promise<unknown> => {
+      try {
+        return await work();
+      } catch (error) {
+        const refused = refusable && error instanceof PanelError && error.status < 500;
+        if (!refused) tapper.fault(where, error);
+        if (refused || strict) throw error;
+        return undefined;
+      }
+    };
+
+    switch (hook.kind) {
       case 'guard':
-        asynchronous(async (asked) => {
-          const { payload, refusable } = asked as GuardCall;
-          try {
-            await call(payload);
-          } catch (error) {
-            if (refusable && isRefusal(error)) throw error;
-            tapper.fault(where, error);
-            if (refusable && options.strict) throw error;
-          }
+        this.open('guard', hook).tapPromise(at, async ({ payload, refusable }) => {
+          if (!tapper.faulty) await attempt(() => call(payload), { refusable, strict: refusable && options.strict === true });
         });
         break;
       case 'draft':
-        asynchronous(async (draft) => {
-          const { entries, context } = draft as DraftCall;
+        this.open('draft', hook).tapPromise(at, async ({ entries, context }) => {
+          if (tapper.faulty) return;
           const own: Stamped<unknown>[] = [];
-          try {
-            await call((...added: unknown[]) => own.push(...added.map((entry) => ({ plugin: tapper.name, entry }))), context);
+          const add = (...added: unknown[]): void => void own.push(...added.map((entry) => ({ plugin: tapper.name, entry })));
+          const whole = async (): Promise<void> => {
+            await call(add, context);
             entries.push(...own);
-          } catch (error) {
-            tapper.fault(where, error);
-            if (options.strict) throw error;
-          }
+          };
+          await attempt(whole, options);
         });
         break;
       case 'choose':
-        asynchronous(async (question) => {
-          try {
-            return (await call(question)) ?? undefined;
-          } catch (error) {
-            if (isRefusal(error)) throw error;
-            tapper.fault(where, error);
-            return undefined;
-          }
-        });
+        this.open('choose', hook).tapPromise(at, async (question) =>
+          tapper.faulty ? undefined : ((await attempt(() => call(question), { refusable: true })) ?? undefined),
+        );
         break;
       case 'after':
         // A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it.
-        hook.tapPromise?.(at, async (payload) => {
-          const heard = (async () => call(payload))().catch((error: unknown) => tapper.fault(where, error));
+        this.open('after', hook).tapPromise(at, async (payload) => {
+          const heard = attempt(() => call(payload));
           if (!tapper.faulty) await heard;
         });
         break;
       case 'filter':
-        hook.tap(at, (value, context) => {
+        this.open('filter', hook).tap(at, (value, context) => {
           if (tapper.faulty) return value;
           try {
-            const next = call(value, context);
+            const next = plain(value, context);
             if (!(next instanceof Promise)) return next;
             next.catch(() => undefined);
             throw new Error('a filter is synchronous, and this one answers with a promise');
@@ -137,89 +176,10 @@ export class HookRegistry {
         });
         break;
       case 'event':
-        hook.tap(at, (payload) => {
-          if (tapper.faulty) return;
-          tapper.queue.push(async () => {
-            try {
-              await call(payload);
-            } catch (error) {
-              tapper.fault(where, error);
-            }
-          }, options.missed);
+        this.open('event', hook).tap(at, (payload) => {
+          if (!tapper.faulty) tapper.queue.push(async () => void (await attempt(() => call(payload))), options.missed);
         });
         break;
     }
-  }
-
-  async check<P>({ id }: Guard<P>, payload: P, refusable = true): Promise<void> {
-    await (this.#open('guard', id) as unknown as AsyncSeriesHook<[GuardCall]>).promise({ payload, refusable });
-  }
-
-  async compose<E, C>({ id }: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
-    const entries: Stamped<E>[] = [];
-    await (this.#open('draft', id) as unknown as AsyncSeriesHook<[unknown]>).promise({ entries, context });
-    return entries;
-  }
-
-  refine<V, C>({ id }: Filter<V, C>, value: V, context: C): V {
-    const hook = this.#open('filter', id) as unknown as SyncWaterfallHook<[unknown, unknown]>;
-    return hook.isUsed() ? (hook.call(value, context) as V) : value;
-  }
-
-  async choose<Q, A>({ id }: Choose<Q, A>, question: Q): Promise<A | undefined> {
-    return (this.#open('choose', id) as unknown as AsyncSeriesBailHook<[Q], A>).promise(question);
-  }
-
-  async after<P>({ id }: After<P>, payload: P): Promise<void> {
-    await (this.#open('after', id) as unknown as AsyncSeriesHook<[P]>).promise(payload);
-  }
-
-  emit<P>({ id }: Event<P>, payload: P): void {
-    (this.#open('event', id) as unknown as SyncHook<[P]>).call(payload);
-  }
-
-  /** Nobody listens: the caller can save itself the payload. */
-  isUsed({ id }: { readonly id: string }): boolean {
-    return this.#hooks.get(id)?.hook.isUsed() ?? false;
-  }
-}
-
-/** A plugin's own hooks; calling another's is a mistake in the plugin and says so. */
-export class Hooks {
-  readonly #registry: HookRegistry;
-  readonly #owner: string;
-
-  constructor(registry: HookRegistry, owner: string) {
-    this.#registry = registry;
-    this.#owner = owner;
-  }
-  #own<H extends { readonly id: string }>(hook: H): H {
-    if (!hook.id.startsWith(`${this.#owner}/`)) throw new Error(`plugin ${this.#owner} calls the hook ${hook.id}, which is not its own; plugins tap others' hooks`);
-    return hook;
-  }
-  /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
-  check<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.#registry.check(this.#own(hook), payload);
-  }
-  /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
-  announce<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.#registry.check(this.#own(hook), payload, false);
-  }
-  /** Collects the entries of all taps, in order. */
-  compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
-    return this.#registry.compose(this.#own(hook), context);
-  }
-  refine<V, C>(hook: Filter<V, C>, value: V, context: C): V {
-    return this.#registry.refine(this.#own(hook), value, context);
-  }
-  choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined> {
-    return this.#registry.choose(this.#own(hook), question);
-  }
-  /** For what happens outside a transaction; inside one use `tx.emit`. */
-  emit<P>(hook: Event<P>, payload: P): void {
-    this.#registry.emit(this.#own(hook), payload);
-  }
-  isUsed(hook: { readonly id: string }): boolean {
-    return this.#registry.isUsed(hook);
   }
 }

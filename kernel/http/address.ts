@@ -41,7 +41,9 @@ export class Proxies {
   callerAddress(request: IncomingMessage): string {
     let address = unmapped(request.socket.remoteAddress ?? '');
     if (!this.trusts(address)) return address;
-    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => unmapped(hop.trim()));
+    const hops = String(request.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((hop) => unmapped(hop.trim()));
     for (const hop of hops.reverse()) {
       if (!isIP(hop)) break;
       address = hop;

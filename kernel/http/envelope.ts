@@ -23,5 +23,10 @@ export function failure(error: unknown, requestId: string): Failure & { readonly
   const parameter = error instanceof URIError ? kernelErrors.INVALID('the path has a malformed percent escape') : undefined;
   const known = error instanceof PanelError ? error : parameter;
   const { status, code, message: msg, issues, headers } = known ?? kernelErrors.INTERNAL();
-  return { expected: known !== undefined && status < 500, status, headers, body: { success: false, msg, obj: issues.length ? { issues } : null, code, requestId } };
+  return {
+    expected: known !== undefined && status < 500,
+    status,
+    headers,
+    body: { success: false, msg, obj: issues.length ? { issues } : null, code, requestId },
+  };
 }

@@ -1,4 +1,11 @@
 // For watchdogs and load balancers: whether the panel answers. It tells nobody anything else.
 import { message, type Route, route } from './route.js';
 
-export const health: Route = route({ method: 'GET', path: '/healthz', auth: 'anyone', doc: 'Answers 200 while the panel serves; needs no login and tells no facts.', reply: message(), handle: () => undefined });
+export const health: Route = route({
+  method: 'GET',
+  path: '/healthz',
+  auth: 'anyone',
+  doc: 'Answers 200 while the panel serves; needs no login and tells no facts.',
+  reply: message(),
+  handle: () => undefined,
+});

@@ -71,7 +71,11 @@ export class ListenerSet implements ListenersApi {
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
-    this.#add(PANEL, panel, 'envelope', { contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } }, strictTransportSecurity: false, referrerPolicy: { policy: 'no-referrer' } });
+    this.#add(PANEL, panel, 'envelope', {
+      contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+      strictTransportSecurity: false,
+      referrerPolicy: { policy: 'no-referrer' },
+    });
     this.upgrades = new UpgradeDoor(parts.sessions, () => this.panel.basePath);
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
@@ -108,7 +112,9 @@ export class ListenerSet implements ListenersApi {
       if (stray) throw new PluginError(`plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`);
     }
     const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
-    for (const { plugin, route } of sorted) if (!this.#open.has(route.listener)) throw new PluginError(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+    for (const { plugin, route } of sorted)
+      if (!this.#open.has(route.listener))
+        throw new PluginError(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
     return sorted;
   }
 
@@ -140,7 +146,10 @@ export class ListenerSet implements ListenersApi {
 
   routes(): ServedRoute[] {
     const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.about]));
-    return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({ ...mounted, about: about.get(mounted.plugin) ?? '' }));
+    return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({
+      ...mounted,
+      about: about.get(mounted.plugin) ?? '',
+    }));
   }
 
   /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */

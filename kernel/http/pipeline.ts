@@ -12,16 +12,26 @@ import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
 import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
 import { bodyError, failure, success } from './envelope.js';
-import { type ReplyTools, type RequestInfo, type Route, Said, Unwrapped } from './route.js';
+import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
 import type { Log } from '../log/log.js';
 
 const BODY_LIMIT = '10mb';
 type Parser = (request: Request, response: Response, next: NextFunction) => void;
-const parse = (parser: Parser, request: Request, response: Response): Promise<void> => new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyError(error as Error)))));
+const parse = (parser: Parser, request: Request, response: Response): Promise<void> =>
+  new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyError(error as Error)))));
 
 const readCookies = cookieParser();
 const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
 const readForm = express.urlencoded({ limit: BODY_LIMIT, extended: false }) as Parser;
+
+/** A reply that is not what its route declares is a bug of the route. */
+function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
+  try {
+    validate(schema, JSON.parse(JSON.stringify(obj ?? null)), { closed: true });
+  } catch (cause) {
+    throw new Error(`the reply of ${method} ${String(path)} does not fit its declaration: ${(cause as Error).message}`, { cause });
+  }
+}
 
 export interface PipelineParts {
   readonly hooks: HookRegistry;
@@ -53,16 +63,23 @@ export interface Owner {
  * them at times, and seven times as long a collection).
  */
 class Asked implements RequestInfo {
-  readonly ip: string; readonly host: string; readonly method: string; readonly url: string;
+  readonly ip: string;
+  readonly host: string;
+  readonly method: string;
+  readonly url: string;
   readonly secure: boolean;
   readonly headers: RequestInfo['headers'];
   readonly cookies: RequestInfo['cookies'];
   readonly reply: ReplyTools;
   who: Principal | undefined;
-  params: unknown = {}; query: unknown = {}; body: unknown = {};
-  readonly #response: Response; #controller: AbortController | undefined; #over = false;
+  params: unknown = {};
+  query: unknown = {};
+  body: unknown = {};
+  readonly #response: Response;
+  #controller: AbortController | undefined;
+  #over = false;
 
-  constructor(request: Request, response: Response, { cookies, proxies, reply }: { cookies: RequestInfo['cookies']; proxies: Proxies; reply: (secure: boolean) => ReplyTools }) {
+  constructor(request: Request, response: Response, cookies: RequestInfo['cookies'], proxies: Proxies, reply: (secure: boolean) => ReplyTools) {
     this.ip = proxies.callerAddress(request);
     this.host = proxies.requestHost(request);
     this.secure = proxies.isSecure(request);
@@ -106,7 +123,7 @@ export class Pipeline {
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     const cookies = request.headers.cookie === undefined ? {} : await this.#cookies(request, response);
-    const asked = new Asked(request, response, { cookies, proxies: this.#parts.proxies, reply: (secure) => this.#tools(response, secure) });
+    const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) => this.#tools(response, secure));
     response.on('timeout', () => {
       asked.abort();
       if (!response.headersSent) response.setHeader('Connection', 'close');
@@ -123,7 +140,9 @@ export class Pipeline {
   async #cookies(request: Request, response: Response): Promise<Record<string, string>> {
     await parse(readCookies as unknown as Parser, request, response);
     // cookie-parser turns `j:` cookies into objects of the caller's making.
-    return Object.fromEntries(Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+    return Object.fromEntries(
+      Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+    );
   }
 
   /** Whom the route lets in. Unsafe calls that rest on a cookie need the session's token as well. */
@@ -153,7 +172,8 @@ export class Pipeline {
     if (isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
     if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
     const sentNothing = request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
-    if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0') throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`);
+    if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0')
+      throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`);
     if (nestsTooDeep(request.body)) throw kernelErrors.BAD_BODY(`the body nests deeper than ${DEEPEST} levels`);
     return validate(schema, request.body ?? {}, { convert: isForm });
   }
@@ -163,30 +183,22 @@ export class Pipeline {
     return {
       status: (code) => void response.status(code),
       header: (name, value) => void response.setHeader(name, value),
-      cookie: (name, value, { maxAge, httpOnly = true }) => void response.cookie(name, value, { path, secure, httpOnly, sameSite: 'lax', ...(maxAge !== undefined && { maxAge }) }),
+      cookie: (name, value, { maxAge, httpOnly = true }) =>
+        void response.cookie(name, value, { path, secure, httpOnly, sameSite: 'lax', ...(maxAge !== undefined && { maxAge }) }),
       clearCookie: (name) => void response.clearCookie(name, { path, sameSite: 'lax' }),
     };
   }
 
   #reply(route: Route, response: Response, result: unknown): void {
     const { reply } = route;
-    if (reply.kind === 'raw') {
-      return this.#send(response, [], response.req.method === 'HEAD' ? undefined : (result as string | Buffer));
-    }
-    const obj = result instanceof Said || result instanceof Unwrapped ? (result.obj as unknown) : result;
-    if (this.#parts.checkReplies && (reply.kind === 'payload' || reply.kind === 'bare')) this.#check(route, obj);
-    if (reply.kind === 'bare') this.#json(response, obj);
-    else if (result instanceof Unwrapped) this.#json(response, obj, reply.kind === 'payload' ? reply.unwrappedAs : undefined);
-    else if (reply.kind === 'message') this.#json(response, success(typeof result === 'string' ? result : '', null));
-    else this.#json(response, success(result instanceof Said ? result.msg : '', obj));
-  }
-
-  #check(route: Route, value: unknown): void {
-    if (route.reply.kind !== 'payload' && route.reply.kind !== 'bare') return;
-    try {
-      validate(route.reply.schema, JSON.parse(JSON.stringify(value ?? null)), { closed: true });
-    } catch (cause) {
-      throw new Error(`the reply of ${route.method} ${String(route.path)} does not fit its declaration: ${(cause as Error).message}`, { cause });
+    const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
+    if (reply.kind === 'raw') this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
+    else if (reply.kind === 'message') this.#json(response, success(typeof obj === 'string' ? obj : '', null));
+    else {
+      if (this.#parts.checkReplies) check(route, reply.schema, obj);
+      if (reply.kind === 'bare') this.#json(response, obj);
+      else if (msg === undefined) this.#json(response, obj, reply.unwrappedAs);
+      else this.#json(response, success(msg, obj));
     }
   }
 
@@ -194,7 +206,12 @@ export class Pipeline {
     const text = JSON.stringify(body);
     const length = Buffer.byteLength(text);
     // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
-    this.#send(response, ['Content-Type', mediaType, 'Content-Length', String(length), 'Cache-Control', 'no-store'], text, length === text.length ? 'latin1' : 'utf8');
+    this.#send(
+      response,
+      ['Content-Type', mediaType, 'Content-Length', String(length), 'Cache-Control', 'no-store'],
+      text,
+      length === text.length ? 'latin1' : 'utf8',
+    );
   }
 
   /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
@@ -202,7 +219,8 @@ export class Pipeline {
     const { headers } = this.#parts;
     if (own.includes('Content-Length') && response.getHeaderNames().length === 0) response.writeHead(response.statusCode, [...headers, ...own]);
     else {
-      for (let i = 0; i < headers.length; i += 2) if (!response.hasHeader(headers[i] as string)) response.setHeader(headers[i] as string, headers[i + 1] as string);
+      for (let i = 0; i < headers.length; i += 2)
+        if (!response.hasHeader(headers[i] as string)) response.setHeader(headers[i] as string, headers[i + 1] as string);
       for (let i = 0; i < own.length; i += 2) response.setHeader(own[i] as string, own[i + 1] as string);
     }
     response.end(body, encoding);
@@ -223,7 +241,7 @@ export class Pipeline {
     }
     response.status(status);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (this.#parts.errors === 'envelope') return this.#json(response, body);
-    this.#send(response, ['Cache-Control', 'no-store']);
+    if (this.#parts.errors === 'envelope') this.#json(response, body);
+    else this.#send(response, ['Cache-Control', 'no-store']);
   }
 }

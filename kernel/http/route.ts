@@ -21,27 +21,29 @@ export const bare = <S extends Joi.Schema>(schema: S) => ({ kind: 'bare', schema
 /** The handler returns the body's text and sets the headers itself; the media type is for descriptions. */
 export const raw = (mediaType = '*/*') => ({ kind: 'raw', mediaType }) as const;
 
-/** An `obj` together with a `msg`, for payload routes that have something to say. */
-export class Said<T> {
-  readonly msg: string;
+/** A value that says how it is sent; without a `msg` there is no envelope. */
+export class Answer<T> {
   readonly obj: T;
-  constructor(msg: string, obj: T) {
+  readonly msg: string | undefined;
+  constructor(obj: T, msg?: string) {
+    this.obj = obj;
     this.msg = msg;
-    this.obj = obj;
   }
 }
-export const said = <T>(msg: string, obj: T): Said<T> => new Said(msg, obj);
-
+/** An `obj` together with a `msg`, for payload routes that have something to say. */
+export const said = <T>(msg: string, obj: T): Answer<T> => new Answer(obj, msg);
 /** An `obj` without its envelope, for callers that asked for it so. */
-export class Unwrapped<T> {
-  readonly obj: T;
-  constructor(obj: T) {
-    this.obj = obj;
-  }
-}
-export const unwrapped = <T>(obj: T): Unwrapped<T> => new Unwrapped(obj);
+export const unwrapped = <T>(obj: T): Answer<T> => new Answer(obj);
 
-type Returned<R> = R extends { kind: 'payload'; schema: infer S } ? Static<S> | Said<Static<S>> | Unwrapped<Static<S>> : R extends { kind: 'bare'; schema: infer S } ? Static<S> : R extends { kind: 'message' } ? string | void : string;
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler with nothing to say has no return
+type Sentence = string | void;
+type Returned<R> = R extends { kind: 'payload'; schema: infer S }
+  ? Static<S> | Answer<Static<S>>
+  : R extends { kind: 'bare'; schema: infer S }
+    ? Static<S>
+    : R extends { kind: 'message' }
+      ? Sentence
+      : string;
 
 export interface CookieOptions {
   readonly maxAge?: number;
@@ -93,23 +95,21 @@ export interface Route {
   readonly handle: (input: never) => unknown;
 }
 
-interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> {
-  readonly method: Method;
-  readonly path: string | (() => string);
-  readonly auth?: Route['auth'];
-  readonly listener?: string;
-  readonly doc: string;
+interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
+  extends Pick<Route, 'method' | 'path' | 'doc'>,
+    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'errors'>> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  readonly form?: boolean;
   readonly reply: R;
-  readonly errors?: readonly ErrorFactory[];
-  readonly handle: (input: RequestInfo & { readonly params: Static<P>; readonly query: Static<Q>; readonly body: Static<B> }) => Returned<R> | Promise<Returned<R>>;
+  readonly handle: (
+    input: RequestInfo & { readonly params: Static<P>; readonly query: Static<Q>; readonly body: Static<B> },
+  ) => Returned<R> | Promise<Returned<R>>;
 }
 
-export function route<P extends Joi.Schema = never, Q extends Joi.Schema = never, B extends Joi.Schema = never, R extends ReplyKind = { kind: 'message' }>(declared: Declared<P, Q, B, R>): Route {
+export function route<P extends Joi.Schema = never, Q extends Joi.Schema = never, B extends Joi.Schema = never, R extends ReplyKind = { kind: 'message' }>(
+  declared: Declared<P, Q, B, R>,
+): Route {
   const { params, query, body, handle, auth = 'admin', listener = 'panel', form = false, errors = [], ...rest } = declared;
   return { ...rest, auth, listener, form, errors, params, query, body, handle: handle as Route['handle'] };
 }
-

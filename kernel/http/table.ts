@@ -68,11 +68,17 @@ export class PathIndex<T> {
     const segments = path.split('/');
     // A parameter that is only a part of its segment is left to Express.
     if (segments.some((segment) => segment.includes('{') && !/^\{[^{}]+\}$/.test(segment))) return;
-    this.#routes.set(`${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`, { target, names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)) });
+    this.#routes.set(`${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`, {
+      target,
+      names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
+    });
     const mask = segments.map(isParameter);
     const known = this.#masks.get(segments.length) ?? [];
     if (!known.some((other) => other.join() === mask.join())) known.push(mask);
-    this.#masks.set(segments.length, known.sort((a, b) => (a.map(Number).join('') < b.map(Number).join('') ? -1 : 1)));
+    this.#masks.set(
+      segments.length,
+      known.sort((a, b) => (a.map(Number).join('') < b.map(Number).join('') ? -1 : 1)),
+    );
   }
 
   find(method: string, url: string): Found<T> | undefined {

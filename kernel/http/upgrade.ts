@@ -39,7 +39,11 @@ interface Open {
 /** What a plugin has to say good-bye. */
 const GRACE_MS = 500;
 
-const cookieOf = (header: string | undefined): string | undefined => header?.split(';').map((pair) => pair.trim().split('=')).find(([name]) => name === SESSION_COOKIE)?.[1];
+const cookieOf = (header: string | undefined): string | undefined =>
+  header
+    ?.split(';')
+    .map((pair) => pair.trim().split('='))
+    .find(([name]) => name === SESSION_COOKIE)?.[1];
 
 export class UpgradeDoor {
   readonly #sessions: SessionStore;
@@ -119,7 +123,13 @@ export class UpgradeDoor {
 function refuse(socket: Duplex, error: PanelError): void {
   const { status, headers, body } = failure(error, randomUUID());
   const text = JSON.stringify(body);
-  const lines = Object.entries({ ...headers, Connection: 'close', 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(text) }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries({
+    ...headers,
+    Connection: 'close',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Length': Buffer.byteLength(text),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
 }
@@ -129,6 +139,8 @@ export const asksForWebSocket = ({ headers }: IncomingMessage): boolean => heade
 /** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
 export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
   const { method, url, rawHeaders } = request;
-  const kept = rawHeaders.flatMap((name, i) => (i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name) ? [`${name}: ${rawHeaders[i + 1]}\r\n`] : []));
+  const kept = rawHeaders.flatMap((name, i) =>
+    i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name) ? [`${name}: ${rawHeaders[i + 1]}\r\n`] : [],
+  );
   return Buffer.concat([Buffer.from(`${method} ${url} HTTP/1.1\r\n${kept.join('')}Connection: close\r\n\r\n`, 'latin1'), head]);
 }

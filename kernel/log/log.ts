@@ -47,12 +47,14 @@ export interface LogOptions {
 
 export function createLog(options: LogOptions, bound: object = {}): Log {
   const floor = levels.indexOf(options.level);
-  const line = (level: Level) => (message: string, data: object = {}) => {
-    if (levels.indexOf(level) < floor) return;
-    const time = new Date().toISOString();
-    if (!options.readable) return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
-    const details = written({ ...bound, ...data });
-    options.write(`${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`);
-  };
+  const line =
+    (level: Level) =>
+    (message: string, data: object = {}) => {
+      if (levels.indexOf(level) < floor) return;
+      const time = new Date().toISOString();
+      if (!options.readable) return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
+      const details = written({ ...bound, ...data });
+      options.write(`${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`);
+    };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: (more) => createLog(options, { ...bound, ...more }) };
 }

@@ -57,13 +57,33 @@ export type Scope<C, U, T, S> = PluginContext<C, T> & Used<U> & Instances<S>;
 interface MissingFromPlugin<Missing> {
   readonly 'this class asks for something the plugin does not have': Missing;
 }
-type Wired<C, U, T, S> = { readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>> };
+type Wired<C, U, T, S> = {
+  readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>>;
+};
 
-export interface Plugin {
+/** What stands in a declaration as it is. */
+interface Identity {
   readonly name: string;
   readonly version: string;
+  /** kernel contract it was written for */
   readonly api: number;
+  /** one sentence for people */
   readonly about: string;
+}
+/** The functions of a plugin; each is given all that the plugin has. */
+interface Functions<S> {
+  readonly provides: (scope: S) => readonly Provision[];
+  readonly extends: (scope: S) => readonly Extension[];
+  readonly hooks: (scope: S) => readonly Tap[];
+  readonly routes: (scope: S) => readonly Route[];
+  readonly jobs: (scope: S) => readonly Job[];
+  /** of the command line; called before anything is built as well, to list them, so it only declares */
+  readonly commands: (scope: S) => readonly Command[];
+  readonly start: (scope: S) => void | Promise<void>;
+  readonly stop: (scope: S) => void | Promise<void>;
+}
+
+export interface Plugin extends Identity, Functions<never> {
   readonly essential: boolean;
   /** not of this tree: it keeps to names of its own, and its mistakes are its own */
   readonly outside?: boolean;
@@ -72,23 +92,11 @@ export interface Plugin {
   readonly tables: Tables;
   readonly migrations: readonly Migration[];
   readonly services: Services;
-  readonly provides: (scope: never) => readonly Provision[];
-  readonly extends: (scope: never) => readonly Extension[];
-  readonly hooks: (scope: never) => readonly Tap[];
-  readonly routes: (scope: never) => readonly Route[];
-  readonly jobs: (scope: never) => readonly Job[];
-  readonly commands: (scope: never) => readonly Command[];
-  readonly start: (scope: never) => void | Promise<void>;
-  readonly stop: (scope: never) => void | Promise<void>;
 }
 
-interface Declared<C extends Variables, U extends Uses, T extends Tables, S extends Services> {
-  readonly name: string;
-  readonly version: string;
-  /** kernel contract it was written for */
-  readonly api: number;
-  /** one sentence for people */
-  readonly about: string;
+interface Declared<C extends Variables, U extends Uses, T extends Tables, S extends Services>
+  extends Identity,
+    Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S>>> {
   /** the panel does not start without it */
   readonly essential?: boolean;
   /** tokens of other plugins, under the names this plugin wants */
@@ -99,21 +107,15 @@ interface Declared<C extends Variables, U extends Uses, T extends Tables, S exte
   readonly migrations?: readonly Migration[];
   /** built once, without side effects; I/O begins in `start` */
   readonly services?: S & Wired<Configured<C>, U, TableModels<T>, S>;
-  readonly provides?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Provision[];
-  readonly extends?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Extension[];
-  readonly hooks?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Tap[];
-  readonly routes?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Route[];
-  readonly jobs?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Job[];
-  /** of the command line; called before anything is built as well, to list them, so it only declares */
-  readonly commands?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => readonly Command[];
-  readonly start?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
-  readonly stop?: (scope: Scope<Configured<C>, U, TableModels<T>, S>) => void | Promise<void>;
 }
 
+type None = Readonly<Record<never, never>>;
 const none = () => [];
+const nothing = () => undefined;
+const functions: Functions<never> = { provides: none, extends: none, hooks: none, routes: none, jobs: none, commands: none, start: nothing, stop: nothing };
 
-export function definePlugin<const C extends Variables = {}, const U extends Uses = {}, const T extends Tables = {}, const S extends Services = {}>(declared: Declared<C, U, T, S>): Plugin {
-  const { essential = false, uses = {}, config = {}, tables = {}, migrations = [], services = {}, provides = none, extends: extendsThe = none, hooks = none, routes = none, jobs = none, commands = none, start = () => undefined, stop = () => undefined } = declared;
-  const { name, version, api, about } = declared;
-  return { name, version, api, about, essential, uses, config, tables, migrations, services: services as Services, provides, extends: extendsThe, hooks, routes, jobs, commands, start, stop };
+export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None>(
+  declared: Declared<C, U, T, S>,
+): Plugin {
+  return { essential: false, uses: {}, config: {}, tables: {}, migrations: [], services: {}, ...functions, ...declared };
 }

@@ -15,6 +15,10 @@ export type State = 'built' | 'running' | 'faulty' | 'stopped';
 
 export class PluginInstance {
   readonly plugin: Plugin;
+  readonly name: string;
+  readonly about: string;
+  readonly essential: boolean;
+  readonly outside: boolean;
   readonly log: Log;
   readonly queue: EventQueue;
   readonly #clock: Clock;
@@ -25,6 +29,7 @@ export class PluginInstance {
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
     this.plugin = plugin;
+    ({ name: this.name, about: this.about, essential: this.essential, outside: this.outside = false } = plugin);
     this.log = log;
     this.#clock = clock;
     this.queue = new EventQueue(
@@ -33,18 +38,6 @@ export class PluginInstance {
     );
   }
 
-  get name(): string {
-    return this.plugin.name;
-  }
-  get about(): string {
-    return this.plugin.about;
-  }
-  get outside(): boolean {
-    return this.plugin.outside ?? false;
-  }
-  get essential(): boolean {
-    return this.plugin.essential;
-  }
   get faulty(): boolean {
     return this.state === 'faulty';
   }
@@ -66,7 +59,8 @@ export class PluginInstance {
     const entries = Object.entries(uses).map(([key, wanted]) => {
       if (key in context) throw new PluginError(`plugin ${this.name} uses something as "${key}", a name it has from the kernel already`);
       const value = resolve(wanted.kind === 'maybe' ? wanted.token : wanted);
-      if (value === undefined && wanted.kind === 'token') throw new PluginError(`plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`);
+      if (value === undefined && wanted.kind === 'token')
+        throw new PluginError(`plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`);
       return [key, value];
     });
     return Object.fromEntries(entries) as Record<string, unknown>;

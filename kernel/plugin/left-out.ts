@@ -24,13 +24,20 @@ export interface PluginsApi {
 }
 export const Plugins = token<PluginsApi>('kernel', 'plugins');
 
-const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError => (cause instanceof PluginError ? new PluginError(cause.message, cause.culprit ?? plugin) : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause));
+const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
+  cause instanceof PluginError
+    ? new PluginError(cause.message, cause.culprit ?? plugin)
+    : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
 
 /** Whatever goes wrong in here is this plugin's doing. */
 export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
   try {
     const done = work();
-    return done instanceof Promise ? (done.catch((cause: unknown) => { throw blamed(plugin, what, cause); }) as T) : done;
+    return done instanceof Promise
+      ? (done.catch((cause: unknown) => {
+          throw blamed(plugin, what, cause);
+        }) as T)
+      : done;
   } catch (cause) {
     throw blamed(plugin, what, cause);
   }

@@ -20,8 +20,12 @@ function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: Readonly
     const { owner } = wanted.kind === 'maybe' ? wanted.token : wanted;
     if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
     if (wanted.kind === 'maybe') return [];
-    if (gone.has(owner)) throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`, plugin);
-    throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`, outsider(plugin));
+    if (gone.has(owner))
+      throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`, plugin);
+    throw new PluginError(
+      `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`,
+      outsider(plugin),
+    );
   });
   return [...new Set(owners)];
 }
@@ -30,7 +34,8 @@ function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: Readonly
 export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<string> = new Set()): Plugin[] {
   const byName = new Map<string, Plugin>();
   for (const plugin of plugins) {
-    if (plugin.api !== KERNEL_API) throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`, outsider(plugin));
+    if (plugin.api !== KERNEL_API)
+      throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`, outsider(plugin));
     if (byName.has(plugin.name)) throw new PluginError(`two plugins are called ${plugin.name}`, outsider(plugin, byName.get(plugin.name)));
     byName.set(plugin.name, plugin);
   }
@@ -39,7 +44,11 @@ export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<strin
   const done = new Set<string>();
   const visit = (plugin: Plugin, path: readonly string[]): void => {
     if (done.has(plugin.name)) return;
-    if (path.includes(plugin.name)) throw new PluginError(`plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`, outsider(plugin, ...path.map((name) => byName.get(name))));
+    if (path.includes(plugin.name))
+      throw new PluginError(
+        `plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`,
+        outsider(plugin, ...path.map((name) => byName.get(name))),
+      );
     for (const name of requirements(plugin, names, gone).sort()) visit(byName.get(name) as Plugin, [...path, plugin.name]);
     done.add(plugin.name);
     ordered.push(plugin);

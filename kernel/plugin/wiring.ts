@@ -14,7 +14,8 @@ export class Wiring {
     this.#provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
   }
 
-  readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] => this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
+  readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] =>
+    this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -39,7 +40,10 @@ export class Wiring {
 
   #resolve(user: string, wanted: Token<unknown>): object | undefined {
     const found = this.#provided.get(`${wanted.owner}/${wanted.name}`);
-    if (found && found.token.api !== wanted.api) throw new PluginError(`plugin ${user} was written for number ${wanted.api} of ${wanted.owner}/${wanted.name}, but ${wanted.owner} provides number ${found.token.api}; update the older of the two`);
+    if (found && found.token.api !== wanted.api)
+      throw new PluginError(
+        `plugin ${user} was written for number ${wanted.api} of ${wanted.owner}/${wanted.name}, but ${wanted.owner} provides number ${found.token.api}; update the older of the two`,
+      );
     return found?.value;
   }
 }

@@ -53,7 +53,8 @@ export const withDefault = <S extends Joi.Schema>(schema: S, value: Static<S>) =
 export const nullable = <S extends Joi.Schema>(schema: S) => schema.allow(null) as unknown as Joi.Schema & Typed<Static<S> | null>;
 
 /** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
-export const describedAs = <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) => schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
+export const describedAs = <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) =>
+  schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
 
 /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
 export const jsonObject = () =>

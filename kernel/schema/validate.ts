@@ -34,14 +34,20 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
 
 /** What `inspect` found in a value that is a part of another, at this path of the whole. */
 export function issuesAt(at: string, result: { readonly value: unknown } | { readonly issues: readonly Issue[] }): Issue[] {
-  return 'issues' in result ? result.issues.map(({ path, message }) => (path === '' ? { path: at, message: `${at}: ${message}` } : { path: `${at}.${path}`, message: `${at}.${message}` })) : [];
+  return 'issues' in result
+    ? result.issues.map(({ path, message }) =>
+        path === '' ? { path: at, message: `${at}: ${message}` } : { path: `${at}.${path}`, message: `${at}.${message}` },
+      )
+    : [];
 }
 
 /** All findings at once, or the value as the schema shapes it (defaults filled in, unknown keys dropped). */
 export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): { value: Static<S> } | { issues: Issue[] } {
   const result = prepare(schema, options.convert ?? false, options.closed ?? false).validate(value);
   if (!result.error) return { value: result.value as Static<S> };
-  return { issues: result.error.details.map(({ path, message }) => ({ path: path.join('.'), message: path.length ? message : message.replace(/^value/, 'it') })) };
+  return {
+    issues: result.error.details.map(({ path, message }) => ({ path: path.join('.'), message: path.length ? message : message.replace(/^value/, 'it') })),
+  };
 }
 
 /** The value, or a 400 whose message and `issues` name every field at fault. */

@@ -4,7 +4,23 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { afterKernelOpen, beforeKernelStop, composeReadyLine, definePlugin, event, type Hooks, job, kernelReady, Listeners, message, provide, Refusal, route, tap, token } from '../index.js';
+import {
+  afterKernelOpen,
+  beforeKernelStop,
+  composeReadyLine,
+  definePlugin,
+  event,
+  type Hooks,
+  job,
+  kernelReady,
+  Listeners,
+  message,
+  provide,
+  Refusal,
+  route,
+  tap,
+  token,
+} from '../index.js';
 import { ConfigError } from '../../panel/variables.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { freePort } from '../../test/harness/api.js';
@@ -15,7 +31,11 @@ function chain(story: string[], broken?: string) {
   const First = token<object>('first', 'First');
   const Second = token<object>('second', 'Second');
   const life = (name: string) => ({
-    version: '1.0.0', api: 1, about: 'Tells its life.', name, essential: true,
+    version: '1.0.0',
+    api: 1,
+    about: 'Tells its life.',
+    name,
+    essential: true,
     start: () => {
       story.push(`start ${name}`);
       if (name === broken) throw new Error('the well is dry');
@@ -28,7 +48,11 @@ function chain(story: string[], broken?: string) {
     definePlugin({ ...life('second'), uses: { first: First }, provides: () => [provide(Second, {})] }),
   ];
 }
-const listens = (port: number): Promise<boolean> => call(port, '/').then(() => true, () => false);
+const listens = (port: number): Promise<boolean> =>
+  call(port, '/').then(
+    () => true,
+    () => false,
+  );
 
 test('plugins start after what they use and stop before it', async (t) => {
   const story: string[] = [];
@@ -68,8 +92,17 @@ test('a second listener that cannot open closes the first', async (t) => {
   t.teardown(() => void other.close());
   const taken = (other.address() as { port: number }).port;
   const port = await freePort();
-  const side = definePlugin({ name: 'side', version: '1.0.0', api: 1, about: 'Opens a listener.', uses: { listeners: Listeners }, start: ({ listeners }) => void listeners.declare('side', { host: '127.0.0.1', port: taken }) });
-  await t.throwsAsync(World.boot([side], { env: { WEIR_PANEL_PORT: String(port) } }), { message: new RegExp(`the side listener cannot use 127.0.0.1:${taken}`) });
+  const side = definePlugin({
+    name: 'side',
+    version: '1.0.0',
+    api: 1,
+    about: 'Opens a listener.',
+    uses: { listeners: Listeners },
+    start: ({ listeners }) => void listeners.declare('side', { host: '127.0.0.1', port: taken }),
+  });
+  await t.throwsAsync(World.boot([side], { env: { WEIR_PANEL_PORT: String(port) } }), {
+    message: new RegExp(`the side listener cannot use 127.0.0.1:${taken}`),
+  });
   t.false(await listens(port));
 });
 
@@ -77,15 +110,22 @@ test('what goes wrong after the listeners are open leaves nothing open either', 
   const late = bare('late', { essential: true, jobs: () => [job('often', 'now and then', () => undefined)] });
   const story: string[] = [];
   const port = await freePort();
-  await t.throwsAsync(World.boot([...chain(story), late], { env: { WEIR_PANEL_PORT: String(port) } }), { message: /^plugin late cannot run its jobs: .*now and then/ });
+  await t.throwsAsync(World.boot([...chain(story), late], { env: { WEIR_PANEL_PORT: String(port) } }), {
+    message: /^plugin late cannot run its jobs: .*now and then/,
+  });
   t.false(await listens(port));
   t.deepEqual(story.slice(3), ['stop third', 'stop second', 'stop first']);
 });
 
 test('routes are checked before anything listens: twins and routes for nobody are refused by name', async (t) => {
-  const get = (path: string, listener?: string) => route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle: () => '', ...(listener && { listener }) });
-  await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a/{x}')] }), bare('two', { routes: () => [get('/a/{y}')] })]), { message: 'GET /a/{} is declared by one (/a/{x}) and by two (/a/{y})' });
-  await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a', 'nowhere')] })]), { message: /plugin one declares GET \/a for a listener "nowhere" that nobody opens/ });
+  const get = (path: string, listener?: string) =>
+    route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle: () => '', ...(listener && { listener }) });
+  await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a/{x}')] }), bare('two', { routes: () => [get('/a/{y}')] })]), {
+    message: 'GET /a/{} is declared by one (/a/{x}) and by two (/a/{y})',
+  });
+  await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a', 'nowhere')] })]), {
+    message: /plugin one declares GET \/a for a listener "nowhere" that nobody opens/,
+  });
 });
 
 test('a stop closes listeners, then jobs, then tells guards, then stops plugins, then the database; twice is once', async (t) => {
@@ -100,7 +140,9 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
       }),
       tap(beforeKernelStop, async ({ reason }) => void story.push(`guard ${reason}, ${(await listens(port.panel)) ? 'open' : 'closed'}`)),
     ],
-    jobs: () => [job('long', '1s', (signal) => (begun.open(), new Promise<void>((done) => signal.addEventListener('abort', () => (story.push('job ended'), done())))))],
+    jobs: () => [
+      job('long', '1s', (signal) => (begun.open(), new Promise<void>((done) => signal.addEventListener('abort', () => (story.push('job ended'), done()))))),
+    ],
     stop: async ({ db, signal }) => {
       await db.write((tx) => tx.run('CREATE TABLE last_words (x INT)'));
       story.push(`stop, signal ${signal.aborted ? 'given' : 'not given'}`);
@@ -114,7 +156,10 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
   await Promise.all([world.kernel.stop('test'), world.kernel.stop('again')]);
   await world.kernel.stop('and again');
   t.deepEqual(story, ['job ended', 'guard test, closed', 'stop, signal given']);
-  t.deepEqual(world.log.filter(({ msg }) => msg === 'stopped').map(({ reason }) => reason), ['test']);
+  t.deepEqual(
+    world.log.filter(({ msg }) => msg === 'stopped').map(({ reason }) => reason),
+    ['test'],
+  );
   // The refusal does not count, but it is not lost either.
   t.regex(world.faults().join(), /kernel\/beforeKernelStop of watcher: stay a while/);
 });
@@ -126,7 +171,11 @@ test('a plugin that fails or hangs at its stop does not keep the others from the
   const world = await World.boot([
     bare('a-good', { stop: () => void story.push('good') }),
     bare('b-bad', { stop: () => Promise.reject(new Error('no')) }),
-    bare('z-hangs', { hooks: () => [tap(called, () => new Promise<void>(() => undefined))], start: ({ hooks }) => void (inner.hooks = hooks), stop: () => void story.push('hangs') }),
+    bare('z-hangs', {
+      hooks: () => [tap(called, () => new Promise<void>(() => undefined))],
+      start: ({ hooks }) => void (inner.hooks = hooks),
+      stop: () => void story.push('hangs'),
+    }),
   ]);
   t.teardown(() => world[Symbol.asyncDispose]());
   inner.hooks?.emit(called, 1);
@@ -169,7 +218,13 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
   t.deepEqual(story, ['open true true', 'line', 'ready people,watcher']);
   const ready = world.log.find(({ msg }) => msg === 'ready');
   t.deepEqual([ready?.['answer'], ready?.['panelUrl']], [42, `http://127.0.0.1:${port}/`]);
-  t.deepEqual(world.kernel.plugins().map(({ name, state }) => [name, state]), [['people', 'running'], ['watcher', 'running']]);
+  t.deepEqual(
+    world.kernel.plugins().map(({ name, state }) => [name, state]),
+    [
+      ['people', 'running'],
+      ['watcher', 'running'],
+    ],
+  );
 });
 
 test('two panels cannot share a data folder: the second says which process has it', async (t) => {

@@ -8,7 +8,15 @@ test('only methods that change nothing are safe', (t) => {
 test('a token passes only against itself; none passes against none', (t) => {
   const token = newCsrfToken();
   t.notThrows(() => requireCsrf(token, token));
-  for (const [expected, sent] of [[token, `${token}x`], [token, newCsrfToken()], [token, ''], [token, undefined], [undefined, undefined], ['', ''], [undefined, token]] as const) {
+  for (const [expected, sent] of [
+    [token, `${token}x`],
+    [token, newCsrfToken()],
+    [token, ''],
+    [token, undefined],
+    [undefined, undefined],
+    ['', ''],
+    [undefined, token],
+  ] as const) {
     t.throws(() => requireCsrf(expected, sent), { code: 'KERNEL_CSRF' });
   }
 });

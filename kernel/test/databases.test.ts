@@ -10,7 +10,16 @@ import { ConfigError } from '../../panel/variables.js';
 import { databaseOf, onSqlite } from '../../test/harness/database.js';
 import { until, World } from './world.js';
 
-const tables = { things: table('things', { id: column.id(), name: column.text(), size: column.integer(), fit: column.bool(), data: column.json<Record<string, unknown>>(), note: column.optionalText() }) };
+const tables = {
+  things: table('things', {
+    id: column.id(),
+    name: column.text(),
+    size: column.integer(),
+    fit: column.bool(),
+    data: column.json<Record<string, unknown>>(),
+    note: column.optionalText(),
+  }),
+};
 const migrations: readonly Migration[] = [
   {
     name: '0001-things',
@@ -26,7 +35,15 @@ const onServer = onSqlite ? () => undefined : test;
 
 async function open(options: { folder?: string; env?: Record<string, string> } = {}) {
   const inner: { db?: Database; models?: TableModels<typeof tables> } = {};
-  const things = definePlugin({ name: 'things', version: '1.0.0', api: 1, about: 'Keeps things.', tables, migrations, start: ({ db, tables: models }) => void Object.assign(inner, { db, models }) });
+  const things = definePlugin({
+    name: 'things',
+    version: '1.0.0',
+    api: 1,
+    about: 'Keeps things.',
+    tables,
+    migrations,
+    start: ({ db, tables: models }) => void Object.assign(inner, { db, models }),
+  });
   const world = await World.boot([things], options);
   const { db, models } = inner;
   if (!db || !models) throw new Error('the plugin did not start');
@@ -65,7 +82,10 @@ test('numbers come back as numbers, sums and counts too; booleans and JSON as th
   t.deepEqual(await db.query('SELECT sum(size) AS total, count(*) AS n, max(id) AS last FROM things'), [{ total: MOST, n: 2, last: 2 }]);
   t.deepEqual(await db.query(`SELECT id, size, note FROM things WHERE name = 'one'`), [{ id: 1, size: MOST - 1, note: null }]);
   const rows = (await models.things.findAll({ order: ['id'] })).map((row) => row.get({ plain: true }));
-  t.deepEqual(rows, [{ id: 1, name: 'one', size: MOST - 1, fit: false, data, note: null }, { id: 2, name: 'two', size: 1, fit: true, data: {}, note: '' }]);
+  t.deepEqual(rows, [
+    { id: 1, name: 'one', size: MOST - 1, fit: false, data, note: null },
+    { id: 2, name: 'two', size: 1, fit: true, data: {}, note: '' },
+  ]);
   // Keys keep their order.
   t.is(JSON.stringify(rows[0]?.data), JSON.stringify(data));
 });
@@ -76,16 +96,32 @@ test('one statement inserts many rows, and adds to those that are there', async 
   const save = (rows: readonly (readonly [number, number, number, string | null])[]) =>
     db.write((tx) => {
       const { rows: from, least, greatest, incoming, onConflict } = tx.sql;
-      return tx.run(
-        `INSERT INTO sums (a, b, total, word) SELECT j.a, j.b, j.total, j.word FROM ${from({ a: 'integer', b: 'integer', total: 'integer', word: 'text' })} AS j WHERE true
+      return tx
+        .run(
+          `INSERT INTO sums (a, b, total, word) SELECT j.a, j.b, j.total, j.word FROM ${from({ a: 'integer', b: 'integer', total: 'integer', word: 'text' })} AS j WHERE true
          ${onConflict('a, b', `total = ${least}(sums.total + ${incoming('total')}, ${MOST}), word = ${incoming('word')}`)}`,
-        { rows: JSON.stringify(rows) },
-      ).then(() => tx.query<{ n: number }>(`SELECT ${greatest}(1, 2) AS n`));
+          { rows: JSON.stringify(rows) },
+        )
+        .then(() => tx.query<{ n: number }>(`SELECT ${greatest}(1, 2) AS n`));
     });
-  t.deepEqual(await save([[1, 1, 5, 'one'], [1, 2, MOST, null], [2, 1, 0, 'ü "\\ 🙂\n']]), [{ n: 2 }]);
-  await save([[1, 2, 7, 'more'], [1, 1, 6, null], [3, 3, 3, '3']]);
+  t.deepEqual(
+    await save([
+      [1, 1, 5, 'one'],
+      [1, 2, MOST, null],
+      [2, 1, 0, 'ü "\\ 🙂\n'],
+    ]),
+    [{ n: 2 }],
+  );
+  await save([
+    [1, 2, 7, 'more'],
+    [1, 1, 6, null],
+    [3, 3, 3, '3'],
+  ]);
   t.deepEqual(await db.query('SELECT a, b, total, word FROM sums ORDER BY a, b'), [
-    { a: 1, b: 1, total: 11, word: null }, { a: 1, b: 2, total: MOST, word: 'more' }, { a: 2, b: 1, total: 0, word: 'ü "\\ 🙂\n' }, { a: 3, b: 3, total: 3, word: '3' },
+    { a: 1, b: 1, total: 11, word: null },
+    { a: 1, b: 2, total: MOST, word: 'more' },
+    { a: 2, b: 1, total: 0, word: 'ü "\\ 🙂\n' },
+    { a: 3, b: 3, total: 3, word: '3' },
   ]);
 });
 
@@ -102,7 +138,15 @@ test('a change tells how many rows it was about, also where they were so before'
 });
 
 test('an address of a database that cannot be right is refused without repeating its password', async (t) => {
-  for (const url of ['mysql://weir:hush-hush@db', 'postgres://weir:hush-hush@db/weir', 'mysql://weir:hush-hush@db/a/b', 'mysql://:hush-hush@db/weir', 'mysql://weir:hush-hush@db/weir?ssl=1', 'weir:hush-hush@db', 'mysql://weir:hush-hush%@db/weir']) {
+  for (const url of [
+    'mysql://weir:hush-hush@db',
+    'postgres://weir:hush-hush@db/weir',
+    'mysql://weir:hush-hush@db/a/b',
+    'mysql://:hush-hush@db/weir',
+    'mysql://weir:hush-hush@db/weir?ssl=1',
+    'weir:hush-hush@db',
+    'mysql://weir:hush-hush%@db/weir',
+  ]) {
     const error = await t.throwsAsync(World.boot([], { env: { WEIR_DATABASE_URL: url } }), { instanceOf: ConfigError });
     t.regex(error.message, /WEIR_DATABASE_URL.* mysql:\/\/user:password@host:port\/name/, url);
     t.notRegex(error.message, /hush/, url);
@@ -163,7 +207,14 @@ onServer('a panel goes on when its connections are cut, and loses nothing that w
   await names();
   await cut(world.folder);
   await add('after');
-  await until(() => names().then(() => true, () => false), 'reading works again');
+  await until(
+    () =>
+      names().then(
+        () => true,
+        () => false,
+      ),
+    'reading works again',
+  );
   t.deepEqual(await names(), ['before', 'after']);
   const failing = db.write(async (tx) => {
     await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost', 1, 1)");
@@ -172,7 +223,14 @@ onServer('a panel goes on when its connections are cut, and loses nothing that w
   });
   await t.throwsAsync(failing);
   await add('next');
-  await until(() => names().then(() => true, () => false), 'reading works again');
+  await until(
+    () =>
+      names().then(
+        () => true,
+        () => false,
+      ),
+    'reading works again',
+  );
   t.deepEqual(await names(), ['before', 'after', 'next']);
 });
 
@@ -189,7 +247,14 @@ onServer('a panel that lost its database to another one cannot write any more', 
   try {
     await addTheirs('theirs');
     await t.throwsAsync(add('mine too'), { message: /another panel holds it/ });
-    await until(() => names().then(() => true, () => false), 'reading works again');
+    await until(
+      () =>
+        names().then(
+          () => true,
+          () => false,
+        ),
+      'reading works again',
+    );
     t.deepEqual(await names(), ['mine', 'theirs']);
   } finally {
     await usurper.kernel.stop('test');

@@ -13,7 +13,12 @@ test('a catalogue makes errors with code, status and sentence', (t) => {
 
 test('an error can say more: its own sentence, field, cause and headers', (t) => {
   const cause = new Error('why');
-  t.like(errors.GONE('gone for good', { path: 'link', cause, headers: { 'Retry-After': '1' } }), { message: 'gone for good', issues: [{ path: 'link', message: 'gone for good' }], cause, headers: { 'Retry-After': '1' } });
+  t.like(errors.GONE('gone for good', { path: 'link', cause, headers: { 'Retry-After': '1' } }), {
+    message: 'gone for good',
+    issues: [{ path: 'link', message: 'gone for good' }],
+    cause,
+    headers: { 'Retry-After': '1' },
+  });
   t.deepEqual([...errors.GONE('x', { path: 'ignored', issues: [{ path: 'a', message: 'b' }] }).issues], [{ path: 'a', message: 'b' }]);
 });
 
@@ -29,7 +34,12 @@ test('the text of anything thrown', (t) => {
 
 test('known errors speak for themselves; of others only the request id is said', (t) => {
   const known = failure(errors.GONE(undefined, { path: 'link', headers: { X: 'y' } }), 'id');
-  t.deepEqual(known, { expected: true, status: 410, headers: { X: 'y' }, body: { success: false, msg: 'it is gone', obj: { issues: [{ path: 'link', message: 'it is gone' }] }, code: 'SUB_LINKS_GONE', requestId: 'id' } });
+  t.deepEqual(known, {
+    expected: true,
+    status: 410,
+    headers: { X: 'y' },
+    body: { success: false, msg: 'it is gone', obj: { issues: [{ path: 'link', message: 'it is gone' }] }, code: 'SUB_LINKS_GONE', requestId: 'id' },
+  });
   for (const bug of [new Error('secret'), 'secret', undefined, Object.assign(new Error('secret'), { status: 404, type: 'entity.parse.failed' })]) {
     const { status, expected, body } = failure(bug, 'id');
     t.deepEqual([status, expected, body.code, body.obj], [500, false, 'KERNEL_INTERNAL', null]);
@@ -43,7 +53,7 @@ test('a success without an object has null', (t) => {
   t.deepEqual([success('', 0).obj, success('', false).obj, success('', '').obj], [0, false, '']);
 });
 
-test('errors of body parsers are the caller\'s where the parser says so', (t) => {
+test("errors of body parsers are the caller's where the parser says so", (t) => {
   const thrown = (status: number, type?: string) => bodyError(Object.assign(new Error('words'), { status, ...(type && { type }) }));
   const cases: [Error, string][] = [
     [thrown(400, 'entity.parse.failed'), 'KERNEL_BAD_BODY'],

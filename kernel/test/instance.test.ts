@@ -7,7 +7,11 @@ import { bare } from './world.js';
 function running(rest: Parameters<typeof bare>[1] = {}) {
   const lines: { level: string; msg: string }[] = [];
   const clock = new FakeClock();
-  const instance = new PluginInstance(bare('mill', rest), createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as { level: string; msg: string }) }), clock);
+  const instance = new PluginInstance(
+    bare('mill', rest),
+    createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as { level: string; msg: string }) }),
+    clock,
+  );
   instance.state = 'running';
   return { instance, lines, clock };
 }

@@ -17,7 +17,10 @@ const idle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 test('a job runs once each time that it is due, and not before', async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
-  jobs.start(runner, job('bread', '10s', () => void runs++));
+  jobs.start(
+    runner,
+    job('bread', '10s', () => void runs++),
+  );
   clock.tick(9_999);
   await idle();
   t.is(runs, 0);
@@ -37,12 +40,18 @@ test('a job that takes longer than its period is not run beside itself; others a
   const { clock, runner, schedule: jobs } = schedule();
   const ovens: ReturnType<typeof latch>[] = [];
   let others = 0;
-  jobs.start(runner, job('cake', '1s', () => {
-    const oven = latch();
-    ovens.push(oven);
-    return oven.opened;
-  }));
-  jobs.start(runner, job('bread', '1s', () => void others++));
+  jobs.start(
+    runner,
+    job('cake', '1s', () => {
+      const oven = latch();
+      ovens.push(oven);
+      return oven.opened;
+    }),
+  );
+  jobs.start(
+    runner,
+    job('bread', '1s', () => void others++),
+  );
   clock.tick(5_000);
   await idle();
   for (let i = 0; i < 4; i++) {
@@ -62,22 +71,40 @@ test('a job that takes longer than its period is not run beside itself; others a
 
 test('a job that throws is a fault with its name, and runs again', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
-  jobs.start(runner, job('burnt', '1s', () => {
-    throw new Error('smoke');
-  }));
-  jobs.start(runner, job('slow burnt', '1s', () => Promise.reject(new Error('more smoke'))));
+  jobs.start(
+    runner,
+    job('burnt', '1s', () => {
+      throw new Error('smoke');
+    }),
+  );
+  jobs.start(
+    runner,
+    job('slow burnt', '1s', () => Promise.reject(new Error('more smoke'))),
+  );
   clock.tick(1_000);
   await idle();
   clock.tick(1_000);
   await idle();
-  t.deepEqual(faults.sort(), ['job burnt of bakery: smoke', 'job burnt of bakery: smoke', 'job slow burnt of bakery: more smoke', 'job slow burnt of bakery: more smoke']);
+  t.deepEqual(faults.sort(), [
+    'job burnt of bakery: smoke',
+    'job burnt of bakery: smoke',
+    'job slow burnt of bakery: more smoke',
+    'job slow burnt of bakery: more smoke',
+  ]);
   await jobs.stop();
 });
 
 test('a stop tells jobs under way, waits for them, and does not blame them for ending', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
   const story: string[] = [];
-  jobs.start(runner, job('long', '1s', (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(() => (story.push('ended'), reject(new Error('aborted'))))))));
+  jobs.start(
+    runner,
+    job(
+      'long',
+      '1s',
+      (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(() => (story.push('ended'), reject(new Error('aborted')))))),
+    ),
+  );
   clock.tick(1_000);
   await idle();
   await jobs.stop();
@@ -86,10 +113,13 @@ test('a stop tells jobs under way, waits for them, and does not blame them for e
   t.deepEqual(faults, []);
 });
 
-test('a faulty plugin\'s jobs rest', async (t) => {
+test("a faulty plugin's jobs rest", async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
-  jobs.start(runner, job('bread', '1s', () => void runs++));
+  jobs.start(
+    runner,
+    job('bread', '1s', () => void runs++),
+  );
   runner.faulty = true;
   clock.tick(3_000);
   await idle();
@@ -99,11 +129,13 @@ test('a faulty plugin\'s jobs rest', async (t) => {
 
 test('durations are a number and a unit', (t) => {
   t.deepEqual(['250ms', '5s', '10m', '2h', '1d', '24d'].map(durationOf), [250, 5_000, 600_000, 7_200_000, 86_400_000, 24 * 86_400_000]);
-  for (const wrong of ['', '5', 's', '5 s', '5sec', '-5s', '1.5s', '5S', '1w']) t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration; write`) }, wrong);
+  for (const wrong of ['', '5', 's', '5 s', '5sec', '-5s', '1.5s', '5S', '1w'])
+    t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration; write`) }, wrong);
 });
 
 test('a period that a timer cannot keep is refused: it would fire every millisecond', (t) => {
-  for (const wrong of ['0s', '25d', '1000h', '99999999999s']) t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration that a timer can keep`) });
+  for (const wrong of ['0s', '25d', '1000h', '99999999999s'])
+    t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration that a timer can keep`) });
 });
 
 test('the system clock ticks until it is told not to', async (t) => {

@@ -19,7 +19,18 @@ test('a line is one JSON object with time, level, message and data', (t) => {
 
 test('secrets are never written, wherever they stand', (t) => {
   const { log, lines } = written();
-  log.info('login', { password: 'x1x', newPassword: 'x1x', token: 'x1x', apiToken: 'x1x', botToken: 'x1x', Authorization: 'x1x', cookie: ['x1x'], headers: { cookie: 'x1x', 'x-csrf-token': 'x1x' }, deep: [{ uuid: 'x1x', privateKey: 'x1x', clientSecret: { value: 'x1x' } }], error: Object.assign(new Error('no'), { token: 'x1x' }) });
+  log.info('login', {
+    password: 'x1x',
+    newPassword: 'x1x',
+    token: 'x1x',
+    apiToken: 'x1x',
+    botToken: 'x1x',
+    Authorization: 'x1x',
+    cookie: ['x1x'],
+    headers: { cookie: 'x1x', 'x-csrf-token': 'x1x' },
+    deep: [{ uuid: 'x1x', privateKey: 'x1x', clientSecret: { value: 'x1x' } }],
+    error: Object.assign(new Error('no'), { token: 'x1x' }),
+  });
   log.child({ secret: 'x1x' }).warn('child', {});
   t.notRegex(lines.join(''), /x1x/);
   t.regex(lines.join(''), /\*\*\*/);
@@ -38,7 +49,12 @@ test('errors keep name, message, stack, fields and causes', (t) => {
 });
 
 test('nothing below the floor is written', (t) => {
-  for (const [level, expected] of [['debug', 4], ['info', 3], ['warn', 2], ['error', 1]] as [Level, number][]) {
+  for (const [level, expected] of [
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+  ] as [Level, number][]) {
     const { log, lines } = written({ level });
     log.debug('d');
     log.info('i');
@@ -73,6 +89,6 @@ test('on a terminal a line is for reading, and as discreet', (t) => {
   const { log, lines } = written({ readable: true });
   log.warn('mind the gap', { width: 3, token: 'x1x' });
   log.info('nothing more');
-  t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d warn  mind the gap \{"width":3,"token":"\*\*\*"\}\n$/);
-  t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d info  nothing more\n$/);
+  t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d warn {2}mind the gap \{"width":3,"token":"\*\*\*"\}\n$/);
+  t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d info {2}nothing more\n$/);
 });

@@ -35,7 +35,10 @@ async function look<T>(folder: string, sql: string, file = 'weir.sqlite'): Promi
 }
 /** Which of these tables there are. */
 async function tables(folder: string, ...names: string[]): Promise<string[]> {
-  const all = await look<{ name: string }>(folder, onSqlite ? 'SELECT name FROM sqlite_master' : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()');
+  const all = await look<{ name: string }>(
+    folder,
+    onSqlite ? 'SELECT name FROM sqlite_master' : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+  );
   return names.filter((name) => all.some((found) => found.name === name));
 }
 const words = async (folder: string) => (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
@@ -45,12 +48,18 @@ test('pending migrations run in order, once', async (t) => {
   const second = step('0002-more', insert('two'), insert('three'));
   const third = step('0003-last', insert('four'));
   const log = await run(folder, first, second);
-  t.deepEqual(log.filter(({ plugin, msg }) => plugin === 'words' && msg === 'migrated').map(({ migration }) => migration), ['0001-words', '0002-more']);
+  t.deepEqual(
+    log.filter(({ plugin, msg }) => plugin === 'words' && msg === 'migrated').map(({ migration }) => migration),
+    ['0001-words', '0002-more'],
+  );
   await run(folder, first, second);
   t.deepEqual(await words(folder), ['one', 'two', 'three']);
   await run(folder, first, second, third);
   t.deepEqual(await words(folder), ['one', 'two', 'three', 'four']);
-  t.deepEqual((await look<{ name: string }>(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name")).map(({ name }) => name), ['0001-words', '0002-more', '0003-last']);
+  t.deepEqual(
+    (await look<{ name: string }>(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name")).map(({ name }) => name),
+    ['0001-words', '0002-more', '0003-last'],
+  );
 });
 
 // Each runs in the pass over its database.
@@ -82,21 +91,24 @@ onServer('on MySQL, a migration that fails half-way is named with the statement,
   t.deepEqual(await look(folder, 'SELECT * FROM kernel_migration_steps'), []);
 });
 
-onServer('on MySQL, a panel that died after a statement and before it could write so down does not stumble over it; an error of a first try counts', async (t) => {
-  const folder = await folderFor(t);
-  await run(folder, first);
-  const second = step('0002-more', 'CREATE TABLE extra (x INT)', 'CREATE INDEX extra_x ON extra (x)', insert('two'));
-  // Each of the two moments: the table is made and not written down; the index is.
-  await look(folder, 'CREATE TABLE extra (x INT)');
-  await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
-  await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 1, 0)");
-  await run(folder, first, second);
-  t.deepEqual(await words(folder), ['one', 'two']);
-  await look(folder, "DELETE FROM kernel_migrations WHERE name = '0002-more'");
-  await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 2, 1)");
-  await run(folder, first, second);
-  t.deepEqual(await words(folder), ['one', 'two', 'two']);
-});
+onServer(
+  'on MySQL, a panel that died after a statement and before it could write so down does not stumble over it; an error of a first try counts',
+  async (t) => {
+    const folder = await folderFor(t);
+    await run(folder, first);
+    const second = step('0002-more', 'CREATE TABLE extra (x INT)', 'CREATE INDEX extra_x ON extra (x)', insert('two'));
+    // Each of the two moments: the table is made and not written down; the index is.
+    await look(folder, 'CREATE TABLE extra (x INT)');
+    await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
+    await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 1, 0)");
+    await run(folder, first, second);
+    t.deepEqual(await words(folder), ['one', 'two']);
+    await look(folder, "DELETE FROM kernel_migrations WHERE name = '0002-more'");
+    await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 2, 1)");
+    await run(folder, first, second);
+    t.deepEqual(await words(folder), ['one', 'two', 'two']);
+  },
+);
 
 onServer('on MySQL nothing is copied, and the log says so', async (t) => {
   const folder = await folderFor(t);
@@ -107,14 +119,24 @@ onServer('on MySQL nothing is copied, and the log says so', async (t) => {
 
 test('two plugins may call their migrations alike', async (t) => {
   const folder = await folderFor(t);
-  const world = await World.boot([bare('one', { migrations: [step('0001-start', 'CREATE TABLE one (x INT)')] }), bare('two', { migrations: [step('0001-start', 'CREATE TABLE two (x INT)')] })], { folder });
+  const world = await World.boot(
+    [
+      bare('one', { migrations: [step('0001-start', 'CREATE TABLE one (x INT)')] }),
+      bare('two', { migrations: [step('0001-start', 'CREATE TABLE two (x INT)')] }),
+    ],
+    { folder },
+  );
   await world.kernel.stop('test');
   t.deepEqual(await tables(folder, 'one', 'two'), ['one', 'two']);
 });
 
 onFile('a database file with content is copied before it is changed, one copy a start; the last three are kept', async (t) => {
   const folder = await folderFor(t);
-  const copies = () => readdir(join(folder, 'backups')).then((names) => names.sort(), () => []);
+  const copies = () =>
+    readdir(join(folder, 'backups')).then(
+      (names) => names.sort(),
+      () => [],
+    );
   await run(folder, first);
   t.deepEqual(await copies(), []);
   await run(folder, first);
@@ -130,7 +152,10 @@ onFile('a database file with content is copied before it is changed, one copy a 
   t.deepEqual(await copies(), seen.slice(-3));
   // The copy is of the moment before, what was only in the write-ahead log included.
   const held = await look<{ word: string }>(folder, 'SELECT word FROM copy.words ORDER BY id', join('backups', seen.at(-1) ?? ''));
-  t.deepEqual(held.map(({ word }) => word), ['one', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2']);
+  t.deepEqual(
+    held.map(({ word }) => word),
+    ['one', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2'],
+  );
 });
 
 test('foreign keys hold, names are compared without case, and a column type is the same for all', async (t) => {
@@ -140,14 +165,20 @@ test('foreign keys hold, names are compared without case, and a column type is t
     `CREATE TABLE children (id ${id}, parent BIGINT NOT NULL, FOREIGN KEY (parent) REFERENCES parents (id) ON DELETE CASCADE)`,
   ];
   const refusals: string[] = [];
-  const world = await World.boot([bare('kin', {
-    migrations: [{ name: '0001-kin', up }],
-    start: async ({ db }) => {
-      await db.write((tx) => tx.run("INSERT INTO parents (name) VALUES ('Ada')"));
-      for (const sql of ["INSERT INTO parents (name) VALUES ('ADA')", 'INSERT INTO children (parent) VALUES (99)']) await db.write((tx) => tx.run(sql)).catch((error: Error) => refusals.push(error.name));
-      await db.write(async (tx) => (await tx.run('INSERT INTO children (parent) VALUES (1)'), tx.run('DELETE FROM parents')));
-    },
-  })], { folder });
+  const world = await World.boot(
+    [
+      bare('kin', {
+        migrations: [{ name: '0001-kin', up }],
+        start: async ({ db }) => {
+          await db.write((tx) => tx.run("INSERT INTO parents (name) VALUES ('Ada')"));
+          for (const sql of ["INSERT INTO parents (name) VALUES ('ADA')", 'INSERT INTO children (parent) VALUES (99)'])
+            await db.write((tx) => tx.run(sql)).catch((error: Error) => refusals.push(error.name));
+          await db.write(async (tx) => (await tx.run('INSERT INTO children (parent) VALUES (1)'), tx.run('DELETE FROM parents')));
+        },
+      }),
+    ],
+    { folder },
+  );
   await world.kernel.stop('test');
   t.deepEqual(refusals, ['SequelizeUniqueConstraintError', 'SequelizeForeignKeyConstraintError']);
   t.deepEqual(await look(folder, 'SELECT * FROM children'), []);

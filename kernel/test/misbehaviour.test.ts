@@ -1,6 +1,27 @@
 // What one plugin does wrong harms nobody else: each row of the rules, with a good plugin beside the bad one.
 import test from 'ava';
-import { after, choose, composeReadyLine, defineErrors, draft, event, extend, extensionPoint, guard, type Hooks, job, message, provide, route, table, tap, token, afterKernelOpen, column, filter } from '../index.js';
+import {
+  after,
+  choose,
+  composeReadyLine,
+  defineErrors,
+  draft,
+  event,
+  extend,
+  extensionPoint,
+  guard,
+  type Hooks,
+  job,
+  message,
+  provide,
+  route,
+  table,
+  tap,
+  token,
+  afterKernelOpen,
+  column,
+  filter,
+} from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { Schedule } from '../jobs/schedule.js';
 import { createLog } from '../log/log.js';
@@ -38,21 +59,44 @@ test('one that hangs in a guard, a draft, a choice or an after hook is a fault a
   const good = plugin('good');
   const heard: string[] = [];
   for (const hook of [beforeSow, afterSow]) registry.add(bad, tap(hook, never));
-  registry.add(bad, tap(composeFeed, (add) => {
-    add('straw');
-    return never();
-  }));
+  registry.add(
+    bad,
+    tap(composeFeed, (add) => {
+      add('straw');
+      return never();
+    }),
+  );
   registry.add(bad, tap(chooseField, never));
-  registry.add(good, tap(beforeSow, (seed) => void heard.push(`before ${seed}`)));
-  registry.add(good, tap(composeFeed, (add) => add('oats')));
-  registry.add(good, tap(chooseField, () => 'north'));
-  registry.add(good, tap(afterSow, (seed) => void heard.push(`after ${seed}`)));
+  registry.add(
+    good,
+    tap(beforeSow, (seed) => void heard.push(`before ${seed}`)),
+  );
+  registry.add(
+    good,
+    tap(composeFeed, (add) => add('oats')),
+  );
+  registry.add(
+    good,
+    tap(chooseField, () => 'north'),
+  );
+  registry.add(
+    good,
+    tap(afterSow, (seed) => void heard.push(`after ${seed}`)),
+  );
   await registry.check(beforeSow, 'rye');
   t.deepEqual(await registry.compose(composeFeed, 'cow'), [{ plugin: 'good', entry: 'oats' }]);
   t.is(await registry.choose(chooseField, 'rye'), 'north');
   await registry.after(afterSow, 'rye');
   t.deepEqual(heard, ['before rye', 'after rye']);
-  t.deepEqual(faults().map((fault) => fault.replace(/ took longer.*/, '')), ['farm/beforeSow of bad: farm/beforeSow of bad', 'farm/composeFeed of bad: farm/composeFeed of bad', 'farm/field of bad: farm/field of bad', 'farm/afterSow of bad: farm/afterSow of bad']);
+  t.deepEqual(
+    faults().map((fault) => fault.replace(/ took longer.*/, '')),
+    [
+      'farm/beforeSow of bad: farm/beforeSow of bad',
+      'farm/composeFeed of bad: farm/composeFeed of bad',
+      'farm/field of bad: farm/field of bad',
+      'farm/afterSow of bad: farm/afterSow of bad',
+    ],
+  );
 });
 
 test('a filter that answers with a promise is a fault, and the value before it holds', (t) => {
@@ -60,7 +104,10 @@ test('a filter that answers with a promise is a fault, and the value before it h
   const bad = plugin('bad');
   registry.add(bad, tap(weight, (() => never()) as never));
   registry.add(bad, tap(weight, (async () => crash()) as never));
-  registry.add(plugin('good'), tap(weight, (kilos) => kilos + 1));
+  registry.add(
+    plugin('good'),
+    tap(weight, (kilos) => kilos + 1),
+  );
   t.is(registry.refine(weight, 7, 'cow'), 8);
   const said = 'farm/weight of bad: a filter is synchronous, and this one answers with a promise';
   t.deepEqual(faults(), [said, said]);
@@ -70,8 +117,14 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
   const { registry, plugin } = farm(60_000);
   const bad = plugin('bad');
   const heard: string[] = [];
-  registry.add(bad, tap(afterSow, (seed) => (heard.push(seed), never())));
-  registry.add(plugin('good'), tap(afterSow, (seed) => void heard.push(`good ${seed}`)));
+  registry.add(
+    bad,
+    tap(afterSow, (seed) => (heard.push(seed), never())),
+  );
+  registry.add(
+    plugin('good'),
+    tap(afterSow, (seed) => void heard.push(`good ${seed}`)),
+  );
   for (let i = 0; i < 20; i++) bad.fault('here', new Error('x'));
   await registry.after(afterSow, 'rye');
   t.deepEqual(heard, ['rye', 'good rye']);
@@ -79,9 +132,16 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
 
 test('what an entry of a list does wrong is written down to who added it', async (t) => {
   const adder = bare('bad', { extends: () => [extend(Ears, 1)] });
-  const owner = bare('farm', { start: ({ extensions }) => extensions(Ears).forEach(({ value, fault }) => fault(`ear ${value}`, new Error('deaf'))) });
+  const owner = bare('farm', {
+    start: ({ extensions }) => {
+      for (const { value, fault } of extensions(Ears)) fault(`ear ${value}`, new Error('deaf'));
+    },
+  });
   await using world = await World.boot([owner, adder]);
-  t.like(world.log.find(({ msg }) => msg === 'plugin fault'), { plugin: 'bad', where: 'ear 1' });
+  t.like(
+    world.log.find(({ msg }) => msg === 'plugin fault'),
+    { plugin: 'bad', where: 'ear 1' },
+  );
 });
 
 test('a strict guard that hangs fails closed', async (t) => {
@@ -93,7 +153,10 @@ test('a strict guard that hangs fails closed', async (t) => {
 test('what is essential is waited for', async (t) => {
   const { registry, plugin, faults } = farm(1);
   const slow = latch();
-  registry.add(plugin('heart', true), tap(beforeSow, () => slow.opened));
+  registry.add(
+    plugin('heart', true),
+    tap(beforeSow, () => slow.opened),
+  );
   const done = registry.check(beforeSow, 'rye').then(() => 'done');
   t.is(await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))]), 'waits');
   slow.open();
@@ -105,7 +168,10 @@ test('a listener that hangs on an event is given up, and hears the next one', as
   const { registry, plugin, faults } = farm();
   const bad = plugin('bad');
   const heard: string[] = [];
-  registry.add(bad, tap(sown, (seed) => (heard.push(seed), seed === 'rye' ? never() : undefined)));
+  registry.add(
+    bad,
+    tap(sown, (seed) => (heard.push(seed), seed === 'rye' ? never() : undefined)),
+  );
   registry.emit(sown, 'rye');
   registry.emit(sown, 'oats');
   await bad.queue.settled();
@@ -178,19 +244,39 @@ const Ears = extensionPoint<number>('farm', 'Ears', (value, { name }) => (value 
 const wrong = defineErrors('bad', { NO: [403, 'not you'] });
 /** How it goes wrong at each step of the start, and what is said. */
 const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] = [
-  ['migrate', { migrations: [{ name: '0001-bad', up: () => ['CREATE TABEL x (y)'] }] }, /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed, nothing of it was kept/],
+  [
+    'migrate',
+    { migrations: [{ name: '0001-bad', up: () => ['CREATE TABEL x (y)'] }] },
+    /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed, nothing of it was kept/,
+  ],
   ['tables', { tables: { sheep: table('sheep', { id: column.id() }) } }, /^the table sheep is declared by a-farm and by bad$/],
   ['provides', { provides: crash }, /^plugin bad could not be built: weeds$/],
   ['token', { provides: () => [provide(Well, {})] }, /^plugin bad provides well\/Well, a token of another plugin$/],
   ['uses', { uses: { well: Well } }, /^plugin bad needs well\/Well, but well does not provide it$/],
   ['extends', { extends: () => [extend(Ears, 3)] }, /^plugin bad cannot add to farm\/Ears: bad has 3 ears$/],
   ['hooks', { hooks: crash }, /^plugin bad could not be built: weeds$/],
-  ['start', { start: () => { throw wrong.NO(); } }, /^plugin bad did not start: not you$/],
+  [
+    'start',
+    {
+      start: () => {
+        throw wrong.NO();
+      },
+    },
+    /^plugin bad did not start: not you$/,
+  ],
   ['a start that hangs', { start: never }, /^plugin bad did not start: its start took longer than 0.2 s$/],
   ['commands', { commands: crash }, /^plugin bad cannot offer its commands: weeds$/],
   ['routes', { routes: crash }, /^plugin bad cannot serve its routes: weeds$/],
-  ['a path', { routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] }, /^GET \/farm is declared by a-farm \(\/farm\) and by bad \(\/farm\)$/],
-  ['a path of others', { outside: true, routes: () => [route({ method: 'GET', path: '/panel/api/barn', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] } as never, /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/, where a plugin from outside serves; move it there$/],
+  [
+    'a path',
+    { routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] },
+    /^GET \/farm is declared by a-farm \(\/farm\) and by bad \(\/farm\)$/,
+  ],
+  [
+    'a path of others',
+    { outside: true, routes: () => [route({ method: 'GET', path: '/panel/api/barn', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] } as never,
+    /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/, where a plugin from outside serves; move it there$/,
+  ],
   ['jobs', { jobs: () => [job('plough', 'soon', () => undefined)] }, /^plugin bad cannot run its jobs: "soon" is no duration/],
 ];
 for (const [step, part, said] of steps) {
@@ -203,9 +289,15 @@ for (const [step, part, said] of steps) {
       stop: () => void story.push('stop'),
       routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'well' })],
     });
-    const bad = { ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }), ...(part && 'outside' in part && { outside: true }) };
+    const bad = {
+      ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }),
+      ...(part && 'outside' in part && { outside: true }),
+    };
     await using world = await World.boot([farmer, bare('well'), bad], { partial: true, limits: { start: 200 } });
-    t.like(world.kernel.plugins().map(({ name, state }) => `${name} ${state}`), ['a-farm running', 'well running', 'bad failed']);
+    t.like(
+      world.kernel.plugins().map(({ name, state }) => `${name} ${state}`),
+      ['a-farm running', 'well running', 'bad failed'],
+    );
     t.regex(world.kernel.plugins().find(({ name }) => name === 'bad')?.reason ?? '', said);
     t.is(world.log.filter(({ msg, plugin }) => msg === 'a plugin is left out' && plugin === 'bad').length, 1);
     t.is((await world.call('/farm')).body.msg, 'well');
@@ -219,7 +311,10 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
   const bad = bare('bad', { hooks: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })] });
   await using world = await World.boot([bare('good'), bad], { limits: { tap: 50 } });
   t.truthy(world.log.find(({ msg }) => msg === 'ready'));
-  t.deepEqual(world.faults().map((fault) => fault.split(':')[0]), ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad']);
+  t.deepEqual(
+    world.faults().map((fault) => fault.split(':')[0]),
+    ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad'],
+  );
 });
 
 test('an essential plugin stops the start at the same places', async (t) => {

@@ -4,7 +4,16 @@ import { orderPlugins, PluginError } from '../plugin/order.js';
 import { findPlugins } from '../../panel/find.js';
 
 const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>
-  definePlugin({ name, version: '1.0.0', api: 1, about: 'x', uses: Object.fromEntries([...uses.map((owner) => [`use_${owner}`, token<object>(owner, 'Api')]), ...wishes.map((owner) => [`wish_${owner}`, maybe(token<object>(owner, 'Api'))])]) as Record<string, ReturnType<typeof token<object>>> });
+  definePlugin({
+    name,
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    uses: Object.fromEntries([
+      ...uses.map((owner) => [`use_${owner}`, token<object>(owner, 'Api')]),
+      ...wishes.map((owner) => [`wish_${owner}`, maybe(token<object>(owner, 'Api'))]),
+    ]) as Record<string, ReturnType<typeof token<object>>>,
+  });
 const order = (...plugins: Plugin[]) => orderPlugins(plugins).map(({ name }) => name);
 
 test('what a plugin uses comes before it; ties go by name, whatever the order they are given in', (t) => {
@@ -20,13 +29,19 @@ test('what a plugin may do without comes before it when it is there', (t) => {
 });
 
 test('a circle is printed as a path, without those who only lead to it', (t) => {
-  t.throws(() => order(plugin('lead', ['a']), plugin('a', ['b']), plugin('b', ['c']), plugin('c', ['a'])), { instanceOf: PluginError, message: /in a circle: a → b → c → a;/ });
+  t.throws(() => order(plugin('lead', ['a']), plugin('a', ['b']), plugin('b', ['c']), plugin('c', ['a'])), {
+    instanceOf: PluginError,
+    message: /in a circle: a → b → c → a;/,
+  });
   t.throws(() => order(plugin('x', ['x'])), { message: /x → x/ });
   t.throws(() => order(plugin('x', [], ['y']), plugin('y', ['x'])), { message: /x → y → x/ });
 });
 
 test('a missing plugin is named with who needs what of it, and the way out', (t) => {
-  t.throws(() => order(plugin('shop', ['bank'])), { instanceOf: PluginError, message: 'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out' });
+  t.throws(() => order(plugin('shop', ['bank'])), {
+    instanceOf: PluginError,
+    message: 'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out',
+  });
 });
 
 test('a plugin for another kernel, and two of one name, are refused', (t) => {
@@ -39,10 +54,17 @@ test('tokens of the kernel need no plugin', (t) => {
 });
 
 test('a name that is no name of a plugin never reaches the file system; an unknown one is named', async (t) => {
-  for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b']) await t.throwsAsync(findPlugins([name]), { instanceOf: PluginError, message: new RegExp('is no name of a plugin') }, name);
-  await t.throwsAsync(findPlugins(['access', 'no-such-plugin']), { instanceOf: PluginError, message: 'there is no plugin no-such-plugin: plugins/no-such-plugin/index is missing' });
+  for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b'])
+    await t.throwsAsync(findPlugins([name]), { instanceOf: PluginError, message: /is no name of a plugin/ }, name);
+  await t.throwsAsync(findPlugins(['access', 'no-such-plugin']), {
+    instanceOf: PluginError,
+    message: 'there is no plugin no-such-plugin: plugins/no-such-plugin/index is missing',
+  });
 });
 
 test('built-in plugins are found by name, in the order asked for', async (t) => {
-  t.deepEqual((await findPlugins(['traffic', 'access'])).map(({ name }) => name), ['traffic', 'access']);
+  t.deepEqual(
+    (await findPlugins(['traffic', 'access'])).map(({ name }) => name),
+    ['traffic', 'access'],
+  );
 });

@@ -2,12 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import test from 'ava';
 import { isLoopback, Proxies } from '../http/address.js';
 
-const from = (remoteAddress: string, headers: Record<string, string> = {}, socket: object = {}) => ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;
+const from = (remoteAddress: string, headers: Record<string, string> = {}, socket: object = {}) =>
+  ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;
 const forwarded = (remote: string, hops: string) => from(remote, { 'x-forwarded-for': hops });
 
 test('without trusted proxies the other end of the connection is the caller, whatever it claims', (t) => {
   const none = new Proxies([]);
-  const request = from('127.0.0.1', { 'x-forwarded-for': '198.51.100.7', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', host: 'panel.example:2053' });
+  const request = from('127.0.0.1', {
+    'x-forwarded-for': '198.51.100.7',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    host: 'panel.example:2053',
+  });
   t.is(none.callerAddress(request), '127.0.0.1');
   t.is(none.requestHost(request), 'panel.example');
   t.false(none.isSecure(request));
@@ -67,5 +73,6 @@ test('a prefix says how much must agree', (t) => {
 
 test('what is this machine itself, and what only looks like it', (t) => {
   for (const host of ['localhost', 'LocalHost.', 'x.localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) t.true(isLoopback(host), host);
-  for (const host of ['', '0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.com', '127.example', 'localhost.example', '::2', '::ffff:10.0.0.1']) t.false(isLoopback(host), host);
+  for (const host of ['', '0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.com', '127.example', 'localhost.example', '::2', '::ffff:10.0.0.1'])
+    t.false(isLoopback(host), host);
 });

@@ -6,7 +6,14 @@ import { latch } from './world.js';
 function queue() {
   const errors: unknown[] = [];
   let overflows = 0;
-  return { queue: new EventQueue((error) => errors.push(error), () => void overflows++), errors, overflows: () => overflows };
+  return {
+    queue: new EventQueue(
+      (error) => errors.push(error),
+      () => void overflows++,
+    ),
+    errors,
+    overflows: () => overflows,
+  };
 }
 
 test('deliveries come later, one after another, in order', async (t) => {
@@ -41,7 +48,10 @@ test('failures are told and stop nothing, also of who is told that it missed som
   for (let i = 0; i < 1200; i++) events.push(() => void story.push('heard'), missed);
   hold.open();
   await events.settled();
-  t.deepEqual(errors.map((error) => (error as Error).message), ['failed', 'missed and failed']);
+  t.deepEqual(
+    errors.map((error) => (error as Error).message),
+    ['failed', 'missed and failed'],
+  );
   t.is(story.length, 999);
   t.is(overflows(), 1);
 });
@@ -50,13 +60,17 @@ test('each overflow is told once, a later one again', async (t) => {
   const { queue: events, overflows } = queue();
   const calls: string[] = [];
   for (let round = 1; round <= 2; round++) {
-    for (let i = 0; i < 1500; i++) events.push(() => undefined, () => void calls.push('a'));
+    for (let i = 0; i < 1500; i++)
+      events.push(
+        () => undefined,
+        () => void calls.push('a'),
+      );
     await events.settled();
     t.is(overflows(), round);
   }
 });
 
-test('a listener runs in nobody\'s context', async (t) => {
+test("a listener runs in nobody's context", async (t) => {
   const storage = new AsyncLocalStorage<string>();
   const { queue: events } = queue();
   const seen: unknown[] = [];

@@ -3,7 +3,8 @@ import { definePlugin, Listeners, type ListenersApi, message, route, shape, word
 import { PathIndex, sortRoutes } from '../http/table.js';
 import { World } from './world.js';
 
-const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') => route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
+const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') =>
+  route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
 const sorted = (...paths: string[]) => sortRoutes(paths.map((path) => ({ plugin: 'p', route: get(path) }))).map(({ path }) => path);
 
 test('at the first difference a literal comes before a parameter', (t) => {
@@ -19,22 +20,38 @@ test('the order is the same whatever the order of the plugins', (t) => {
   t.true(expected.indexOf('/c/d') < expected.indexOf('/{y}/d'));
   let seed = 1;
   for (let round = 0; round < 200; round++) {
-    const shuffled = paths.map((path) => ({ path, at: (seed = (seed * 48271) % 2147483647) })).sort((a, b) => a.at - b.at).map(({ path }) => path);
+    const shuffled = paths
+      .map((path) => ({ path, at: (seed = (seed * 48271) % 2147483647) }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ path }) => path);
     t.deepEqual(sorted(...shuffled), expected);
   }
 });
 
 test('two routes for one request are refused with both places; another method or listener is another request', (t) => {
-  const twins = [{ plugin: 'one', route: get('/a/{id}/b') }, { plugin: 'two', route: get('/a/{name}/b') }];
+  const twins = [
+    { plugin: 'one', route: get('/a/{id}/b') },
+    { plugin: 'two', route: get('/a/{name}/b') },
+  ];
   t.throws(() => sortRoutes(twins), { message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)' });
-  t.notThrows(() => sortRoutes([{ plugin: 'one', route: get('/a') }, { plugin: 'two', route: get('/a', 'POST') }, { plugin: 'three', route: get('/a', 'GET', 'side') }]));
+  t.notThrows(() =>
+    sortRoutes([
+      { plugin: 'one', route: get('/a') },
+      { plugin: 'two', route: get('/a', 'POST') },
+      { plugin: 'three', route: get('/a', 'GET', 'side') },
+    ]),
+  );
 });
 
 test('a path that an admin configures changes with a remount; one that would clash changes nothing', async (t) => {
   const inner: { listeners?: ListenersApi } = {};
   let where = '/old/{id}';
   const mover = definePlugin({
-    name: 'mover', version: '1.0.0', api: 1, about: 'Moves.', uses: { listeners: Listeners },
+    name: 'mover',
+    version: '1.0.0',
+    api: 1,
+    about: 'Moves.',
+    uses: { listeners: Listeners },
     routes: () => [get(() => where), get('/fixed')],
     start: ({ listeners }) => void (inner.listeners = listeners),
   });
@@ -49,12 +66,28 @@ test('a path that an admin configures changes with a remount; one that would cla
   t.throws(() => inner.listeners?.remount(), { message: /GET \/fixed is declared by mover/ });
   t.is((await world.call('/new/1')).status, 200);
   where = '/new/{id}';
-  t.deepEqual(inner.listeners?.routes().filter(({ plugin }) => plugin !== 'kernel').map(({ plugin, path }) => [plugin, path]), [['mover', '/fixed'], ['mover', '/new/{id}']]);
+  t.deepEqual(
+    inner.listeners
+      ?.routes()
+      .filter(({ plugin }) => plugin !== 'kernel')
+      .map(({ plugin, path }) => [plugin, path]),
+    [
+      ['mover', '/fixed'],
+      ['mover', '/new/{id}'],
+    ],
+  );
 });
 
 test('a name is for one listener, and an unopened one has no port', async (t) => {
   const inner: { listeners?: ListenersApi } = {};
-  const opener = definePlugin({ name: 'opener', version: '1.0.0', api: 1, about: 'Opens.', uses: { listeners: Listeners }, start: ({ listeners }) => void (inner.listeners = listeners) });
+  const opener = definePlugin({
+    name: 'opener',
+    version: '1.0.0',
+    api: 1,
+    about: 'Opens.',
+    uses: { listeners: Listeners },
+    start: ({ listeners }) => void (inner.listeners = listeners),
+  });
   await using world = await World.boot([opener]);
   t.throws(() => inner.listeners?.declare('panel', { host: '127.0.0.1', port: 0 }), { message: /two plugins declare a listener called panel/ });
   t.is(inner.listeners?.port('nowhere'), 0);
@@ -64,7 +97,8 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
 
 test('the index finds what the order of the table says, and leaves to Express what is in doubt', (t) => {
   const index = new PathIndex<string>();
-  for (const mounted of sortRoutes(['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ plugin: 'p', route: get(path) })))) index.add(mounted, mounted.path);
+  for (const mounted of sortRoutes(['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ plugin: 'p', route: get(path) }))))
+    index.add(mounted, mounted.path);
   index.add({ plugin: 'p', route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
   const found = (url: string, method = 'GET') => {
     const { target, params } = index.find(method, url) ?? {};
@@ -79,18 +113,43 @@ test('the index finds what the order of the table says, and leaves to Express wh
   t.deepEqual(found('/a/z', 'POST'), ['posted', { y: 'a' }]);
   t.deepEqual(found('/a/%C3%A4%2F%20b@c'), ['/a/{x}', { x: 'ä/ b@c' }]);
   t.deepEqual(found('/a/__proto__'), ['/a/{x}', { x: '__proto__' }]);
-  for (const url of ['/A/z', '/a/b/', '/a/', '//b', '/a/%', '/a/%ff', '/a/b#c', '/a\\b', 'http://h/a/b', '/a/ä', '/%61/b/c', '/file.txt', '/nowhere/at/all', '']) t.deepEqual(found(url), [undefined, undefined], url);
+  for (const url of [
+    '/A/z',
+    '/a/b/',
+    '/a/',
+    '//b',
+    '/a/%',
+    '/a/%ff',
+    '/a/b#c',
+    '/a\\b',
+    'http://h/a/b',
+    '/a/ä',
+    '/%61/b/c',
+    '/file.txt',
+    '/nowhere/at/all',
+    '',
+  ])
+    t.deepEqual(found(url), [undefined, undefined], url);
   t.deepEqual(found('/a/b', 'HEAD'), [undefined, undefined]);
 });
 
 test('requests that the index leaves out are answered as ever', async (t) => {
-  const echo = route({ method: 'GET', path: '/echo/{what}', auth: 'anyone', doc: 'x', params: shape({ what: word() }), reply: message(), handle: ({ params }) => params.what });
+  const echo = route({
+    method: 'GET',
+    path: '/echo/{what}',
+    auth: 'anyone',
+    doc: 'x',
+    params: shape({ what: word() }),
+    reply: message(),
+    handle: ({ params }) => params.what,
+  });
   await using world = await World.boot([definePlugin({ name: 'echo', version: '1.0.0', api: 1, about: 'Echoes.', routes: () => [echo] })]);
   const answer = async (path: string, method = 'GET') => {
     const { status, headers } = await world.call(path, { method });
     return [status, headers['x-content-type-options']];
   };
-  for (const path of ['/echo/a', '/echo/%C3%A4', '/echo/a?b#c']) for (const method of ['GET', 'HEAD']) t.deepEqual(await answer(path, method), [200, 'nosniff'], `${method} ${path}`);
+  for (const path of ['/echo/a', '/echo/%C3%A4', '/echo/a?b#c'])
+    for (const method of ['GET', 'HEAD']) t.deepEqual(await answer(path, method), [200, 'nosniff'], `${method} ${path}`);
   for (const path of ['/echo/%', '/echo/%ff']) t.deepEqual(await answer(path), [400, 'nosniff'], path);
   for (const path of ['/echo/', '/echo/a/', '/Echo/a', '/echo']) t.deepEqual(await answer(path), [404, 'nosniff'], path);
   for (const method of ['POST', 'OPTIONS', 'DELETE']) t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);

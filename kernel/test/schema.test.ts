@@ -1,5 +1,25 @@
 import test from 'ava';
-import { anything, bool, custom, inspect, int, jsonObject, list, mapOf, nullable, num, oneOf, openObject, optional, type Schema, shape, text, validate, withDefault, word } from '../index.js';
+import {
+  anything,
+  bool,
+  custom,
+  inspect,
+  int,
+  jsonObject,
+  list,
+  mapOf,
+  nullable,
+  num,
+  oneOf,
+  openObject,
+  optional,
+  type Schema,
+  shape,
+  text,
+  validate,
+  withDefault,
+  word,
+} from '../index.js';
 import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
 import Joi from 'joi';
 
@@ -31,7 +51,15 @@ test('a value without fields is called it', (t) => {
 
 test('all findings come at once, as one 400 with a sentence and a list', (t) => {
   const error = t.throws(() => validate(shape({ a: int(), b: bool() }), { a: 'x', b: 'y' }));
-  t.like(error, { status: 400, code: 'KERNEL_INVALID', message: 'a must be a number; b must be a boolean', issues: [{ path: 'a', message: 'a must be a number' }, { path: 'b', message: 'b must be a boolean' }] });
+  t.like(error, {
+    status: 400,
+    code: 'KERNEL_INVALID',
+    message: 'a must be a number; b must be a boolean',
+    issues: [
+      { path: 'a', message: 'a must be a number' },
+      { path: 'b', message: 'b must be a boolean' },
+    ],
+  });
 });
 
 test('unknown keys are dropped, also inside; an open object is kept whole; a closed check refuses them by name', (t) => {
@@ -44,7 +72,8 @@ test('unknown keys are dropped, also inside; an open object is kept whole; a clo
 });
 
 test('a number in JSON is a number, safe and finite', (t) => {
-  for (const value of ['1', '', null, true, [], {}, json('9007199254740993'), json('-9007199254740993'), json('1e999'), Number.NaN, 1.5]) t.true(refused(int(), value), JSON.stringify(value));
+  for (const value of ['1', '', null, true, [], {}, json('9007199254740993'), json('-9007199254740993'), json('1e999'), Number.NaN, 1.5])
+    t.true(refused(int(), value), JSON.stringify(value));
   for (const value of [0, -1, Number.MAX_SAFE_INTEGER]) t.is(look(int(), value), value);
   for (const value of ['1.5', json('1e999'), json('1e17'), Number.NaN]) t.true(refused(num(), value), JSON.stringify(value));
   t.is(look(num(), 1.5), 1.5);
@@ -77,7 +106,8 @@ test('an object may come as object or as JSON text, and as nothing else', (t) =>
   t.deepEqual(look(schema, { settings: JSON.stringify(expected.settings) }), expected);
   for (const empty of ['', ' \n']) t.deepEqual(look(schema, { settings: empty }), { settings: {} });
   t.deepEqual(look(schema, { settings: '{"a":' }), ['settings: settings: it is not valid JSON']);
-  for (const value of ['[]', '1', 'null', '"x"', [], 1, true, null]) t.deepEqual(look(schema, { settings: value }), ['settings: settings: it must be an object'], JSON.stringify(value));
+  for (const value of ['[]', '1', 'null', '"x"', [], 1, true, null])
+    t.deepEqual(look(schema, { settings: value }), ['settings: settings: it must be an object'], JSON.stringify(value));
   t.true(refused(schema, {}));
 });
 

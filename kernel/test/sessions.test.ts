@@ -2,15 +2,24 @@
 import test from 'ava';
 import { definePlugin, Sessions, type SessionsApi } from '../index.js';
 import { sameSecret, SessionStore } from '../auth/session.js';
-import { Database } from '../database/writer.js';
+import type { Database } from '../database/writer.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, people, until, World } from './world.js';
 
 const MINUTE = 60_000;
 const inner: { sessions?: SessionsApi; db?: Database } = {};
-const spy = definePlugin({ name: 'spy', version: '1.0.0', api: 1, about: 'Looks on.', uses: { sessions: Sessions }, start: ({ sessions, db }) => void Object.assign(inner, { sessions, db }) });
-const me = (world: World, headers: Readonly<Record<string, string>>) => world.call('/me', { headers }).then(({ status, body }) => (status === 200 ? body.msg : status));
-const boot = (clock = new FakeClock(), folder?: string, env: Record<string, string> = {}) => World.boot([people, spy], { clock, env, ...(folder && { folder }) });
+const spy = definePlugin({
+  name: 'spy',
+  version: '1.0.0',
+  api: 1,
+  about: 'Looks on.',
+  uses: { sessions: Sessions },
+  start: ({ sessions, db }) => void Object.assign(inner, { sessions, db }),
+});
+const me = (world: World, headers: Readonly<Record<string, string>>) =>
+  world.call('/me', { headers }).then(({ status, body }) => (status === 200 ? body.msg : status));
+const boot = (clock = new FakeClock(), folder?: string, env: Record<string, string> = {}) =>
+  World.boot([people, spy], { clock, env, ...(folder && { folder }) });
 
 test.serial('a session lives on while it is used, and ends when it is not', async (t) => {
   const clock = new FakeClock();
@@ -115,7 +124,8 @@ test.serial('a login while carrying a cookie opens another session: a planted id
 test.serial('the cookie is HttpOnly, SameSite=Lax and bound to the base path; Secure when the outer side is TLS', async (t) => {
   await using world = await boot(new FakeClock(), undefined, { WEIR_TRUSTED_PROXIES: '127.0.0.1' });
   world.kernel.listeners.panel.mountAt('/hidden/');
-  const cookieOf = async (headers: Record<string, string>) => String((await world.call('/hidden/login', { body: { name: 'ada' }, headers })).headers['set-cookie']?.[0]);
+  const cookieOf = async (headers: Record<string, string>) =>
+    String((await world.call('/hidden/login', { body: { name: 'ada' }, headers })).headers['set-cookie']?.[0]);
   t.regex(await cookieOf({}), /^weir_session=[\w-]{43}; Max-Age=21600; Path=\/hidden\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
   t.regex(await cookieOf({ 'x-forwarded-proto': 'https' }), /; Secure; SameSite=Lax$/);
   t.notRegex(await cookieOf({ 'x-forwarded-proto': 'http' }), /Secure/);

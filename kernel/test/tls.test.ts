@@ -27,12 +27,23 @@ interface Secure {
 function ask(port: number, path: string, ca: string, { agent, body }: { agent?: Agent; body?: unknown } = {}): Promise<Secure> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const request = send({ host: '127.0.0.1', port, path, ca, agent: agent ?? false, method: text === undefined ? 'GET' : 'POST', headers: text === undefined ? {} : { 'content-type': 'application/json' } }, (response) => {
-      const subject = (response.socket as TLSSocket).getPeerCertificate().subject.CN as string;
-      let words = '';
-      response.on('data', (chunk: Buffer) => (words += chunk.toString()));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: words, cookies: response.headers['set-cookie'] ?? [], subject }));
-    });
+    const request = send(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        ca,
+        agent: agent ?? false,
+        method: text === undefined ? 'GET' : 'POST',
+        headers: text === undefined ? {} : { 'content-type': 'application/json' },
+      },
+      (response) => {
+        const subject = (response.socket as TLSSocket).getPeerCertificate().subject.CN as string;
+        let words = '';
+        response.on('data', (chunk: Buffer) => (words += chunk.toString()));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: words, cookies: response.headers['set-cookie'] ?? [], subject }));
+      },
+    );
     request.on('error', reject).end(text);
   });
 }
@@ -62,7 +73,10 @@ test('a renewed certificate is taken up while open connections go on', async (t)
   // Half of it is there: the key does not fit. Said once, however often it is looked at.
   await writeFile(certFile, renewed.cert);
   for (const _ of [1, 2]) await world.kernel.listeners.renewCertificate();
-  t.deepEqual(world.log.filter(({ level }) => level === 'error').map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]), ['/key.pem holds no key in PEM that fits the certificate in /cert.pem']);
+  t.deepEqual(
+    world.log.filter(({ level }) => level === 'error').map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]),
+    ['/key.pem holds no key in PEM that fits the certificate in /cert.pem'],
+  );
   t.is((await ask(world.port, '/healthz', old.cert)).subject, 'old.example');
 
   await writePair(folder, renewed);
@@ -79,7 +93,7 @@ test('one file of two, files that are not there, hold something else or do not f
   const other = join(folder, 'other.pem');
   await writeFile(other, selfSigned().key);
   const problemOf = async (env: Record<string, string>): Promise<string> => {
-    const { problems } = (await t.throwsAsync(World.boot([], { env }), { instanceOf: ConfigError }));
+    const { problems } = await t.throwsAsync(World.boot([], { env }), { instanceOf: ConfigError });
     t.is(problems.length, 1);
     return (problems[0] ?? '').replaceAll(folder, '');
   };

@@ -15,7 +15,17 @@ class Tally implements Counter {
     return ++this.#counted;
   }
 }
-const counter = (rest: Partial<Plugin> = {}): Plugin => ({ ...definePlugin({ name: 'counter', version: '1.0.0', api: 1, about: 'Counts.', services: { tally: singleton(Tally) }, provides: ({ tally }) => [provide(Count, tally)] }), ...rest });
+const counter = (rest: Partial<Plugin> = {}): Plugin => ({
+  ...definePlugin({
+    name: 'counter',
+    version: '1.0.0',
+    api: 1,
+    about: 'Counts.',
+    services: { tally: singleton(Tally) },
+    provides: ({ tally }) => [provide(Count, tally)],
+  }),
+  ...rest,
+});
 const refusedBoot = async (...plugins: Plugin[]): Promise<Error> => {
   try {
     await (await World.boot(plugins))[Symbol.asyncDispose]();
@@ -33,7 +43,15 @@ test('each plugin has a container of its own: services of one name are different
       this.tally = tally;
     }
   }
-  const twin = (name: string) => definePlugin({ name, version: '1.0.0', api: 1, about: 'x', services: { tally: singleton(Tally), pair: singleton(Pair) }, start: ({ tally, pair }) => void built.push({ plugin: name, tally, again: pair.tally }) });
+  const twin = (name: string) =>
+    definePlugin({
+      name,
+      version: '1.0.0',
+      api: 1,
+      about: 'x',
+      services: { tally: singleton(Tally), pair: singleton(Pair) },
+      start: ({ tally, pair }) => void built.push({ plugin: name, tally, again: pair.tally }),
+    });
   await using _ = await World.boot([twin('one'), twin('two')]);
   const [one, two] = built;
   t.is(one?.tally, one?.again);
@@ -41,10 +59,17 @@ test('each plugin has a container of its own: services of one name are different
   t.not(one?.tally, two?.tally);
 });
 
-test('what a plugin uses is the other\'s, behind a facade, under the name it chose', async (t) => {
+test("what a plugin uses is the other's, behind a facade, under the name it chose", async (t) => {
   const seen: Counter[] = [];
-  await using _ = await World.boot([counter(), definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) }), definePlugin({ name: 'other', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) })]);
-  t.deepEqual(seen.map((numbers) => numbers.count()), [1, 2]);
+  await using _ = await World.boot([
+    counter(),
+    definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) }),
+    definePlugin({ name: 'other', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) }),
+  ]);
+  t.deepEqual(
+    seen.map((numbers) => numbers.count()),
+    [1, 2],
+  );
   t.false(seen[0] === undefined || Object.is(seen[0].constructor, undefined));
   // A method keeps its object when it is passed on.
   const { count } = seen[0] as Counter;
@@ -53,7 +78,14 @@ test('what a plugin uses is the other\'s, behind a facade, under the name it cho
 
 test('what may be absent is undefined when it is, and there when it is not', async (t) => {
   const seen: unknown[] = [];
-  const user = definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: maybe(Count) }, start: ({ numbers }) => void seen.push(numbers?.count()) });
+  const user = definePlugin({
+    name: 'user',
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    uses: { numbers: maybe(Count) },
+    start: ({ numbers }) => void seen.push(numbers?.count()),
+  });
   await (await World.boot([user]))[Symbol.asyncDispose]();
   await (await World.boot([user, counter()]))[Symbol.asyncDispose]();
   t.deepEqual(seen, [undefined, 1]);
@@ -75,20 +107,39 @@ test('a token of another number is refused, and both numbers said', async (t) =>
 
 test('a token is known by its name: a second copy of a contract is as good', async (t) => {
   const seen: number[] = [];
-  await using _ = await World.boot([counter(), definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: token<Counter>('counter', 'Count') }, start: ({ numbers }) => void seen.push(numbers.count()) })]);
+  await using _ = await World.boot([
+    counter(),
+    definePlugin({
+      name: 'user',
+      version: '1.0.0',
+      api: 1,
+      about: 'x',
+      uses: { numbers: token<Counter>('counter', 'Count') },
+      start: ({ numbers }) => void seen.push(numbers.count()),
+    }),
+  ]);
   t.deepEqual(seen, [1]);
 });
 
 test('a plugin provides its own tokens, and each once', async (t) => {
   const thief = bare('thief', { provides: () => [provide(Count, new Tally())] });
   t.is((await refusedBoot(thief)).message, 'plugin thief provides counter/Count, a token of another plugin');
-  t.is((await refusedBoot(counter({ provides: () => [provide(Count, new Tally()), provide(Count, new Tally())] }))).message, 'plugin counter provides counter/Count twice');
+  t.is(
+    (await refusedBoot(counter({ provides: () => [provide(Count, new Tally()), provide(Count, new Tally())] }))).message,
+    'plugin counter provides counter/Count twice',
+  );
 });
 
 test('a service or a use cannot take a name that is taken', async (t) => {
   const named = (rest: object) => ({ ...counter(), ...rest }) as Plugin;
-  t.is((await refusedBoot(named({ services: { log: singleton(Tally) } }))).message, 'plugin counter calls a service "log", a name it has from the kernel or its uses already');
-  t.is((await refusedBoot(named({ services: { log2: singleton(Tally) }, uses: { db: token('kernel', 'sessions') } }))).message, 'plugin counter uses something as "db", a name it has from the kernel already');
+  t.is(
+    (await refusedBoot(named({ services: { log: singleton(Tally) } }))).message,
+    'plugin counter calls a service "log", a name it has from the kernel or its uses already',
+  );
+  t.is(
+    (await refusedBoot(named({ services: { log2: singleton(Tally) }, uses: { db: token('kernel', 'sessions') } }))).message,
+    'plugin counter uses something as "db", a name it has from the kernel already',
+  );
   const user = { ...bare('user'), uses: { numbers: Count }, services: { numbers: singleton(Tally) } } as Plugin;
   t.regex((await refusedBoot(counter(), user)).message, /plugin user calls a service "numbers"/);
 });
@@ -123,17 +174,43 @@ test('a plugin that breaks while it is built is named, and nothing was started',
       throw new Error('bang');
     }
   }
-  t.is((await refusedBoot(early, { ...bare('late', { essential: true }), services: { bomb: singleton(Explodes) } as unknown as Plugin['services'] })).message, 'plugin late could not be built: bang');
-  t.is((await refusedBoot(early, bare('late', { essential: true, hooks: () => { throw new Error('no hooks'); } }))).message, 'plugin late could not be built: no hooks');
+  t.is(
+    (await refusedBoot(early, { ...bare('late', { essential: true }), services: { bomb: singleton(Explodes) } as unknown as Plugin['services'] })).message,
+    'plugin late could not be built: bang',
+  );
+  t.is(
+    (
+      await refusedBoot(
+        early,
+        bare('late', {
+          essential: true,
+          hooks: () => {
+            throw new Error('no hooks');
+          },
+        }),
+      )
+    ).message,
+    'plugin late could not be built: no hooks',
+  );
   t.false(started);
 });
 
 test('entries of an extension point reach its owner with their plugin, in start order, all of them at its start', async (t) => {
   const seen: unknown[] = [];
-  const owner = definePlugin({ name: 'shelf', version: '1.0.0', api: 1, about: 'x', start: ({ extensions }) => void seen.push(extensions(Labels), extensions(extensionPoint<string>('shelf', 'Other'))) });
+  const owner = definePlugin({
+    name: 'shelf',
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    start: ({ extensions }) => void seen.push(extensions(Labels), extensions(extensionPoint<string>('shelf', 'Other'))),
+  });
   const adder = (name: string, ...labels: string[]) => bare(name, { extends: () => labels.map((label) => extend(Labels, label)) });
   await using _ = await World.boot([adder('z', 'last'), owner, adder('a', 'one', 'two')]);
-  t.like(seen[0], [{ plugin: 'a', value: 'one' }, { plugin: 'a', value: 'two' }, { plugin: 'z', value: 'last' }]);
+  t.like(seen[0], [
+    { plugin: 'a', value: 'one' },
+    { plugin: 'a', value: 'two' },
+    { plugin: 'z', value: 'last' },
+  ]);
   t.is((seen[0] as unknown[]).length, 3);
   t.deepEqual(seen[1], []);
 });
@@ -144,8 +221,29 @@ test('a table has one owner', async (t) => {
 });
 
 test('what a closed plugin provides answers 503 to its users; what others provide goes on', async (t) => {
-  const bad = { ...counter(), routes: () => [route({ method: 'GET', path: '/bad', auth: 'anyone', doc: 'x', reply: message(), handle: () => { throw new Error('x'); } })] };
-  const user = definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, routes: ({ numbers }) => [route({ method: 'GET', path: '/count', auth: 'anyone', doc: 'x', reply: message(), handle: () => String(numbers.count()) })] });
+  const bad = {
+    ...counter(),
+    routes: () => [
+      route({
+        method: 'GET',
+        path: '/bad',
+        auth: 'anyone',
+        doc: 'x',
+        reply: message(),
+        handle: () => {
+          throw new Error('x');
+        },
+      }),
+    ],
+  };
+  const user = definePlugin({
+    name: 'user',
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    uses: { numbers: Count },
+    routes: ({ numbers }) => [route({ method: 'GET', path: '/count', auth: 'anyone', doc: 'x', reply: message(), handle: () => String(numbers.count()) })],
+  });
   await using world = await World.boot([bad, user]);
   t.is((await world.call('/count')).body.msg, '1');
   for (let i = 0; i < 20; i++) await world.call('/bad');

@@ -1,6 +1,33 @@
 // What the compiler must refuse. Each `@ts-expect-error` fails the build when its line is accepted.
 import test from 'ava';
-import { bare, bool, choose, definePlugin, draft, event, extend, extensionPoint, filter, guard, int, list, message, nullable, oneOf, optional, payload, provide, route, shape, singleton, type Static, tap, text, token, withDefault } from '../index.js';
+import {
+  bare,
+  bool,
+  choose,
+  definePlugin,
+  draft,
+  event,
+  extend,
+  extensionPoint,
+  filter,
+  guard,
+  int,
+  list,
+  message,
+  nullable,
+  oneOf,
+  optional,
+  payload,
+  provide,
+  route,
+  shape,
+  singleton,
+  type Static,
+  tap,
+  text,
+  token,
+  withDefault,
+} from '../index.js';
 
 interface Printer {
   print(line: string): void;
@@ -20,12 +47,24 @@ class Report {
   }
 }
 const identity = { name: 'shelf', version: '1.0.0', api: 1, about: 'x' };
-const Person = shape({ name: text(), age: optional(int()), kind: oneOf('a', 'b'), tags: list(text()), nick: nullable(text()), loud: withDefault(bool(), false) });
+const Person = shape({
+  name: text(),
+  age: optional(int()),
+  kind: oneOf('a', 'b'),
+  tags: list(text()),
+  nick: nullable(text()),
+  loud: withDefault(bool(), false),
+});
 type Person = Static<typeof Person>;
 const person: Person = { name: 'ada', kind: 'a', tags: [], nick: null, loud: true };
 
 test('a class gets what its plugin has, and the compiler refuses one that asks for more', (t) => {
-  const fits = definePlugin({ ...identity, uses: { printer: Printing }, services: { report: singleton(Report) }, start: ({ report }) => report.printer.print('') });
+  const fits = definePlugin({
+    ...identity,
+    uses: { printer: Printing },
+    services: { report: singleton(Report) },
+    start: ({ report }) => report.printer.print(''),
+  });
   t.deepEqual(Object.keys(fits.services), ['report']);
   // @ts-expect-error this class asks for something the plugin does not have: "printer"
   const lacks = definePlugin({ ...identity, services: { report: singleton(Report) } });
@@ -43,7 +82,7 @@ test('a class gets what its plugin has, and the compiler refuses one that asks f
   definePlugin({ name: 'shelf', version: '1.0.0', api: 1 });
 });
 
-test('a schema\'s type has its optional, nullable and literal fields', (t) => {
+test("a schema's type has its optional, nullable and literal fields", (t) => {
   const age: number | undefined = person.age;
   t.is(age, undefined);
   // @ts-expect-error a required field is missing
@@ -78,7 +117,13 @@ test('a handler returns what the reply declares and reads what the input declare
 });
 
 test('taps, tokens and entries have the types of their contract', (t) => {
-  const fits = [tap(saved, ({ ids }) => void ids.length), tap(price, (value, { at }) => value + at), tap(pick, () => 1), tap(compose, (add) => add({ line: 'x' })), tap(before, ({ id }) => void id)];
+  const fits = [
+    tap(saved, ({ ids }) => void ids.length),
+    tap(price, (value, { at }) => value + at),
+    tap(pick, () => 1),
+    tap(compose, (add) => add({ line: 'x' })),
+    tap(before, ({ id }) => void id),
+  ];
   t.is(fits.length, 5);
   // @ts-expect-error the payload has no such field
   tap(saved, ({ names }) => void names);

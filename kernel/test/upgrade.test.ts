@@ -17,7 +17,9 @@ class Caller {
 
   /** `ca`: over TLS */
   constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}, ca?: string) {
-    const lines = Object.entries({ host: 'panel.test', connection: 'upgrade', upgrade: 'websocket', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = Object.entries({ host: 'panel.test', connection: 'upgrade', upgrade: 'websocket', ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
     const write = () => this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
     this.socket = ca === undefined ? connect(port, '127.0.0.1', write) : connectSecurely({ port, host: '127.0.0.1', ca }, write);
     this.socket.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
@@ -172,7 +174,11 @@ test('over TLS it is the same', async (t) => {
     extends: () => [extend(Upgrades, { path: '/hello', open: ({ socket }: Upgraded) => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') })],
   } as never);
   await using world = await World.boot([people, opener], { env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile } });
-  for (const [path, headers, status] of [['/hello', { cookie }, 101], ['/hello', {}, 401], ['/me', { cookie, upgrade: 'h2c' }, 200]] as const) {
+  for (const [path, headers, status] of [
+    ['/hello', { cookie }, 101],
+    ['/hello', {}, 401],
+    ['/me', { cookie, upgrade: 'h2c' }, 200],
+  ] as const) {
     const caller = new Caller(world.port, path, headers as Record<string, string>, pair.cert);
     await until(() => caller.status !== 0, 'the reply');
     caller.socket.destroy();

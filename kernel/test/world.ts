@@ -51,7 +51,12 @@ export const people = definePlugin({
   uses: { sessions: Sessions },
   routes: ({ sessions }) => [
     route({
-      method: 'POST', path: '/login', auth: 'anyone', doc: 'Logs in.', body: shape({ name: word() }), reply: message(),
+      method: 'POST',
+      path: '/login',
+      auth: 'anyone',
+      doc: 'Logs in.',
+      body: shape({ name: word() }),
+      reply: message(),
       handle: async ({ body, reply }) => {
         const { id, session } = await sessions.open(body.name);
         reply.cookie(SESSION_COOKIE, id, { maxAge: sessions.lifetime });
@@ -64,7 +69,8 @@ export const people = definePlugin({
 });
 
 /** A plugin with nothing but what the test says. */
-export const bare = (name: string, rest: Partial<Parameters<typeof definePlugin>[0]> = {}): Plugin => definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', ...rest } as Parameters<typeof definePlugin>[0]);
+export const bare = (name: string, rest: Partial<Parameters<typeof definePlugin>[0]> = {}): Plugin =>
+  definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', ...rest } as Parameters<typeof definePlugin>[0]);
 
 export class World {
   readonly kernel: Kernel;
@@ -132,14 +138,30 @@ export function call(port: number, path: string, { method, body, raw, headers = 
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return new Promise((resolve, reject) => {
     const request = send(
-      { host: '127.0.0.1', port, path, agent: false, method: method ?? (text === undefined ? 'GET' : 'POST'), headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(text !== undefined && { 'content-length': Buffer.byteLength(text) }), ...headers } },
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        agent: false,
+        method: method ?? (text === undefined ? 'GET' : 'POST'),
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(text !== undefined && { 'content-length': Buffer.byteLength(text) }),
+          ...headers,
+        },
+      },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => {
           const whole = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: whole, body: (whole.startsWith('{') ? JSON.parse(whole) : {}) as Answer['body'] });
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: whole,
+            body: (whole.startsWith('{') ? JSON.parse(whole) : {}) as Answer['body'],
+          });
         });
       },
     );

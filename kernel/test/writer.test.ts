@@ -1,11 +1,8 @@
 // Runs on every database.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test, { type ExecutionContext } from 'ava';
@@ -21,7 +18,13 @@ import { bare, latch, until, World } from './world.js';
 const afterNote = after<string>('notes/afterNote');
 const noted = event<string>('notes/noted');
 const migrations: readonly Migration[] = [
-  { name: '0001-notes', up: ({ id, dialect }) => [`CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL UNIQUE)`, `CREATE TABLE marks (id ${id}, note_id BIGINT NOT NULL, FOREIGN KEY (note_id) REFERENCES notes (id) ${dialect === 'sqlite' ? 'DEFERRABLE INITIALLY DEFERRED' : ''})`] },
+  {
+    name: '0001-notes',
+    up: ({ id, dialect }) => [
+      `CREATE TABLE notes (id ${id}, text VARCHAR(64) NOT NULL UNIQUE)`,
+      `CREATE TABLE marks (id ${id}, note_id BIGINT NOT NULL, FOREIGN KEY (note_id) REFERENCES notes (id) ${dialect === 'sqlite' ? 'DEFERRABLE INITIALLY DEFERRED' : ''})`,
+    ],
+  },
 ];
 const tables = { notes: table('notes', { id: column.id(), text: column.text() }) };
 
@@ -32,13 +35,36 @@ interface Listening {
 
 /** A plugin with one table, and one that listens to it. */
 async function open(listening: Listening = {}) {
-  const inner: { db?: Database; hooks?: Hooks; other?: Database; notes?: { create(row: { text: string }, options: { transaction: Tx['t'] }): Promise<unknown> } } = {};
-  const notes = definePlugin({ name: 'notes', version: '1.0.0', api: 1, about: 'Keeps notes.', tables, migrations, start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }) });
-  const listener = bare('listener', { hooks: () => [...(listening.after ? [tap(afterNote, listening.after)] : []), ...(listening.event ? [tap(noted, listening.event)] : [])], start: ({ db }) => void (inner.other = db) });
+  const inner: {
+    db?: Database;
+    hooks?: Hooks;
+    other?: Database;
+    notes?: { create(row: { text: string }, options: { transaction: Tx['t'] }): Promise<unknown> };
+  } = {};
+  const notes = definePlugin({
+    name: 'notes',
+    version: '1.0.0',
+    api: 1,
+    about: 'Keeps notes.',
+    tables,
+    migrations,
+    start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }),
+  });
+  const listener = bare('listener', {
+    hooks: () => [...(listening.after ? [tap(afterNote, listening.after)] : []), ...(listening.event ? [tap(noted, listening.event)] : [])],
+    start: ({ db }) => void (inner.other = db),
+  });
   const world = await World.boot([notes, listener]);
   const { db, hooks, other, notes: model } = inner;
   if (!db || !hooks || !other || !model) throw new Error('the plugins did not start');
-  return { world, db, hooks, other, model, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
+  return {
+    world,
+    db,
+    hooks,
+    other,
+    model,
+    texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
+  };
 }
 const add = (tx: Tx, text: string) => tx.run('INSERT INTO notes (text) VALUES (:text)', { text });
 
@@ -46,8 +72,13 @@ test('fifty overlapping writes all succeed, in the order in which they were aske
   const { world, db, model, texts } = await open();
   await using _ = world;
   const names = Array.from({ length: 50 }, (_unused, i) => `n${i}`);
-  const results = await Promise.all(names.map((text, i) => db.write(async (tx) => (i % 2 ? await add(tx, text) : await model.create({ text }, { transaction: tx.t }), i))));
-  t.deepEqual(results, names.map((_unused, i) => i));
+  const results = await Promise.all(
+    names.map((text, i) => db.write(async (tx) => (i % 2 ? await add(tx, text) : await model.create({ text }, { transaction: tx.t }), i))),
+  );
+  t.deepEqual(
+    results,
+    names.map((_unused, i) => i),
+  );
   t.deepEqual(await texts(), names);
 });
 
@@ -76,11 +107,14 @@ test('a write that only the commit finds wrong leaves nothing and tells nobody',
   const heard: string[] = [];
   const { world, db, texts } = await open({ after: (text) => void heard.push(text) });
   await using _ = world;
-  await t.throwsAsync(db.write(async (tx) => {
-    await add(tx, 'lost');
-    await tx.run('INSERT INTO marks (note_id) VALUES (999)');
-    tx.after(afterNote, 'lost');
-  }), { message: /FOREIGN KEY/ });
+  await t.throwsAsync(
+    db.write(async (tx) => {
+      await add(tx, 'lost');
+      await tx.run('INSERT INTO marks (note_id) VALUES (999)');
+      tx.after(afterNote, 'lost');
+    }),
+    { message: /FOREIGN KEY/ },
+  );
   await db.write((tx) => add(tx, 'kept'));
   t.deepEqual(await texts(), ['kept']);
   t.deepEqual(heard, []);
@@ -121,15 +155,28 @@ test('a statement that nobody waited for is in its own transaction or fails, wha
   await using _ = world;
   const stray: Promise<string>[] = [];
   for (let i = 0; i < 20; i++) {
-    await db.write(async (tx) => void stray.push(add(tx, `stray${i}`).then(() => 'written', () => 'refused')));
-    await t.throwsAsync(db.write(async (tx) => {
-      await tx.query('SELECT 1');
-      throw new Error('rolled back');
-    }));
+    await db.write(
+      async (tx) =>
+        void stray.push(
+          add(tx, `stray${i}`).then(
+            () => 'written',
+            () => 'refused',
+          ),
+        ),
+    );
+    await t.throwsAsync(
+      db.write(async (tx) => {
+        await tx.query('SELECT 1');
+        throw new Error('rolled back');
+      }),
+    );
   }
   const fates = await Promise.all(stray);
   // What was acknowledged must be there: a stray statement in the next, rolled back transaction would be gone.
-  t.deepEqual(await texts(), fates.flatMap((fate, i) => (fate === 'written' ? [`stray${i}`] : [])));
+  t.deepEqual(
+    await texts(),
+    fates.flatMap((fate, i) => (fate === 'written' ? [`stray${i}`] : [])),
+  );
 });
 
 test('reads see only what is committed; the write itself sees its own rows', async (t) => {
@@ -206,7 +253,10 @@ test('an after hook cannot write, and is told so; the write stays a success', as
 
 test('a listener of an event may write, wherever the event came from', async (t) => {
   const inner: { db?: Database } = {};
-  const { world, db, hooks, other, texts } = await open({ event: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)), after: () => hooks.emit(noted, 'c') });
+  const { world, db, hooks, other, texts } = await open({
+    event: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)),
+    after: () => hooks.emit(noted, 'c'),
+  });
   await using _ = world;
   inner.db = other;
   await db.write(async (tx) => (await add(tx, 'a'), tx.emit(noted, 'a')));
@@ -254,7 +304,10 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
   const stopped = world.kernel.stop('test');
   finish.open();
   await Promise.all([write, stopped]);
-  await t.throwsAsync(db.write((tx) => add(tx, 'too late')), { message: /write of notes came after the database was closed/ });
+  await t.throwsAsync(
+    db.write((tx) => add(tx, 'too late')),
+    { message: /write of notes came after the database was closed/ },
+  );
   const connections = await connect(await databaseOf(world.folder), world.folder);
   t.deepEqual((await connections.sequelize.query('SELECT text FROM notes'))[0], [{ text: 'last' }]);
   await connections.close();
@@ -267,10 +320,17 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
   t.teardown(async () => (await connections.close(), await rm(folder, { recursive: true, force: true })));
   const registry = new HookRegistry();
   const words: string[] = [];
-  const writer = new Writer(connections, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), { strict: false, patienceMs });
+  const writer = new Writer(connections, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), {
+    strict: false,
+    patienceMs,
+  });
   const db = new Door(connections, writer, 'notes');
   await db.write((tx) => tx.run(`CREATE TABLE notes (id ${connections.types.id}, text VARCHAR(64))`));
-  const hear = (fn: TapFunction<typeof afterNote>) => registry.add({ name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never }, tap(afterNote, fn));
+  const hear = (fn: TapFunction<typeof afterNote>) =>
+    registry.add(
+      { name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never },
+      tap(afterNote, fn),
+    );
   return { db, words, hear, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
 }
 
@@ -318,22 +378,4 @@ test('writes keep nothing of what is done in memory', async (t) => {
   }
   await until(() => (collect(), payloads.slice(0, -2).every((held) => held.deref() === undefined)), 'what was written earlier is forgotten');
   t.pass();
-});
-
-test('what was acknowledged is there after kill -9', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  for (let round = 0; round < 3; round++) {
-    const child = spawn(process.execPath, [fileURLToPath(new URL('./acknowledge.js', import.meta.url)), folder, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
-    t.teardown(() => void child.kill('SIGKILL'));
-    const ended = once(child, 'close');
-    // The child says so in the moment in which a write resolves.
-    await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('the child ended before it wrote')))]);
-    child.kill('SIGKILL');
-    await ended;
-  }
-  const connections = await connect(await databaseOf(folder), folder);
-  const [rows] = await connections.sequelize.query('SELECT text FROM notes ORDER BY text');
-  t.deepEqual(rows, [{ text: 'round 0' }, { text: 'round 1' }, { text: 'round 2' }]);
-  await connections.close();
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { composePlan, difference, recordOf } from '../plan.js';
-import { HookRegistry, Hooks } from '../../../kernel/hooks/registry.js';
+import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { tap } from '../../../kernel/index.js';
 import { composeCoreConfig, type CorePart, type JsonObject } from '../contract.js';
@@ -12,7 +12,7 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(new Hooks(registry, 'engine'), true);
+  return composePlan(registry.of('engine'), true);
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({ inbound: { id, tag, protocol: 'vless', config } });
 
@@ -65,7 +65,7 @@ test('private targets are refused before every added rule, unless they are allow
     tap(composeCoreConfig, (add) => add({ rule: { type: 'field', network: 'tcp', outboundTag: 'direct' } })),
   );
   const rulesOf = async (allow: boolean) =>
-    ((await composePlan(new Hooks(registry, 'engine'), allow)).base['routing'] as { rules: { outboundTag: string; ip?: string[] }[] }).rules;
+    ((await composePlan(registry.of('engine'), allow)).base['routing'] as { rules: { outboundTag: string; ip?: string[] }[] }).rules;
   const guarded = await rulesOf(false);
   t.is(guarded.at(-1)?.outboundTag, 'direct');
   t.true(guarded.slice(0, -1).every(({ outboundTag }) => outboundTag === 'blocked'));

@@ -1,7 +1,7 @@
 // A supervisor with a core in memory, and the inbounds and users that other plugins would describe.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../kernel/log/log.js';
-import { HookRegistry, Hooks } from '../../../kernel/hooks/registry.js';
+import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, tap } from '../../../kernel/index.js';
 import { beforeCoreStop, composeCoreConfig, type CoreUserSource, type JsonObject, type UserRef, userName, usersRemoved } from '../contract.js';
@@ -59,7 +59,7 @@ export class World {
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
     this.supervisor = new Supervisor({
       db: { refuseInsideWrite: () => undefined },
-      hooks: new Hooks(registry, 'engine'),
+      hooks: registry.of('engine'),
       log,
       clock: { now: () => Date.now(), every: () => () => undefined },
       config: { private: 'allow' },

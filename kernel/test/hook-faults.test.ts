@@ -1,0 +1,159 @@
+import test from 'ava';
+import { event, type Hooks, Refusal, route, message, tap } from '../index.js';
+import { FakeClock } from '../../test/harness/fake-clock.js';
+import { bare, latch, until, World } from './world.js';
+import { afterSail, beforeSail, choosePilot, composeCargo, crash, harbour, price, sailed } from './harbour.js';
+
+test('twenty faults within five minutes close a plugin: guards, drafts, filters, answers and events pass it over, after hooks do not', async (t) => {
+  const { registry, plugin, clock, log } = harbour();
+  const bad = plugin('bad');
+  const heard: string[] = [];
+  registry.add(
+    bad,
+    tap(beforeSail, () => {
+      throw new Refusal('never');
+    }),
+  );
+  registry.add(
+    bad,
+    tap(composeCargo, (add) => add('rats')),
+  );
+  registry.add(
+    bad,
+    tap(price, () => 666),
+  );
+  registry.add(
+    bad,
+    tap(choosePilot, () => 'nobody'),
+  );
+  registry.add(
+    bad,
+    tap(sailed, (ship) => void heard.push(`event ${ship}`)),
+  );
+  registry.add(
+    bad,
+    tap(afterSail, (ship) => void heard.push(`after ${ship}`)),
+  );
+  for (let i = 0; i < 19; i++) bad.fault('here', new Error('x'));
+  clock.tick(300_001);
+  bad.fault('here', new Error('the old ones no longer count'));
+  t.false(bad.faulty);
+  for (let i = 0; i < 18; i++) bad.fault('here', new Error('x'));
+  t.false(bad.faulty);
+  t.is(registry.refine(price, 1, { ship: '' }), 666);
+  bad.fault('here', new Error('the twentieth'));
+  t.true(bad.faulty);
+  await t.notThrowsAsync(registry.check(beforeSail, { ship: 'Argo' }));
+  t.deepEqual(await registry.compose(composeCargo, { ship: 'Argo' }), []);
+  t.is(registry.refine(price, 1, { ship: 'Argo' }), 1);
+  t.is(await registry.choose(choosePilot, 'Argo'), undefined);
+  registry.emit(sailed, 'Argo');
+  await registry.after(afterSail, 'Argo');
+  await bad.queue.settled();
+  t.deepEqual(heard, ['after Argo']);
+  t.is(log.filter(({ name, where }) => name === 'bad' && where === undefined).length, 1);
+});
+
+test('an essential plugin is never closed', (t) => {
+  const { plugin } = harbour();
+  const heart = plugin('heart', true);
+  for (let i = 0; i < 100; i++) heart.fault('here', new Error('x'));
+  t.false(heart.faulty);
+});
+
+test('a closed plugin answers 503 on its routes, and the others go on', async (t) => {
+  const bad = bare('bad', { routes: () => [route({ method: 'GET', path: '/bad', auth: 'anyone', doc: 'Fails.', reply: message(), handle: crash })] });
+  const good = bare('good', { routes: () => [route({ method: 'GET', path: '/good', auth: 'anyone', doc: 'Works.', reply: message(), handle: () => 'well' })] });
+  await using world = await World.boot([bad, good], { clock: new FakeClock() });
+  for (let i = 0; i < 20; i++) t.is((await world.call('/bad')).status, 500);
+  const closed = await world.call('/bad');
+  t.is(closed.status, 503);
+  t.is(closed.body.code, 'KERNEL_PLUGIN_OFF');
+  t.regex(closed.body.msg, /plugin bad/);
+  t.is((await world.call('/good')).body.msg, 'well');
+  t.is(world.kernel.plugins().find(({ name }) => name === 'bad')?.state, 'faulty');
+});
+
+test("calling another plugin's hook throws, with both names", async (t) => {
+  const inner: { hooks?: Hooks } = {};
+  await using _ = await World.boot([bare('pirate', { start: ({ hooks }: { hooks: Hooks }) => void (inner.hooks = hooks) })]);
+  const { hooks } = inner;
+  if (!hooks) return t.fail('the plugin did not start');
+  const blame = { message: /plugin pirate calls the hook harbour\// };
+  t.throws(() => hooks.emit(sailed, ''), blame);
+  t.throws(() => void hooks.check(beforeSail, { ship: '' }), blame);
+  t.throws(() => void hooks.announce(beforeSail, { ship: '' }), blame);
+  t.throws(() => void hooks.compose(composeCargo, { ship: '' }), blame);
+  t.throws(() => hooks.refine(price, 1, { ship: '' }), blame);
+  t.throws(() => void hooks.choose(choosePilot, ''), blame);
+  t.notThrows(() => hooks.isUsed(sailed));
+  // A name that another begins with is another's.
+  t.throws(() => hooks.emit(event<string>('pirates/sailed'), ''), { message: /pirate calls the hook pirates\// });
+});
+
+test('a slow listener delays neither the caller nor other plugins', async (t) => {
+  const { registry, plugin } = harbour();
+  const slow = latch();
+  const heard: string[] = [];
+  const tortoise = plugin('tortoise');
+  registry.add(
+    tortoise,
+    tap(sailed, async (ship) => (await slow.opened, void heard.push(`tortoise ${ship}`))),
+  );
+  registry.add(
+    plugin('hare'),
+    tap(sailed, (ship) => void heard.push(`hare ${ship}`)),
+  );
+  registry.emit(sailed, 'a');
+  t.deepEqual(heard, []);
+  registry.emit(sailed, 'b');
+  await until(() => heard.length === 2, 'the hare has heard both');
+  t.deepEqual(heard, ['hare a', 'hare b']);
+  slow.open();
+  await tortoise.queue.settled();
+  t.deepEqual(heard.slice(2), ['tortoise a', 'tortoise b']);
+});
+
+test('a crashing listener is blamed and hears the next event', async (t) => {
+  const { registry, plugin, faults } = harbour();
+  const heard: string[] = [];
+  const bad = plugin('bad');
+  registry.add(
+    bad,
+    tap(sailed, (ship) => {
+      heard.push(ship);
+      if (ship === 'a') crash();
+    }),
+  );
+  registry.emit(sailed, 'a');
+  registry.emit(sailed, 'b');
+  await bad.queue.settled();
+  t.deepEqual(heard, ['a', 'b']);
+  t.deepEqual(faults(), [{ name: 'bad', where: 'harbour/sailed of bad', message: 'out of coal' }]);
+});
+
+test('a queue that overflows warns once and tells each tap that asked, after what it did keep; later events are heard again', async (t) => {
+  const { registry, plugin, log } = harbour();
+  const slow = latch();
+  const full = plugin('full');
+  const heard: string[] = [];
+  const returned = event<string>('harbour/returned');
+  registry.add(
+    full,
+    tap(sailed, async (ship) => (await slow.opened, void heard.push(ship)), { missed: () => void heard.push('missed sailings') }),
+  );
+  registry.add(
+    full,
+    tap(returned, (ship) => void heard.push(ship), { missed: () => void heard.push('missed returns') }),
+  );
+  for (let i = 0; i < 1500; i++) registry.emit(sailed, `s${i}`);
+  registry.emit(returned, 'r');
+  slow.open();
+  await full.queue.settled();
+  t.is(heard.filter((line) => line.startsWith('s')).length, 1000);
+  t.deepEqual(heard.slice(1000), ['missed sailings', 'missed returns']);
+  t.is(log.filter(({ warned }) => warned?.includes('events')).length, 1);
+  registry.emit(returned, 'again');
+  await full.queue.settled();
+  t.is(heard.at(-1), 'again');
+});
