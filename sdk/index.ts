@@ -712,7 +712,9 @@ export type InboundsAddInput = {
     shareAddr?: string;
     shareAddrStrategy?: 'node' | 'listen' | 'custom';
     subSortIndex?: number;
+    /** when its counters and those of its clients begin anew */
     trafficReset?: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; one that a month lacks is its last */
     trafficResetDay?: number;
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
@@ -742,9 +744,13 @@ export type InboundsAddReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
+  /** when its counters and those of its clients begin anew */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** day of a monthly reset; one that a month lacks is its last */
   trafficResetDay: number;
   lastTrafficResetTime: number;
+  /** the limit that switched it off; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
   up: number;
   down: number;
   settings: Record<string, unknown> | null;
@@ -799,9 +805,13 @@ export type GetInboundsGetByIdReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
+  /** when its counters and those of its clients begin anew */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** day of a monthly reset; one that a month lacks is its last */
   trafficResetDay: number;
   lastTrafficResetTime: number;
+  /** the limit that switched it off; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
   up: number;
   down: number;
   settings: Record<string, unknown> | null;
@@ -833,9 +843,13 @@ export type GetInboundsListReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
+  /** when its counters and those of its clients begin anew */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** day of a monthly reset; one that a month lacks is its last */
   trafficResetDay: number;
   lastTrafficResetTime: number;
+  /** the limit that switched it off; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
   up: number;
   down: number;
   settings: Record<string, unknown> | null;
@@ -867,9 +881,13 @@ export type GetInboundsListSlimReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
+  /** when its counters and those of its clients begin anew */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** day of a monthly reset; one that a month lacks is its last */
   trafficResetDay: number;
   lastTrafficResetTime: number;
+  /** the limit that switched it off; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
   up: number;
   down: number;
   settings: Record<string, unknown> | null;
@@ -931,7 +949,9 @@ export type InboundsUpdateByIdInput = {
     shareAddr?: string;
     shareAddrStrategy?: 'node' | 'listen' | 'custom';
     subSortIndex?: number;
+    /** when its counters and those of its clients begin anew */
     trafficReset?: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; one that a month lacks is its last */
     trafficResetDay?: number;
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
@@ -961,9 +981,13 @@ export type InboundsUpdateByIdReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
+  /** when its counters and those of its clients begin anew */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  /** day of a monthly reset; one that a month lacks is its last */
   trafficResetDay: number;
   lastTrafficResetTime: number;
+  /** the limit that switched it off; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
   up: number;
   down: number;
   settings: Record<string, unknown> | null;

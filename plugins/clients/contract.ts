@@ -43,6 +43,8 @@ export const Clients = token<ClientsApi>('clients', 'Clients');
 /** The same edits as over the API, with the same checks. Not inside a write. */
 export interface ClientEditsApi {
   add(client: AddClient): Promise<Applied>;
+  /** Sets what the clients of these inbounds used to zero; those that were off because of their quota come back. `also` is written in the same transaction. */
+  resetTrafficOf(inboundIds: readonly number[], also: (tx: Tx) => Promise<void>): Promise<Applied>;
 }
 export const ClientEdits = token<ClientEditsApi>('clients', 'ClientEdits');
 

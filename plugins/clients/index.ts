@@ -35,7 +35,13 @@ export default definePlugin({
     groupStore: singleton(GroupStore),
     groups: singleton(Groups),
   },
-  provides: ({ store, service }) => [provide(Clients, store), provide(ClientEdits, { add: async (client) => service.add(validate(AddClient, client)) })],
+  provides: ({ store, service, many }) => [
+    provide(Clients, store),
+    provide(ClientEdits, {
+      add: async (client) => service.add(validate(AddClient, client)),
+      resetTrafficOf: (inboundIds, also) => many.resetOf(inboundIds, also),
+    }),
+  ],
   extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
   hooks: ({ store, groupStore }) => [
     tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),

@@ -150,6 +150,19 @@ export class ManyClients {
     return this.#edits.apply(used.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)));
   }
 
+  /** The same, for those who are attached to any of these inbounds. */
+  async resetOf(inboundIds: readonly number[], also: (tx: Tx) => Promise<void>): Promise<Applied> {
+    const now = this.#clock.now();
+    const ids = new Set(inboundIds);
+    const theirs = this.#store.roster
+      .ordered('id')
+      .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && row.inboundIds.some((id) => ids.has(id)));
+    return this.#edits.apply(
+      theirs.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
+      also,
+    );
+  }
+
   async setTraffic(row: ClientRow, counters: { readonly up: number; readonly down: number }): Promise<Applied> {
     return this.#edits.apply([this.#used(row, row, counters, this.#clock.now())]);
   }

@@ -6,6 +6,7 @@ import type { AddInbound, Inbound } from './schema.js';
 export type { Inbound } from './schema.js';
 export { type StreamView, viewStream } from './stream/stream.js';
 export { errors as inboundErrors } from './errors.js';
+export { type InboundDepletion, inboundDepletion } from './limits.js';
 
 /** The fields of a client that a protocol may use. */
 export interface ClientIdentity {
@@ -73,6 +74,15 @@ export interface InboundEditsApi {
 }
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
+/** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
+export interface InboundLimitsApi {
+  /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
+  deplete(inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<Applied>;
+  /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
+  reset(ids: readonly number[], now: number, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied>;
+}
+export const InboundLimits = token<InboundLimitsApi>('inbounds', 'InboundLimits');
+
 export interface InboundChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: Inbound | undefined;
@@ -84,7 +94,7 @@ export const beforeInboundSave = guard<{ readonly before: Inbound | undefined; r
 export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>('inbounds/afterInboundSave');
 
 /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-export interface InboundView extends Inbound {
+export interface InboundView extends Omit<Inbound, 'countedSince'> {
   readonly up: number;
   readonly down: number;
   readonly clientStats: readonly unknown[];

@@ -1,7 +1,8 @@
 import { definePlugin, extend, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
 import { accountsOf } from './accounts.js';
-import { afterInboundSave, InboundEdits, Inbounds, Protocols } from './contract.js';
+import { afterInboundSave, InboundEdits, InboundLimits, Inbounds, Protocols } from './contract.js';
+import { InboundLimits as Limits } from './limits.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
 import { vless } from './protocols/vless.js';
@@ -11,6 +12,7 @@ import { AddInbound } from './schema.js';
 import { coreInbound, InboundService } from './service.js';
 import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
+import { Turns } from './turns.js';
 
 export default definePlugin({
   name: 'inbounds',
@@ -21,9 +23,10 @@ export default definePlugin({
   uses: { engine: Engine },
   tables,
   migrations,
-  services: { store: singleton(InboundStore), service: singleton(InboundService) },
-  provides: ({ store, service }) => [
+  services: { turns: singleton(Turns), store: singleton(InboundStore), limits: singleton(Limits), service: singleton(InboundService) },
+  provides: ({ store, service, limits }) => [
     provide(Inbounds, store),
+    provide(InboundLimits, limits),
     provide(InboundEdits, { add: async (inbound) => service.add(validate(AddInbound, inbound)), delete: (id) => service.delete(id) }),
   ],
   extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),

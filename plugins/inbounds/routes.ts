@@ -2,11 +2,12 @@ import { bool, type Clock, list, message, payload, route, type Route, said, shap
 import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
 import { AddInbound, BulkDeleted, InboundId, InboundIds, InboundOption, InboundReply, SortIndex, UpdateInbound } from './schema.js';
+import type { InboundLimits } from './limits.js';
 import type { InboundService } from './service.js';
 
 const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
 
-export const routes = ({ service, clock }: { service: InboundService; clock: Clock }): Route[] => [
+export const routes = ({ service, limits, clock }: { service: InboundService; limits: InboundLimits; clock: Clock }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/inbounds/list',
@@ -79,7 +80,11 @@ export const routes = ({ service, clock }: { service: InboundService; clock: Clo
     body: shape({ enable: bool() }),
     reply: message(),
     errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
-    handle: async ({ params, body }) => told(body.enable ? 'inbound enabled' : 'inbound disabled', await service.setEnable(params.id, body.enable)),
+    handle: async ({ params, body }) => {
+      const { applied, held } = await service.setEnable(params.id, body.enable);
+      if (held) return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
+      return told(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
+    },
   }),
   route({
     method: 'POST',
@@ -113,19 +118,13 @@ export const routes = ({ service, clock }: { service: InboundService; clock: Clo
     params: InboundId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params }) => {
-      await service.resetTraffic(params.id);
-      return 'traffic reset';
-    },
+    handle: async ({ params }) => told('traffic reset', await limits.resetOne(params.id, clock.now())),
   }),
   route({
     method: 'POST',
     path: '/panel/api/inbounds/resetAllTraffics',
     doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
     reply: message(),
-    handle: async () => {
-      await service.resetAllTraffics(clock.now());
-      return 'traffic of all inbounds reset';
-    },
+    handle: async () => told('traffic of all inbounds reset', await limits.resetAll(clock.now())),
   }),
 ];

@@ -26,6 +26,9 @@ const tag = () =>
     .max(128)
     .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
 
+/** Set when a limit switched the inbound off, not a person. */
+const depletedCause = () => nullable(oneOf('quota', 'expiry')).description('the limit that switched it off; null when none did');
+
 const stored = {
   enable: bool(),
   remark: remark(),
@@ -39,8 +42,8 @@ const stored = {
   shareAddr: shareAddr(),
   shareAddrStrategy: oneOf(...SHARE),
   subSortIndex: int().min(1),
-  trafficReset: oneOf(...RESETS),
-  trafficResetDay: int().min(1).max(31),
+  trafficReset: oneOf(...RESETS).description('when its counters and those of its clients begin anew'),
+  trafficResetDay: int().min(1).max(31).description('day of a monthly reset; one that a month lacks is its last'),
 };
 
 /** An inbound as it is kept. */
@@ -51,6 +54,8 @@ export const StoredInbound = shape({
   streamSettings: openObject(),
   sniffing: openObject(),
   lastTrafficResetTime: amount(),
+  depletedCause: depletedCause(),
+  countedSince: amount().description('Unix ms from which the present period of trafficReset counts'),
 });
 export type Inbound = Static<typeof StoredInbound>;
 
@@ -95,6 +100,8 @@ export const FRESH = {
   streamSettings: {},
   sniffing: {},
   lastTrafficResetTime: 0,
+  depletedCause: null,
+  countedSince: 0,
 } as const satisfies Partial<Inbound>;
 
 /** Open: what other plugins know of an inbound stands in it as well. */
@@ -102,6 +109,7 @@ export const InboundReply = shape({
   id: int(),
   ...stored,
   lastTrafficResetTime: amount(),
+  depletedCause: depletedCause(),
   up: amount(),
   down: amount(),
   settings: nullable(openObject()),

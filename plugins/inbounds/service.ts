@@ -1,17 +1,20 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
-import { type Database, type Hooks, inspect, type Issue, issuesAt, kernelErrors, type Tx } from '../../kernel/index.js';
+import { type Clock, type Database, type Hooks, inspect, type Issue, issuesAt, kernelErrors, type Tx } from '../../kernel/index.js';
 import { type Applied, type CoreInbound, CoreRefused, type EngineApi, type JsonObject } from '../engine/contract.js';
 import { afterInboundSave, beforeInboundSave, describeInbounds, type InboundChange, type InboundView, type Protocol } from './contract.js';
 import { errors } from './errors.js';
+import { settleInbound } from './limits.js';
 import { optionOf } from './option.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import { coreStream, streamIssues } from './stream/stream.js';
 import type { InboundTables } from './tables.js';
+import type { Turns } from './turns.js';
 
 type Draft = Omit<Inbound, 'id'>;
+const UNUSED = { up: 0, down: 0 };
 const given = <T extends object>(fields: T): T => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 const isGenerated = (tag: string, port: number): boolean => tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
@@ -48,19 +51,22 @@ export class InboundService {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #clock: Clock;
+  readonly #turns: Turns;
 
-  constructor({ db, tables, hooks, store, engine }: { db: Database; tables: InboundTables; hooks: Hooks; store: InboundStore; engine: EngineApi }) {
-    this.#db = db;
-    this.#rows = tables.inbounds;
-    this.#hooks = hooks;
-    this.#store = store;
-    this.#engine = engine;
+  constructor(needs: { db: Database; tables: InboundTables; hooks: Hooks; clock: Clock; store: InboundStore; engine: EngineApi; turns: Turns }) {
+    this.#db = needs.db;
+    this.#rows = needs.tables.inbounds;
+    this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
+    this.#store = needs.store;
+    this.#engine = needs.engine;
+    this.#turns = needs.turns;
   }
 
   /** Rows for a reply; `whole` has settings and their clients, which lists leave out. */
   view(inbounds: readonly Inbound[], whole: boolean) {
-    const rows: InboundView[] = inbounds.map((inbound) => ({ ...inbound, ...this.#store.usage(inbound.id), clientStats: [] }));
+    const rows: InboundView[] = inbounds.map(({ countedSince: _, ...inbound }) => ({ ...inbound, ...this.#store.usage(inbound.id), clientStats: [] }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,
       ...(!whole && { settings: null, streamSettings: null, sniffing: null }),
@@ -105,18 +111,13 @@ export class InboundService {
     return inbound;
   }
 
-  /** Edits go one after another: each is checked against what the one before has left, and a partial one fills up with nothing stale. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-
   async add(body: AddInbound): Promise<{ id: number; applied: Applied }> {
     const clients = body.settings?.['clients'];
     if (Array.isArray(clients) && clients.length > 0) throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
-    const { id } = await this.#inTurn(async () => {
-      const draft = await this.#check({ ...FRESH, ...given(body) } as Draft, undefined);
+    const { id } = await this.#turns.run(async () => {
+      const now = this.#clock.now();
+      const wanted = { ...FRESH, ...given(body), countedSince: now } as Draft;
+      const draft = await this.#check({ ...wanted, ...settleInbound(wanted, UNUSED, now) }, undefined);
       return this.#save(undefined, async (tx) => {
         const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
         return { ...draft, id: Number(row.get('id')) };
@@ -126,24 +127,40 @@ export class InboundService {
   }
 
   async update(id: number, body: UpdateInbound): Promise<Applied> {
-    await this.#inTurn(async () => {
+    await this.#turns.run(async () => {
       const before = this.#find(id);
-      const draft = await this.#check({ ...before, ...given(body) }, before);
-      await this.#save(before, async (tx) => {
-        await this.#rows.update(draft, { where: { id }, transaction: tx.t });
-        return { ...draft, id };
-      });
+      // Programs send back all that they were shown: a switch that stands as it stood is no word of a person.
+      const { enable = before.enable } = body;
+      await this.#change(before, { ...given(body), ...(enable !== before.enable && { depletedCause: null }) });
     });
     return this.#engine.reconcileConfig();
   }
 
-  async setEnable(id: number, enable: boolean): Promise<Applied> {
-    return this.update(id, { enable });
+  /** At a limit the wish is kept: the inbound comes back as soon as the limit is lifted. */
+  async setEnable(id: number, enable: boolean): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
+    await this.#turns.run(() => this.#change(this.#find(id), { enable, depletedCause: null }));
+    return { applied: await this.#engine.reconcileConfig(), held: this.#store.get(id)?.depletedCause ?? null };
+  }
+
+  async #change(before: Inbound, fields: Partial<Draft>): Promise<void> {
+    const { id } = before;
+    const now = this.#clock.now();
+    const wanted: Draft = { ...before, ...fields };
+    // Another schedule begins now; what was used before it is no period of its own.
+    const newSchedule = wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
+    const draft = await this.#check(
+      { ...wanted, ...settleInbound(wanted, this.#store.usage(id), now), countedSince: newSchedule ? now : before.countedSince },
+      before,
+    );
+    await this.#save(before, async (tx) => {
+      await this.#rows.update(draft, { where: { id }, transaction: tx.t });
+      return { ...draft, id };
+    });
   }
 
   /** Its clients stay, without it. */
   async delete(id: number): Promise<Applied> {
-    await this.#inTurn(() => this.#destroy([this.#find(id)]));
+    await this.#turns.run(() => this.#destroy([this.#find(id)]));
     return this.#engine.reconcileConfig();
   }
 
@@ -162,7 +179,7 @@ export class InboundService {
       skipped.push({ id, reason: errors.NOT_FOUND.text, code: errors.NOT_FOUND.code });
       return false;
     });
-    const deleted = await this.#inTurn(async () => {
+    const deleted = await this.#turns.run(async () => {
       const gone = known.flatMap((id) => this.#store.get(id) ?? []);
       if (gone.length > 0) await this.#destroy(gone);
       return gone.length;
@@ -172,31 +189,11 @@ export class InboundService {
 
   /** Where it stands in subscriptions; the core does not care. */
   async setSortIndex(id: number, subSortIndex: number): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#turns.run(async () => {
       const before = this.#find(id);
       await this.#save(before, async (tx) => {
         await this.#rows.update({ subSortIndex }, { where: { id }, transaction: tx.t });
         return { ...before, subSortIndex };
-      });
-    });
-  }
-
-  async resetTraffic(id: number): Promise<void> {
-    this.#find(id);
-    await this.#db.write((tx) => this.#store.resetUsage(tx, [id]));
-  }
-
-  async resetAllTraffics(now: number): Promise<void> {
-    await this.#inTurn(async () => {
-      const all = this.#store.list();
-      if (all.length === 0) return;
-      const ids = all.map(({ id }) => id);
-      await this.#db.write(async (tx) => {
-        await this.#store.resetUsage(tx, ids);
-        await this.#rows.update({ lastTrafficResetTime: now }, { where: { id: ids }, transaction: tx.t });
-        tx.after(afterInboundSave, {
-          changes: all.map((before): InboundChange => ({ kind: 'updated', before, after: { ...before, lastTrafficResetTime: now } })),
-        });
       });
     });
   }

@@ -20,6 +20,8 @@ export const tables = {
     trafficReset: column.text(),
     trafficResetDay: column.integer(),
     lastTrafficResetTime: column.integer(),
+    depletedCause: column.optionalText(),
+    countedSince: column.integer(),
     settings: column.json<Json>(),
     streamSettings: column.json<Json>(),
     sniffing: column.json<Json>(),
@@ -39,6 +41,15 @@ export const migrations: readonly Migration[] = [
       'CREATE INDEX inbounds_port ON inbounds (port)',
       // Written every few seconds, apart from what an admin edits. Outlives nothing: it goes with its inbound.
       `CREATE TABLE inbound_usage (inbound_id ${integer} PRIMARY KEY, up ${integer} NOT NULL, down ${integer} NOT NULL, FOREIGN KEY (inbound_id) REFERENCES inbounds (id) ON DELETE CASCADE)`,
+    ],
+  },
+  {
+    name: '0002-limits',
+    // Periods of the inbounds that are there count from now on, or the first look would reset them all.
+    up: ({ integer, dialect }) => [
+      'ALTER TABLE inbounds ADD COLUMN depleted_cause VARCHAR(8)',
+      `ALTER TABLE inbounds ADD COLUMN counted_since ${integer} NOT NULL DEFAULT 0`,
+      `UPDATE inbounds SET counted_since = ${dialect === 'sqlite' ? "CAST(strftime('%s', 'now') AS INTEGER)" : 'UNIX_TIMESTAMP()'} * 1000`,
     ],
   },
 ];

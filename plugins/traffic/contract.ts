@@ -24,3 +24,9 @@ export const trafficCounted = event<{ readonly at: number; readonly usage: reado
 export const clientDepleted = event<{
   readonly clients: readonly { readonly id: number; readonly email: string; readonly cause: 'quota' | 'expiry'; readonly inboundIds: readonly number[] }[];
 }>('traffic/clientDepleted');
+/** Inbounds that were switched off at their own limit. */
+export const inboundDepleted = event<{ readonly inbounds: readonly { readonly id: number; readonly tag: string; readonly cause: 'quota' | 'expiry' }[] }>(
+  'traffic/inboundDepleted',
+);
+/** A period of `trafficReset` is over: these inbounds and all their clients have used nothing from here on. */
+export const trafficReset = event<{ readonly at: number; readonly inboundIds: readonly number[] }>('traffic/trafficReset');

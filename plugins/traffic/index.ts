@@ -1,9 +1,11 @@
 import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
-import { afterClientSave, Clients, PresenceSources } from '../clients/contract.js';
+import { afterClientSave, ClientEdits, Clients, PresenceSources } from '../clients/contract.js';
 import { beforeCoreStop, coreStateChanged, Engine } from '../engine/contract.js';
-import { Inbounds } from '../inbounds/contract.js';
+import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
+import { afterSettingsSave, Settings } from '../settings/contract.js';
 import { afterBaselines, Baselines } from './baselines.js';
 import { Presence } from './contract.js';
+import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
 import { routes } from './routes.js';
@@ -14,14 +16,16 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Counts what clients move, once, and switches them off at their limits.',
-  uses: { engine: Engine, clients: Clients, inbounds: Inbounds },
+  about: 'Counts what clients move, once, and switches clients and inbounds off at their limits.',
+  uses: { engine: Engine, clients: Clients, edits: ClientEdits, inbounds: Inbounds, limits: InboundLimits, settings: Settings },
   migrations,
-  services: { baselines: singleton(Baselines), online: singleton(OnlineClients), poll: singleton(Poll) },
+  services: { baselines: singleton(Baselines), online: singleton(OnlineClients), watch: singleton(InboundWatch), poll: singleton(Poll) },
   provides: ({ online }) => [provide(Presence, online)],
   extends: ({ online }) => [extend(PresenceSources, online)],
-  hooks: ({ poll, baselines, online }) => [
+  hooks: ({ poll, baselines, online, watch }) => [
     tap(beforeCoreStop, () => poll.run()),
+    tap(afterInboundSave, () => watch.changed()),
+    tap(afterSettingsSave, () => watch.changed()),
     tap(afterBaselines, (readings) => baselines.apply(readings)),
     tap(coreStateChanged, ({ to }) => {
       if (to !== 'running') online.clear();

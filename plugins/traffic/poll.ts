@@ -5,6 +5,7 @@ import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+import type { InboundWatch } from './inbound-watch.js';
 import type { OnlineClients } from './online.js';
 
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
@@ -22,6 +23,7 @@ export class Poll {
   readonly #inbounds: InboundsApi;
   readonly #baselines: Baselines;
   readonly #online: OnlineClients;
+  readonly #watch: InboundWatch;
   #last: Promise<void> = Promise.resolve();
   /** A former panel may have died between the bytes of a poll and their consequence. */
   #first = true;
@@ -36,6 +38,7 @@ export class Poll {
     inbounds: InboundsApi;
     baselines: Baselines;
     online: OnlineClients;
+    watch: InboundWatch;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -46,6 +49,7 @@ export class Poll {
     this.#inbounds = needs.inbounds;
     this.#baselines = needs.baselines;
     this.#online = needs.online;
+    this.#watch = needs.watch;
   }
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
@@ -60,7 +64,9 @@ export class Poll {
     const counted = await this.#count(at);
     const usage = counted ?? [];
     // Bytes are safe by now; a failure from here on costs a poll's delay, not a byte.
+    await this.#watch.resetDue(at);
     await this.#enforce(usage, at);
+    await this.#watch.enforce(usage, at, this.#first);
     this.#first = false;
     if (counted) this.#hooks.emit(trafficCounted, { at, usage });
   }

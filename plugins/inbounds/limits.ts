@@ -1,0 +1,108 @@
+// What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+import type { Database, Tx } from '../../kernel/index.js';
+import type { Applied, EngineApi } from '../engine/contract.js';
+import { afterInboundSave, type InboundChange, type InboundLimitsApi } from './contract.js';
+import { errors } from './errors.js';
+import type { Inbound } from './schema.js';
+import type { InboundStore } from './store.js';
+import type { InboundTables } from './tables.js';
+import type { Turns } from './turns.js';
+
+export type InboundDepletion = 'quota' | 'expiry' | undefined;
+interface Used {
+  readonly up: number;
+  readonly down: number;
+}
+const NOTHING: Used = { up: 0, down: 0 };
+const DONE: Applied = { pending: false, reason: '' };
+
+/** Which limit an inbound has reached, whether or not it is on. */
+export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion {
+  if (total > 0 && up + down >= total) return 'quota';
+  return expiryTime > 0 && expiryTime <= now ? 'expiry' : undefined;
+}
+
+/** An inbound at its limit is off, and says why; one whose limit was lifted comes back. A person's own switch is kept. */
+export function settleInbound(
+  inbound: Pick<Inbound, 'enable' | 'depletedCause' | 'total' | 'expiryTime'>,
+  used: Used,
+  now: number,
+): Pick<Inbound, 'enable' | 'depletedCause'> {
+  const cause = inboundDepletion(inbound, used, now) ?? null;
+  const wanted = inbound.enable || inbound.depletedCause !== null;
+  return { enable: wanted && cause === null, depletedCause: wanted ? cause : null };
+}
+
+export class InboundLimits implements InboundLimitsApi {
+  readonly #db: Database;
+  readonly #rows: InboundTables['inbounds'];
+  readonly #store: InboundStore;
+  readonly #engine: EngineApi;
+  readonly #turns: Turns;
+
+  constructor({ db, tables, store, engine, turns }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: Turns }) {
+    this.#db = db;
+    this.#rows = tables.inbounds;
+    this.#store = store;
+    this.#engine = engine;
+    this.#turns = turns;
+  }
+
+  async deplete(inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<Applied> {
+    await this.#turns.run(async () => {
+      const changes = inbounds.flatMap(({ id, cause }) => {
+        const before = this.#store.get(id);
+        return before?.enable ? [updated(before, { enable: false, depletedCause: cause })] : [];
+      });
+      if (changes.length > 0) await this.#db.write((tx) => this.#save(tx, changes));
+    });
+    return this.#engine.reconcileConfig();
+  }
+
+  /** Of one that an admin names; `lastTrafficResetTime` tells of the resets of all. */
+  async resetOne(id: number, now: number): Promise<Applied> {
+    if (!this.#store.get(id)) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+    return this.#reset([id], now, {}, (work) => this.#db.write(work));
+  }
+
+  async resetAll(now: number): Promise<Applied> {
+    const ids = this.#store.list().map(({ id }) => id);
+    return this.#reset(ids, now, { lastTrafficResetTime: now }, (work) => this.#db.write(work));
+  }
+
+  reset(ids: readonly number[], now: number, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied> {
+    return this.#reset(ids, now, { lastTrafficResetTime: now, countedSince: now }, within);
+  }
+
+  async #reset(ids: readonly number[], now: number, stamp: Partial<Inbound>, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied> {
+    const moved = await this.#turns.run(async () => {
+      const changes = ids.flatMap((id) => {
+        const before = this.#store.get(id);
+        return before ? [updated(before, { ...stamp, ...settleInbound(before, NOTHING, now) })] : [];
+      });
+      if (changes.length === 0) return false;
+      const there = changes.map(({ after }) => after.id);
+      await within(async (tx) => {
+        await this.#store.resetUsage(tx, there);
+        if (Object.keys(stamp).length > 0) await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });
+        await this.#save(tx, changes);
+      });
+      return changes.some(({ before, after }) => before.enable !== after.enable);
+    });
+    return moved ? this.#engine.reconcileConfig() : DONE;
+  }
+
+  /** Switches, with as many statements as there are different ones; all else of the rows is the caller's. */
+  async #save(tx: Tx, changes: readonly Updated[]): Promise<void> {
+    for (const cause of ['quota', 'expiry', null] as const)
+      for (const enable of [true, false]) {
+        const ids = changes.filter(({ before, after }) => !sameSwitch(before, after) && after.enable === enable && after.depletedCause === cause);
+        if (ids.length > 0) await this.#rows.update({ enable, depletedCause: cause }, { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t });
+      }
+    tx.after(afterInboundSave, { changes });
+  }
+}
+
+type Updated = InboundChange & { readonly before: Inbound; readonly after: Inbound };
+const updated = (before: Inbound, fields: Partial<Inbound>): Updated => ({ kind: 'updated', before, after: { ...before, ...fields } });
+const sameSwitch = (a: Inbound, b: Inbound): boolean => a.enable === b.enable && a.depletedCause === b.depletedCause;

@@ -1,0 +1,51 @@
+// When periods begin, by the calendar of a time zone. A local time that daylight saving skips comes with the jump, one that it repeats counts once.
+
+export type Schedule = 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+
+const DAY_MS = 86_400_000;
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** What clocks of the zone show at this moment, as if it were UTC; undefined is the machine's own zone. */
+function wallClock(at: number, zone: string | undefined): number {
+  const key = zone ?? '';
+  let clock = clocks.get(key);
+  if (!clock) {
+    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const;
+    clock = new Intl.DateTimeFormat('en-US', { ...parts, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn', timeZone: zone });
+    clocks.set(key, clock);
+  }
+  const shown = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+/** The first moment at which clocks of the zone show this time or a later one. */
+function momentOf(wall: number, zone: string | undefined): number {
+  const offsetAt = (at: number): number => wallClock(at, zone) - Math.floor(at / 1000) * 1000;
+  const candidates = [wall - offsetAt(wall - DAY_MS), wall - offsetAt(wall + DAY_MS)].sort((a, b) => a - b);
+  const shown = candidates.find((at) => wallClock(at, zone) === wall);
+  if (shown !== undefined) return shown;
+  // Clocks jump over it: the jump is between the two.
+  let [before = wall, after = wall] = candidates;
+  while (after - before > 1000) {
+    const middle = Math.floor((before + after) / 2000) * 1000;
+    if (wallClock(middle, zone) >= wall) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+/** Beginning of the period that this moment is in. Weeks begin on Sunday; a day that a month lacks is its last. */
+export function periodStart(schedule: Exclude<Schedule, 'never'>, dayOfMonth: number, now: number, zone: string | undefined): number {
+  const wall = new Date(wallClock(now, zone));
+  const [year, month, day] = [wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate()];
+  const resetDay = (of: number): number => Date.UTC(year, of, Math.min(dayOfMonth, new Date(Date.UTC(year, of + 1, 0)).getUTCDate()));
+  const today = Date.UTC(year, month, day);
+  const begins = {
+    hourly: () => today + wall.getUTCHours() * 3_600_000,
+    daily: () => today,
+    weekly: () => today - wall.getUTCDay() * DAY_MS,
+    monthly: () => (resetDay(month) <= today ? resetDay(month) : resetDay(month - 1)),
+  };
+  return momentOf(begins[schedule](), zone);
+}

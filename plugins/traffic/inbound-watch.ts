@@ -1,0 +1,83 @@
+// Limits of inbounds: who is at one, and whose counters begin anew. Looks only at what moved, and at all of them when time may have changed something.
+import { type Hooks, type Log, messageOf } from '../../kernel/index.js';
+import type { ClientEditsApi, ClientUsage } from '../clients/contract.js';
+import { type Inbound, inboundDepletion, type InboundLimitsApi, type InboundsApi } from '../inbounds/contract.js';
+import { panelSettings, type SettingsApi } from '../settings/contract.js';
+import { periodStart } from './calendar.js';
+import { inboundDepleted, trafficReset } from './contract.js';
+
+/** In every time zone of today periods begin at a multiple of this, and daylight saving too. */
+const QUARTER_MS = 900_000;
+
+export class InboundWatch {
+  readonly #hooks: Hooks;
+  readonly #log: Log;
+  readonly #inbounds: InboundsApi;
+  readonly #limits: InboundLimitsApi;
+  readonly #edits: ClientEditsApi;
+  readonly #settings: SettingsApi;
+  /** of the last look at the schedules; undefined when another one is due whatever the time is */
+  #quarter: number | undefined;
+  /** the next expiry; undefined when it has to be looked up */
+  #nextExpiry: number | undefined;
+
+  constructor(needs: { hooks: Hooks; log: Log; inbounds: InboundsApi; limits: InboundLimitsApi; edits: ClientEditsApi; settings: SettingsApi }) {
+    this.#hooks = needs.hooks;
+    this.#log = needs.log;
+    this.#inbounds = needs.inbounds;
+    this.#limits = needs.limits;
+    this.#edits = needs.edits;
+    this.#settings = needs.settings;
+  }
+
+  /** Inbounds, or the calendar, are not what they were. */
+  changed(): void {
+    this.#quarter = undefined;
+    this.#nextExpiry = undefined;
+  }
+
+  /** Counters whose period is over begin anew, once, however long no panel ran; in one transaction with what follows from it. */
+  async resetDue(now: number): Promise<void> {
+    const quarter = Math.floor(now / QUARTER_MS);
+    if (quarter === this.#quarter) return;
+    this.#quarter = quarter;
+    const due = this.#inbounds.list().filter((inbound) => this.#isDue(inbound, now));
+    if (due.length === 0) return;
+    const ids = due.map(({ id }) => id);
+    try {
+      await this.#limits.reset(ids, now, (work) => this.#edits.resetTrafficOf(ids, work));
+    } catch (error) {
+      this.#quarter = undefined;
+      this.#log.error('the traffic of inbounds could not be reset at the end of its period; it is tried again', { ids, reason: messageOf(error) });
+      return;
+    }
+    this.#hooks.emit(trafficReset, { at: now, inboundIds: ids });
+    this.#log.info('traffic of inbounds and their clients was reset, for a new period began', { ids });
+  }
+
+  #isDue({ trafficReset: schedule, trafficResetDay, countedSince }: Inbound, now: number): boolean {
+    if (schedule === 'never') return false;
+    const { timeLocation } = this.#settings.read(panelSettings);
+    return periodStart(schedule, trafficResetDay, now, timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation) > countedSince;
+  }
+
+  /** `all`: a former panel may have died between the bytes of a poll and their consequence. */
+  async enforce(usage: readonly ClientUsage[], now: number, all: boolean): Promise<void> {
+    const timeIsUp = this.#expiry() <= now;
+    const ids = all || timeIsUp ? this.#inbounds.list().map(({ id }) => id) : new Set(usage.map(({ inboundId }) => inboundId));
+    const reached = [...ids].flatMap((id) => {
+      const inbound = this.#inbounds.get(id);
+      const cause = inbound?.enable ? inboundDepletion(inbound, this.#inbounds.usage(id), now) : undefined;
+      return inbound && cause ? [{ id, cause, tag: inbound.tag }] : [];
+    });
+    if (reached.length === 0) return;
+    await this.#limits.deplete(reached);
+    this.#hooks.emit(inboundDepleted, { inbounds: reached });
+    this.#log.info('inbounds reached a limit and were switched off', { tags: reached.map(({ tag }) => tag) });
+  }
+
+  #expiry(): number {
+    this.#nextExpiry ??= Math.min(...this.#inbounds.list().flatMap(({ enable, expiryTime }) => (enable && expiryTime > 0 ? [expiryTime] : [])));
+    return this.#nextExpiry;
+  }
+}
