@@ -124,7 +124,7 @@ export class Kernel {
         provide(Sessions, sessions),
         provide(Listeners, listeners),
         provide(Commands, { list: () => kernel.commands }),
-        provide(Plugins, { list: () => kernel.plugins() }),
+        provide(Plugins, { list: () => kernel.plugins(), taps: () => hooks.taps }),
       ]);
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;

@@ -22,6 +22,8 @@ export interface Command {
   /** also where there is no panel yet: one is made in the data folder */
   readonly fresh: boolean;
   readonly options: Options;
+  /** a whole line, as somebody might type it */
+  readonly example?: string | undefined;
   readonly run: (input: CommandInput<never>) => void | Promise<void>;
 }
 
@@ -31,10 +33,11 @@ interface Declared<O extends Options> {
   readonly fresh?: boolean;
   /** `subPath` is `--sub-path`; a boolean takes no value. What each is for is its schema's description. */
   readonly options?: O;
+  readonly example?: string;
   /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 
-export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh = false, options, run }: Declared<O>): Command {
-  return { name, about, fresh, options: options ?? {}, run: run as Command['run'] };
+export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh = false, options, example, run }: Declared<O>): Command {
+  return { name, about, fresh, options: options ?? {}, example, run: run as Command['run'] };
 }

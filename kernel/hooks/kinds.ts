@@ -56,6 +56,10 @@ export interface TapOptions {
   readonly missed?: () => void | Promise<void>;
 }
 
+/** Which plugin is present at which hook, and how. */
+export interface Present extends Pick<Tap, 'hook' | 'options'> {
+  readonly plugin: string;
+}
 /** A plugin's presence at somebody's moment. */
 export interface Tap {
   readonly hook: AnyHook;

@@ -3,7 +3,7 @@
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
-import type { After, Choose, Draft, Event, Filter, Guard, Kind, Tap } from './kinds.js';
+import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
 
 /** What the registry needs to know of a tapping plugin. */
@@ -94,6 +94,8 @@ export class Hooks {
 
 export class HookRegistry extends Hooks {
   readonly #limits: Limits;
+  /** as they were added; those of one hook are called by stage, then in this order */
+  readonly taps: Present[] = [];
 
   constructor(limits: Limits = LIMITS) {
     super(new Map());
@@ -111,6 +113,7 @@ export class HookRegistry extends Hooks {
 
   /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
   add(tapper: Tapper, { hook, fn, options }: Tap): void {
+    this.taps.push({ plugin: tapper.name, hook, options });
     const where = `${hook.id} of ${tapper.name}`;
     const at = { name: tapper.name, stage: options.stage ?? 0 };
     const plain = fn as (...args: unknown[]) => unknown;

@@ -1,6 +1,7 @@
 // Plugins that could not run. What is not essential is left out with its reason, and the rest runs.
 import { token } from '../container/token.js';
 import { messageOf } from '../errors/errors.js';
+import type { Present } from '../hooks/kinds.js';
 import type { Plugin } from './define.js';
 import type { State } from './instance.js';
 import { PluginError } from './order.js';
@@ -21,6 +22,8 @@ export interface PluginState extends Omit<LeftOut, 'error'> {
 /** For who shows which plugins there are; provided by the kernel. */
 export interface PluginsApi {
   list(): readonly PluginState[];
+  /** whose presence at which hook, as they were added */
+  taps(): readonly Present[];
 }
 export const Plugins = token<PluginsApi>('kernel', 'plugins');
 

@@ -9,6 +9,7 @@ export const commands = ({ credentials, tokens, settings }: { credentials: Crede
     name: 'admin reset',
     about: 'Gives the admin a new name and password, ends all sessions, switches two-factor off and lifts the blocks of failed logins.',
     options: { username: optional(plainWord().trim().max(255).description('name of the admin; one is made up when it is left out')) },
+    example: 'weir admin reset --username ada',
     run: async ({ options, say }) => {
       const { username, password } = await credentials.reset(options.username);
       say('This is shown once:');

@@ -27,6 +27,7 @@ export default definePlugin({
           'www.microsoft.com',
         ),
       },
+      example: 'weir quickstart --email ada --host vpn.example.com',
       run: ({ options, say }) => quickstart.run(options, say),
     }),
   ],

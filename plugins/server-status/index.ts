@@ -1,4 +1,4 @@
-import { command, definePlugin, job, payload, Plugins, provide, route, singleton } from '../../kernel/index.js';
+import { definePlugin, job, payload, Plugins, provide, route, singleton } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
 import { ServerStatus } from './contract.js';
 import { Machine } from './machine.js';
@@ -27,16 +27,6 @@ export default definePlugin({
       doc: 'Every plugin that is on, and for one that does not run why.',
       reply: payload(PluginList),
       handle: () => [...plugins.list()],
-    }),
-  ],
-  commands: ({ plugins }) => [
-    command({
-      name: 'plugins',
-      about: 'Lists the plugins that are on, and for one that does not run why.',
-      run: ({ say }) => {
-        for (const { name, version, state, about, reason } of plugins.list())
-          say(`${name.padEnd(18)} ${version.padEnd(8)} ${state.padEnd(8)} ${reason || about}`);
-      },
     }),
   ],
   jobs: ({ machine }) => [job('sample', '2s', async () => void (await machine.sample()))],

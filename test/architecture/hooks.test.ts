@@ -1,5 +1,6 @@
 // A hook is a promise of its owner: it is named after it, lies where others find it, and is called by it.
 import test from 'ava';
+import { hooksOf } from '../../plugins/command-line/hooks.js';
 import { isHook, offersOf, ownerOf } from './offers.js';
 import { type Source, sourceOf, sources } from './source.js';
 
@@ -24,6 +25,28 @@ test('every declared hook is called by its owner and named after it', async (t) 
   const all = await sources();
   t.true(all.flatMap(offersOf).filter(isHook).length > 20, 'hardly a hook was recognised');
   t.deepEqual(brokenPromises(all), []);
+});
+
+test('weir plugins --explain finds every declared hook with its kind, and a doc of every public one', async (t) => {
+  const declared = (await sources())
+    .filter(({ isTest }) => !isTest)
+    .flatMap(offersOf)
+    .filter(isHook);
+  const owners = [...new Set(declared.map(({ id }) => id.split('/')[0] ?? ''))];
+  const found = (await Promise.all(owners.map(hooksOf))).flat();
+  t.deepEqual(
+    found.map(({ id, kind }) => `${id} ${kind}`).sort(),
+    declared
+      .filter(({ path }) => /^(?:kernel|plugins)\//.test(path))
+      .map(({ id, kind }) => `${id} ${kind}`)
+      .sort(),
+  );
+  t.true(found.length > 20);
+  t.deepEqual(
+    found.filter(({ isPublic, doc }) => isPublic && doc === '').map(({ id }) => `${id} has no comment above its declaration that says what it is for`),
+    [],
+  );
+  t.deepEqual(await hooksOf('nobody-knows'), []);
 });
 
 test('the kinds of hook are all known here', async (t) => {

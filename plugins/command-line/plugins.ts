@@ -1,0 +1,95 @@
+// `weir plugins`: what is on, and who is present at which hook.
+import { bool, command, type Command, optional, type PluginsApi, Refusal, text } from '../../kernel/index.js';
+import { table } from './help.js';
+import { type HookDeclaration, hooksOf } from './hooks.js';
+import { didYouMean } from './near.js';
+
+/** What each kind promises who taps. */
+const PROMISES: Readonly<Record<string, string>> = {
+  guard: 'awaited one after another, before anything is written; a tap that refuses ends the operation',
+  draft: 'awaited one after another; each adds entries, and what a failing one added is taken out again',
+  filter: 'called one after another, each with what the one before returned; what a failing one returns is ignored',
+  choose: 'awaited one after another until one answers',
+  after: 'awaited in the order of the commits, after each of them; nothing can be refused any more',
+  event: 'put into a queue of each plugin; delays and harms nobody',
+};
+
+interface Present {
+  readonly plugin: string;
+  readonly stage: number;
+  readonly strict: boolean;
+}
+interface Hook extends HookDeclaration {
+  /** in the order in which they are called */
+  readonly taps: readonly Present[];
+}
+
+async function hooks(plugins: PluginsApi): Promise<Hook[]> {
+  const owners = ['kernel', ...plugins.list().map(({ name }) => name)];
+  const declared = new Map((await Promise.all(owners.map(hooksOf))).flat().map((hook) => [hook.id, hook]));
+  const taps = new Map<string, Present[]>();
+  for (const { plugin, hook, options } of plugins.taps()) {
+    const { id, kind } = hook;
+    if (!declared.has(id)) declared.set(id, { id, kind, owner: id.split('/')[0] ?? '', doc: '', isPublic: true });
+    taps.set(id, [...(taps.get(id) ?? []), { plugin, stage: options.stage ?? 0, strict: options.strict ?? false }]);
+  }
+  return [...declared.values()]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((hook) => ({ ...hook, taps: (taps.get(hook.id) ?? []).sort((a, b) => a.stage - b.stage) }));
+}
+
+function find(all: readonly Hook[], wanted: string): Hook {
+  const named = all.filter(({ id }) => id === wanted || id.endsWith(`/${wanted}`));
+  const [only] = named;
+  if (only && named.length === 1) return only;
+  if (named.length > 1) throw new Refusal(`several hooks are called ${wanted}: ${named.map(({ id }) => id).join(', ')}`);
+  const names = all.map(({ id }) => id);
+  const short = wanted.includes('/') ? names : names.map((id) => id.split('/')[1] ?? id);
+  throw new Refusal(`there is no hook ${wanted}${didYouMean(wanted, short, '; weir plugins --explain lists all of them')}`);
+}
+
+function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: PluginsApi): string {
+  const states = new Map(plugins.list().map(({ name, state }) => [name, state]));
+  const state = owner === 'kernel' ? 'running' : (states.get(owner) ?? 'off, so it never comes');
+  const rows = taps.map(({ plugin, stage, strict }, i): [string, string] => [
+    `${i + 1}. ${plugin}`,
+    [
+      `stage ${stage}`,
+      ...(strict ? ['strict: its failure fails the operation'] : []),
+      ...(states.get(plugin) === 'faulty' ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: passed over'] : []),
+    ].join(', '),
+  ]);
+  return [
+    `${id}, ${kind === 'event' || kind === 'after' ? 'an' : 'a'} ${kind} of ${owner} (${state})`,
+    `  ${doc || (isPublic ? 'Its owner says nothing about it.' : 'Nothing is said about it.')}${isPublic ? '' : ' Of this plugin alone: it may change with any release.'}`,
+    `  A ${kind} is ${PROMISES[kind]}.`,
+    rows.length > 0 ? `Called in this order:\n${table(rows)}` : 'Nobody taps it.',
+  ].join('\n');
+}
+
+const listed = (all: readonly Hook[]): string =>
+  table(
+    all.map(({ id, kind, isPublic, taps }) => [
+      `${id}`,
+      `${kind.padEnd(6)}  ${taps.map(({ plugin }) => plugin).join(', ') || '–'}${isPublic ? '' : '  (of this plugin alone)'}`,
+    ]),
+  );
+
+export const pluginsCommand = (plugins: PluginsApi): Command =>
+  command({
+    name: 'plugins',
+    about: 'Lists the plugins that are on, and for one that does not run why; or tells who taps a hook.',
+    options: {
+      explain: optional(text().description('the hook to tell about: who owns it, what it is for, who taps it in which order; without a name all hooks')),
+      json: optional(bool().description('the list of plugins for programs')),
+    },
+    example: 'weir plugins --explain clients/beforeClientSave',
+    run: async ({ options: { explain: wanted, json }, say }) => {
+      if (wanted === '') say(listed(await hooks(plugins)));
+      else if (wanted !== undefined) say(explain(find(await hooks(plugins), wanted), plugins));
+      else if (json) say(JSON.stringify(plugins.list()));
+      else
+        for (const { name, version, state, about, reason } of plugins.list())
+          say(`${name.padEnd(18)} ${version.padEnd(8)} ${state.padEnd(8)} ${reason || about}`);
+    },
+  });
