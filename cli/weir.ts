@@ -9,8 +9,11 @@ import { choosePlugins } from '../panel/choose.js';
 import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../panel/config-file.js';
 import type { Environment } from '../panel/variables.js';
 import { declaredCommands } from './declared.js';
+import { ownCommands } from './commands.js';
+import type { Here } from './own.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';
+import type { Typed } from '../plugins/command-line/help.js';
 import { understand } from '../plugins/command-line/understand.js';
 
 /** How long a panel that starts or stops is waited for. */
@@ -31,6 +34,10 @@ export async function weir(argv: readonly string[], env: Environment, terminal: 
       return 0;
     }
     const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+    const words = argv.filter((word) => !word.startsWith('-'));
+    const [first] = words[0] === 'help' ? words.slice(1) : words;
+    if (first === undefined) return await tell(env, argv, terminal);
+    if (ownCommands.some(({ name }) => name.split(' ')[0] === first)) return await runOwn(argv, { env, directory, ...terminal });
     for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
       const exit = await askPanel(directory, argv, terminal);
       if (exit !== undefined) return exit;
@@ -44,6 +51,25 @@ export async function weir(argv: readonly string[], env: Environment, terminal: 
     terminal.complain(messageOf(error));
     return 1;
   }
+}
+
+/** For who names no command: which there are, of the program and of plugins. */
+async function tell(env: Environment, argv: readonly string[], terminal: Terminal): Promise<number> {
+  let commands: readonly Typed[] = ownCommands;
+  try {
+    const { plugins } = await choosePlugins(env, await readConfigFile(env));
+    commands = [...ownCommands, ...declaredCommands(plugins)];
+  } catch (error) {
+    terminal.complain(`the commands of plugins cannot be told: ${messageOf(error)}`);
+  }
+  const understood = understand(commands, argv);
+  return 'text' in understood ? answer(understood, terminal) : 2;
+}
+
+async function runOwn(argv: readonly string[], here: Omit<Here, 'options'>): Promise<number> {
+  const understood = understand(ownCommands, argv);
+  if ('text' in understood) return answer(understood, here);
+  return understood.command.act({ ...here, options: understood.options as never });
 }
 
 async function withoutPanel(directory: string, argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {

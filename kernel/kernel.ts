@@ -185,12 +185,12 @@ export class Kernel {
         'cannot offer its commands',
         (owner) => (this.commands = checkCommands([...this.commands, ...owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))])),
       );
-      if (forCommand) return;
       const routes: Parameters<ListenerSet['mount']>[0][number][] = [{ owner: this.#self, route: health }];
       this.#each('cannot serve its routes', (owner) => {
         routes.push(...owner.plugin.routes(owner.scope).map((route) => ({ owner, route })));
         this.listeners.check(routes);
       });
+      if (forCommand) return;
       this.listeners.mount(routes);
       await this.listeners.listen();
       this.#each('cannot run its jobs', (instance) => {

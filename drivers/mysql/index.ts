@@ -3,28 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { Sequelize } from 'sequelize';
 import { type Connect, execute, type MysqlConnection } from '../../kernel/database/connect.js';
 import { ask } from './ask.js';
+import { collationOf } from './version.js';
 import { type Boot, lock } from './lock.js';
 import { applyInSteps } from './steps.js';
 import { mysqlTypes, mysqlWords } from './words.js';
-
-/** JSON_TABLE and collations that compare as SQLite does, trailing spaces included. */
-const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
 
 interface ConnectionManager {
   getConnection(options: { type: string; useMaster: boolean }): Promise<MysqlConnection>;
   releaseConnection(connection: MysqlConnection): void;
   destroyConnection(connection: MysqlConnection): Promise<void>;
   validate(connection: MysqlConnection): boolean;
-}
-
-/** The collation of exact comparison, which the two call differently. */
-function collationOf(version: string): string {
-  const product = version.includes('MariaDB') ? 'MariaDB' : 'MySQL';
-  const parts = version.split(/[.-]/, 3).map(Number);
-  const differing = OLDEST[product].findIndex((part, i) => part !== parts[i]);
-  if (differing >= 0 && (parts[differing] ?? 0) < (OLDEST[product][differing] ?? 0))
-    throw new Error(`it is ${product} ${version}; Weir needs ${product} ${OLDEST[product].join('.')} or newer`);
-  return product === 'MariaDB' ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }
 
 /** Every connection speaks as SQLite does: names in double quotes, texts joined by ||, too long is an error. */

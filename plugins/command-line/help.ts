@@ -2,7 +2,7 @@
 import type { Command, Schema } from '../../kernel/index.js';
 
 /** A command as it is typed. */
-export interface Typed extends Command {
+export interface Typed extends Pick<Command, 'name' | 'about' | 'options' | 'example'> {
   /** the option that may stand without its dashes, right after the words of the command */
   readonly operand?: string;
 }

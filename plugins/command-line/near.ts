@@ -22,7 +22,7 @@ export function near(typed: string, names: readonly string[]): string[] {
       const far = known.includes(wanted) && wanted.length > 2 ? 0.5 : distance(wanted, known);
       return { name, far };
     })
-    .filter(({ name, far }) => far <= Math.max(1, Math.floor(Math.max(name.length, wanted.length) / 3)))
+    .filter(({ name, far }) => far <= Math.max(1, Math.floor(Math.max(name.length, wanted.length) * 0.4)))
     .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1))
     .slice(0, MOST)
     .map(({ name }) => name);

@@ -1,0 +1,31 @@
+// Runs a check in a process of its own.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { CheckOptions, Report } from './check.js';
+
+const ENTRY = fileURLToPath(new URL('./check-process.js', import.meta.url));
+const LIMIT_MS = 120_000;
+const LAST_WORDS = 2_000;
+
+/** Resolves in any case: a process that did not get through is a problem like others. */
+export function checkApart({ env, ...options }: CheckOptions, limit = LIMIT_MS): Promise<Report> {
+  return new Promise((resolve) => {
+    const child = fork(ENTRY, { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    let words = '';
+    let late = false;
+    let report: Report | undefined;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, limit);
+    child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-LAST_WORDS)));
+    child.on('message', (message) => (report = message as Report));
+    child.on('error', (error) => (words += error.message));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      const why = late ? `it took longer than ${limit / 1000} s; a plugin may hang while it is imported` : `exit code ${code}${words && `: ${words.trim()}`}`;
+      resolve(report ?? { problems: [`the check did not get through: ${why}`], failed: [], notes: [], plugins: [], configFile: '', database: '' });
+    });
+    child.send(options);
+  });
+}

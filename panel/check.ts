@@ -1,0 +1,143 @@
+// A start that is none: everything that a start would find out, without its database, its ports and its core.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { messageOf } from '../kernel/errors/errors.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import { PluginError } from '../kernel/plugin/order.js';
+import { bootVariables } from './boot-settings.js';
+import { bootPanel } from './boot.js';
+import { type Chosen, choosePlugins } from './choose.js';
+import { type ConfigFile, DEFAULT_DATA_DIRECTORY, panelSection, type PluginEntry, readConfigFile } from './config-file.js';
+import { databaseName, folderProblem, pendingOf, ranIn, unknownOf } from './look.js';
+import { ConfigError, type Environment, readVariables } from './variables.js';
+
+export interface CheckOptions {
+  readonly env: Environment;
+  /** a plugin that the config file does not name yet: its reference, and its entry */
+  readonly add?: { readonly reference: string; readonly entry: PluginEntry } | undefined;
+  /** a plugin that is taken out of it */
+  readonly without?: string | undefined;
+  /** the data folder whose `plugins/` are used, where that is another one */
+  readonly pluginsOf?: string | undefined;
+}
+
+interface Listed {
+  readonly name: string;
+  readonly version: string;
+  readonly outside: boolean;
+}
+export interface Report {
+  /** what keeps the panel from starting, one sentence each */
+  readonly problems: readonly string[];
+  /** who would not run though it should, and why */
+  readonly failed: readonly (Listed & { readonly reason: string })[];
+  readonly notes: readonly string[];
+  /** those that would run */
+  readonly plugins: readonly Listed[];
+  readonly configFile: string;
+  readonly database: string;
+}
+
+/** Of others nothing is started: what they do then is their own business. */
+function unstarted(plugin: Plugin): Plugin {
+  if (!plugin.outside) return plugin;
+  const routes: Plugin['routes'] = (scope) => {
+    try {
+      // A listener of its own is declared in its start.
+      return plugin.routes(scope).filter(({ listener }) => listener !== plugin.name);
+    } catch (error) {
+      if (error instanceof PluginError) throw error;
+      return [];
+    }
+  };
+  return { ...plugin, routes, start: () => undefined, stop: () => undefined };
+}
+
+/** Boots what was chosen in a folder that is thrown away, on a database of its own. */
+async function rehearse(chosen: Chosen, env: Environment) {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-check-'));
+  const notes: string[] = [];
+  const { databaseUrl: _, ...panel } = chosen.file.panel;
+  try {
+    const kernel = await bootPanel({
+      plugins: chosen.plugins.map(unstarted),
+      leftOut: chosen.leftOut,
+      file: { ...chosen.file, panel },
+      env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: '' },
+      forCommand: true,
+      write: (line) => {
+        const { level, msg, variable } = JSON.parse(line) as { level: string; msg: string; variable?: string };
+        if (level === 'warn') notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
+      },
+    });
+    const states = kernel.plugins();
+    await kernel.stop('the check has ended');
+    return { states, notes: [...new Set(notes)], problems: [] };
+  } catch (error) {
+    return { states: [], notes, problems: error instanceof ConfigError ? error.problems : [messageOf(error)] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is said of the database, and whether it can be used. */
+async function lookAtDatabase(plugins: readonly Plugin[], address: string | undefined, directory: string) {
+  try {
+    const ran = await ranIn(address, directory);
+    if (!ran || ran.length === 0) return { notes: [`${databaseName(address, directory)} is empty: a start makes its tables`], problems: [] };
+    const pending = pendingOf(plugins, ran);
+    const unknown = unknownOf(plugins, ran);
+    return {
+      notes: [
+        ...(pending.length > 0 ? [`a start would migrate the database, after a copy of it where it is a file: ${pending.join(', ')}`] : []),
+        ...(unknown.length > 0 ? [`the database has migrations of a newer release, which this one does not know: ${unknown.join(', ')}`] : []),
+      ],
+      problems: [],
+    };
+  } catch (error) {
+    return { notes: [], problems: [messageOf(error)] };
+  }
+}
+
+function changed(file: ConfigFile, { add, without }: CheckOptions): ConfigFile {
+  const plugins = new Map([...file.plugins].filter(([key]) => key !== without));
+  if (add) plugins.set(add.reference, add.entry);
+  return { ...file, plugins };
+}
+
+/** Tells what a start would come upon; nothing of the panel's is changed, and one that runs is left alone. */
+export async function check(options: CheckOptions): Promise<Report> {
+  const { env, pluginsOf } = options;
+  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const file = changed(await readConfigFile(env), options);
+  const chosen = await choosePlugins(pluginsOf === undefined ? env : { ...env, WEIR_DATA_DIR: pluginsOf }, file);
+  const rehearsed = await rehearse(chosen, env);
+  // The address is the only setting that the rehearsal does without.
+  const wrong: string[] = [];
+  const { databaseUrl } = bootVariables;
+  const given = 'databaseUrl' in file.panel ? { databaseUrl: file.panel['databaseUrl'] } : {};
+  const address = readVariables('kernel', { databaseUrl }, env, wrong, { ...panelSection(file), values: given }).databaseUrl;
+  const runs = new Set(rehearsed.states.filter(({ state }) => state !== 'failed').map(({ name }) => name));
+  const database =
+    wrong.length > 0
+      ? { notes: [], problems: wrong }
+      : await lookAtDatabase(
+          chosen.plugins.filter(({ name }) => runs.has(name)),
+          address,
+          directory,
+        );
+  const folder = await folderProblem(directory);
+  // Whoever only goes along with what the file switches off is as it should be.
+  const along = new Set(chosen.leftOut.filter(({ outside }) => !outside).map(({ name }) => name));
+  const failed = rehearsed.states.filter(({ state }) => state === 'failed');
+  const listed = ({ name, version, outside }: Listed): Listed => ({ name, version, outside });
+  return {
+    problems: [...rehearsed.problems, ...(folder === undefined ? [] : [folder]), ...database.problems],
+    failed: failed.filter(({ name }) => !along.has(name)).map((state) => ({ ...listed(state), reason: state.reason })),
+    notes: [...rehearsed.notes, ...failed.filter(({ name }) => along.has(name)).map(({ reason }) => reason), ...database.notes],
+    plugins: rehearsed.states.filter(({ state }) => state !== 'failed').map(listed),
+    configFile: file.path,
+    database: wrong.length > 0 ? '' : databaseName(address, directory),
+  };
+}

@@ -1,0 +1,135 @@
+// `weir check`: a start that is none, with real processes where it matters.
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { check, type Report } from '../../panel/check.js';
+import { checkApart } from '../../panel/check-apart.js';
+import { ranIn } from '../../panel/look.js';
+import { PanelProcess } from '../harness/panel-process.js';
+import { weirCommand } from '../harness/weir-command.js';
+import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+
+const env = { WEIR_ENGINE_BIN: '/nowhere/core' };
+const looked = (folder: string, more: Readonly<Record<string, string>> = {}): Promise<Report> => check({ env: { WEIR_DATA_DIR: folder, ...more } });
+
+/** Every file of a folder with what would show that somebody wrote to it. The index of SQLite's log is what readers share, too. */
+async function picture(folder: string): Promise<string[]> {
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => !path.endsWith('-shm'));
+  const files = await Promise.all(paths.sort().map(async (path) => ({ path, ...(await stat(join(folder, path))) })));
+  return files.map(({ path, size, mtimeMs, ino }) => `${path} ${size} ${mtimeMs} ${ino}`);
+}
+
+test('beside a panel that runs, after its end, after a crash and before the first start: good, and nothing is changed', async (t) => {
+  const folder = await folderOf(t);
+  const fresh = await weirCommand(folder, ['check'], env);
+  t.deepEqual([fresh.code, fresh.complained], [0, '']);
+  t.regex(fresh.said, /is empty: a start makes its tables\nall is well: the panel would start\n$/);
+  t.deepEqual(await readdir(folder), []);
+
+  const panel = await PanelProcess.start({ dataDirectory: folder, env });
+  t.teardown(() => panel.kill('SIGKILL'));
+  const ran = await ranIn(undefined, folder);
+  const beside = await weirCommand(folder, ['check'], env);
+  t.deepEqual([beside.code, beside.complained], [0, '']);
+  t.false(beside.said.includes('note'), beside.said);
+  t.deepEqual(await ranIn(undefined, folder), ran);
+  t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const ending = signal === 'SIGTERM' ? panel : await PanelProcess.start({ dataDirectory: folder, env, anonymous: true });
+    await ending.kill(signal);
+    const before = await picture(folder);
+    const { code, said } = await weirCommand(folder, ['check'], env);
+    t.is(code, 0, said);
+    t.deepEqual(await picture(folder), before, signal);
+  }
+});
+
+test('everything that is wrong is said at once, on standard error, with code 1; secrets are not', async (t) => {
+  const folder = await folderOf(t);
+  await stranger(folder, 'broken', "throw new Error('not today');");
+  await writeFiles(folder, {
+    'weir.json': { prot: 1, plugins: { 'path:broken': true, clients: false, nosuch: true, realtime: { config: { loud: 1 } } } },
+  });
+  const wrong = { WEIR_PANEL_PORT: 'abc', WEIR_TLS_CERT: '/nowhere', WEIR_DATABASE_URL: 'mysql://ada:hunter2@127.0.0.1:1/weir' };
+  const { code, said, complained } = await weirCommand(folder, ['check'], wrong);
+  t.is(code, 1);
+  for (const part of [
+    'the panel would not start:',
+    'prot in ',
+    'there is no plugin nosuch',
+    'the panel does not start without the plugin clients',
+    'plugins.realtime.config.loud in ',
+    'WEIR_PANEL_PORT must be a number',
+    'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not',
+    'the database weir on 127.0.0.1:1 cannot be opened: ',
+  ])
+    t.true(complained.includes(part), `${part} in: ${complained}`);
+  t.false(`${said}${complained}`.includes('hunter2'));
+  t.deepEqual((await readdir(folder)).sort(), ['broken', 'weir.json']);
+});
+
+test('who would be left out is told with the reason; what goes along with one that is off is only noted', async (t) => {
+  const folder = await folderOf(t);
+  const started = "start: () => { throw new Error('a check started it'); }, stop: () => { throw new Error('a check stopped it'); }";
+  const stray = "routes: () => [route({ method: 'GET', path: '/panel/api/clients/mine', doc: 'x', reply: message(), handle: () => 'x' })]";
+  await stranger(folder, 'fine', source('fine', started));
+  await stranger(folder, 'stray', source('stray', stray, 'route, message'));
+  await stranger(folder, 'broken', "throw new Error('not today');");
+  await stranger(folder, 'sql', source('sql', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_sql_a (b INTEGER', 'nonsense'] }]"));
+  await stranger(folder, 'old', source('old'), { weir: { api: 0 } });
+  const paths = ['path:fine', 'path:stray', 'path:broken', 'path:sql', 'path:old'];
+  await writeFiles(folder, { 'weir.json': { plugins: { ...Object.fromEntries(paths.map((path) => [path, true])), 'sub-links': false, subscription: false } } });
+  const report = await looked(folder, { WEIR_NOBODY_READS_THIS: '1' });
+  t.deepEqual(report.problems, []);
+  t.deepEqual(
+    report.plugins.filter(({ outside }) => outside),
+    [{ name: 'fine', version: '1.2.3', outside: true }],
+  );
+  t.deepEqual(report.failed.map(({ name }) => name).sort(), ['broken', 'path:old', 'sql', 'stray']);
+  const reasons = report.failed.map(({ reason }) => reason).join('\n');
+  for (const part of ['not today', 'kernel contract 0', 'migration 1 of plugin sql failed', 'plugin stray declares a route at a path of others'])
+    t.true(reasons.includes(part), `${part} in: ${reasons}`);
+  t.true(
+    report.notes.some((note) => note.startsWith('WEIR_NOBODY_READS_THIS: no plugin that is on knows this variable')),
+    report.notes.join(),
+  );
+});
+
+test('pending migrations are told and not run; those of a newer release are told too', async (t) => {
+  const folder = await folderOf(t);
+  const panel = await PanelProcess.start({ dataDirectory: folder, env });
+  await panel.kill('SIGTERM');
+  const before = await ranIn(undefined, folder);
+  const one = "{ name: '0001-drops', up: () => ['CREATE TABLE x_well_drops (a INTEGER)'] }";
+  await stranger(folder, 'well', source('well', `migrations: [${one}]`));
+  await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
+  const report = await looked(folder);
+  t.deepEqual([report.problems, report.failed], [[], []]);
+  t.true(report.notes.includes('a start would migrate the database, after a copy of it where it is a file: well/0001-drops'), report.notes.join());
+  t.deepEqual(await ranIn(undefined, folder), before);
+
+  await (await PanelProcess.start({ dataDirectory: folder, env, anonymous: true })).kill('SIGTERM');
+  await stranger(folder, 'well', source('well'));
+  t.true((await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) => note.endsWith('this one does not know: well/0001-drops')));
+});
+
+test('a plugin that hangs or ends the process while it is imported does so in the process of the check', async (t) => {
+  const folder = await folderOf(t);
+  await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } } });
+  for (const [module, said] of [
+    ['for (;;);', /^the check did not get through: it took longer than 5 s; a plugin may hang/],
+    ["console.error('bye'); process.exit(7);", /^the check did not get through: exit code 7: bye$/],
+  ] as const) {
+    await stranger(folder, 'oddity', module);
+    const { problems } = await checkApart({ env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder } }, 5_000);
+    t.is(problems.length, 1);
+    t.regex(problems[0] ?? '', said);
+  }
+});
+
+test('a data folder that is none, or that is of no use to who asks, is a problem', async (t) => {
+  const folder = await folderOf(t);
+  await writeFiles(folder, { file: 'x' });
+  t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [`the data folder ${join(folder, 'file')} is no folder; set WEIR_DATA_DIR to one`]);
+});
