@@ -10,6 +10,7 @@ import { asOutside } from '../../panel/outside.js';
 import type { Clock } from '../../kernel/jobs/clock.js';
 import { PluginError } from '../../kernel/plugin/order.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
+import type { Limits } from '../../kernel/plugin/within.js';
 import { environmentOf, PanelApi } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 
@@ -26,6 +27,8 @@ export interface PanelOptions {
   readonly partial?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** how many ms others wait for a plugin that hangs; tests have less patience than a panel */
+  readonly limits?: Partial<Limits>;
   /** a folder that outlives the panel, for tests of restarts */
   readonly dataDirectory?: string;
 }
@@ -60,7 +63,8 @@ export class TestPanel extends PanelApi {
     const log: string[] = [];
     const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
     const plugins = [...builtIn, ...replaced.values(), ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name))];
-    const kernel = await bootPanel({ plugins, env, write: (line) => void log.push(line), strict: true, ...(options.clock && { clock: options.clock }) });
+    const { clock, limits } = options;
+    const kernel = await bootPanel({ plugins, env, write: (line) => void log.push(line), strict: true, ...(clock && { clock }), ...(limits && { limits }) });
     const failed = kernel.plugins().find(({ state }) => state === 'failed');
     if (failed && !options.partial) {
       await kernel.stop('a plugin is left out');
