@@ -42,6 +42,9 @@ test('a facade shows methods, fields and inherited methods of what is behind it'
   t.deepEqual([facade.level, facade.double], [2, 4]);
   t.is(facade.raise, facade.raise);
   t.true(facade instanceof Api);
+  t.deepEqual(['raise' in facade, 'lower' in facade], [true, false]);
+  t.throws(() => (facade.level = 9), { instanceOf: TypeError }, 'nobody changes another plugin from outside');
+  t.is(facade.level, 2);
 });
 
 test('a frozen object can be provided', (t) => {

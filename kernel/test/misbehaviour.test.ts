@@ -3,6 +3,7 @@ import test from 'ava';
 import {
   after,
   choose,
+  command,
   composeReadyLine,
   defineErrors,
   draft,
@@ -266,6 +267,16 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
   ],
   ['a start that hangs', { start: never }, /^plugin bad did not start: its start took longer than 0.2 s$/],
   ['commands', { commands: crash }, /^plugin bad cannot offer its commands: weeds$/],
+  [
+    'a command of others',
+    { commands: () => [command({ name: 'farm plough', about: 'x', run: () => undefined })] },
+    /^the command farm plough is declared by a-farm and by bad$/,
+  ],
+  [
+    'the name of a command',
+    { commands: () => [command({ name: 'Bad!', about: 'x', run: () => undefined })] },
+    /^plugin bad declares a command "Bad!"; a name is words of lower-case letters/,
+  ],
   ['routes', { routes: crash }, /^plugin bad cannot serve its routes: weeds$/],
   [
     'a path',
@@ -288,6 +299,7 @@ for (const [step, part, said] of steps) {
       start: () => void story.push('start'),
       stop: () => void story.push('stop'),
       routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'well' })],
+      commands: () => [command({ name: 'farm plough', about: 'x', run: () => undefined })],
     });
     const bad = {
       ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }),

@@ -5,6 +5,7 @@ import {
   custom,
   inspect,
   int,
+  issuesAt,
   jsonObject,
   list,
   mapOf,
@@ -135,4 +136,11 @@ test('limits of joi hold through the types', (t) => {
   t.true(refused(list(int()), [1, undefined]));
   t.is(look(custom<string>(Joi.string().uppercase()), 'ABC'), 'ABC');
   t.deepEqual(look(anything(), { any: ['thing'] }), { any: ['thing'] });
+});
+
+test('what is wrong with a part is told at its place in the whole', (t) => {
+  const result = inspect(shape({ size: int() }), { size: 'x' });
+  t.deepEqual(issuesAt('hat', result), [{ path: 'hat.size', message: 'hat.size must be a number' }]);
+  t.deepEqual(issuesAt('hat', inspect(int(), 'x')), [{ path: 'hat', message: 'hat: it must be a number' }]);
+  t.deepEqual(issuesAt('hat', inspect(int(), 1)), []);
 });

@@ -138,6 +138,18 @@ test('errors of a plugin and of the network harm nobody else', async (t) => {
   t.is((await world.call('/me', { headers: { cookie } })).status, 200);
 });
 
+test('a plugin that is closed after its faults takes no connection over', async (t) => {
+  const { cookie, connections, call } = await boot(t, () => {
+    throw new Error('a bug');
+  });
+  for (let i = 0; i < 20; i++) await isClosed(call('/echo', { cookie }));
+  const late = call('/echo', { cookie });
+  await isClosed(late);
+  t.is(late.status, 503);
+  t.regex(late.text, /the plugin echo is switched off after repeated faults/);
+  t.is(connections.length, 0);
+});
+
 test('a stop ends what is open', async (t) => {
   const { world, cookie, connections, call } = await boot(t);
   const caller = call('/echo', { cookie });
