@@ -51,9 +51,9 @@ export interface KernelOptions {
   readonly strict?: boolean | undefined;
 }
 
-/** How long a stop waits for the events of one plugin, and for its own end. */
-const EVENTS_LIMIT_MS = 2_000;
-const STOP_LIMIT_MS = 8_000;
+/** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
+const EVENTS_LIMIT_MS = 1_000;
+const STOP_LIMIT_MS = { essential: 8_000, other: 2_000 };
 
 type Parts = Readonly<{
   log: Log;
@@ -229,8 +229,7 @@ export class Kernel {
 
   async #shutDown(reason: string): Promise<void> {
     this.log.info('stopping', { reason });
-    await this.listeners.close();
-    await this.#schedule.stop();
+    await Promise.all([this.listeners.close(), this.#schedule.stop()]);
     if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason });
     this.#parts.stopping.abort();
     await this.#stopPlugins(this.#parts.instances);
@@ -240,13 +239,16 @@ export class Kernel {
     this.log.info('stopped', { reason });
   }
 
+  /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */
   async #stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
-    for (const instance of [...instances].reverse()) {
-      // One that hangs must not keep the others, and the database, from an orderly end.
+    const end = async (instance: PluginInstance) => {
       await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) => instance.fault('stop', error));
-      await within(STOP_LIMIT_MS, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
+      const limit = STOP_LIMIT_MS[instance.essential ? 'essential' : 'other'];
+      await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
       await instance.dispose();
-    }
+    };
+    await Promise.all(instances.filter(({ outside }) => outside).map(end));
+    for (const instance of instances.filter(({ outside }) => !outside).reverse()) await end(instance);
   }
 
   /** No job is under way and all queues of events are empty. For tests. */

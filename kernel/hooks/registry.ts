@@ -2,6 +2,7 @@
 // its plugin still takes part. Plugins never hold a tapable object.
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
+import { beforeKernelStop } from '../lifecycle.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
@@ -117,7 +118,8 @@ export class HookRegistry extends Hooks {
     const where = `${hook.id} of ${tapper.name}`;
     const at = { name: tapper.name, stage: options.stage ?? 0 };
     const plain = fn as (...args: unknown[]) => unknown;
-    const limit = this.#limits[hook.kind === 'event' ? 'event' : 'tap'];
+    // At a stop there is less time, for all of them together.
+    const limit = this.#limits[hook.kind === 'event' ? 'event' : hook.id === beforeKernelStop.id ? 'job' : 'tap'];
     const call = (...args: unknown[]): unknown => {
       const done = plain(...args);
       return done instanceof Promise && !tapper.essential ? within(limit, where, () => done) : done;

@@ -6,7 +6,7 @@ import { PluginError } from './order.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;
-  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
+  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown>; readonly outside: boolean })[] = [];
   readonly #tables = new Map<string, string>();
 
   /** `own` is what the kernel itself provides. */
@@ -14,8 +14,11 @@ export class Wiring {
     this.#provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
   }
 
+  /** Those from outside come last, so that they are never the first of a list, nor take a name from what is built in. */
   readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] =>
-    this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
+    this.#added
+      .filter((e) => e.point.owner === point.owner && e.point.name === point.name)
+      .sort((a, b) => Number(a.outside) - Number(b.outside)) as unknown as Extended<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -34,7 +37,7 @@ export class Wiring {
     for (const { point, value } of plugin.extends(instance.scope)) {
       const problem = point.problem?.(value as never, plugin);
       if (problem) throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
-      this.#added.push({ point, plugin: name, value, fault: (where, error) => instance.fault(where, error) });
+      this.#added.push({ point, plugin: name, outside: instance.outside, value, fault: (where, error) => instance.fault(where, error) });
     }
   }
 

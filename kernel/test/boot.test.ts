@@ -181,7 +181,7 @@ test('a plugin that fails or hangs at its stop does not keep the others from the
   inner.hooks?.emit(called, 1);
   await world.kernel.stop('test');
   t.deepEqual(story, ['hangs', 'good']);
-  t.regex(world.faults().join('\n'), /stop: the events took longer than 2 s\nstop: no/);
+  t.regex(world.faults().join('\n'), /stop: the events took longer than 1 s\nstop: no/);
 });
 
 test('events of before the stop are delivered before it', async (t) => {

@@ -2,6 +2,7 @@
 import test from 'ava';
 import {
   after,
+  beforeKernelStop,
   choose,
   command,
   composeReadyLine,
@@ -326,6 +327,23 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
   t.deepEqual(
     world.faults().map((fault) => fault.split(':')[0]),
     ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad'],
+  );
+});
+
+test('those from outside are asked to stop all at once: one that hangs does not use up the time of the next', async (t) => {
+  const faultsSeen: number[] = [];
+  const hanging = (name: string) => ({ ...bare(name, { stop: () => (faultsSeen.push(world.faults().length), never()) }), outside: true });
+  const world = await World.boot([hanging('bad'), bare('good'), hanging('worse')]);
+  await world[Symbol.asyncDispose]();
+  t.deepEqual(faultsSeen, [0, 0]);
+});
+
+test('at a stop nobody waits for a guard as long as elsewhere', async (t) => {
+  const world = await World.boot([bare('bad', { hooks: () => [tap(beforeKernelStop, never)] })], { limits: { tap: 3_600_000, job: 20 } });
+  await world[Symbol.asyncDispose]();
+  t.deepEqual(
+    world.faults().map((fault) => fault.replace(/ took longer.*/, '')),
+    ['kernel/beforeKernelStop of bad: kernel/beforeKernelStop of bad'],
   );
 });
 
