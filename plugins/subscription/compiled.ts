@@ -58,12 +58,17 @@ export class Compiled {
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     const { timeLocation } = this.#settings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
-    this.prefixes = new Map(
-      this.formats.flatMap((format): [string, Format][] => {
-        const prefix = format.prefix();
-        return prefix === undefined ? [] : [[prefix, format]];
-      }),
-    );
+    this.prefixes = new Map();
+    for (const format of this.formats) {
+      const prefix = format.prefix();
+      // The first of two at one path has it.
+      if (prefix !== undefined && !this.prefixes.has(prefix)) this.prefixes.set(prefix, format);
+    }
+  }
+
+  /** Where the format is served; undefined while it is off, or another one is there. */
+  prefixOf(format: Format): string | undefined {
+    return [...this.prefixes].find(([, served]) => served === format)?.[0];
   }
 
   async inbound(inbound: Inbound): Promise<void> {

@@ -77,7 +77,7 @@ export class Lanes {
         method: 'GET',
         listener: 'subscription',
         auth: 'anyone',
-        path: () => `${format.prefix() ?? `/off/${format.name}/`}{subid}`,
+        path: () => `${this.#compiled.prefixOf(format) ?? `/off/${format.name}/`}{subid}`,
         doc: `Subscription in the format ${format.name}.`,
         params: shape({ subid: word() }),
         reply: raw(),

@@ -46,6 +46,20 @@ test('one without words for an entry leaves it out', async (t) => {
   t.is(await answer.text(), 'trojan');
 });
 
+test('one from outside takes no path of what is built in', async (t) => {
+  let prefix = '/oven/';
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ prefix: () => prefix })] });
+  const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
+  const ready = panel.log.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === 'ready');
+  t.true(String(ready?.['subUrl']).endsWith(subPath));
+  const ada = await panel.addClient('ada', [await panel.addInbound()]);
+  prefix = subPath;
+  t.true((await panel.call('/panel/api/setting/update', { body: { subTitle: 'x' } })).body.success);
+  t.not(await (await fetch(`${panel.subscriptionUrl}${subPath}${ada.subId}`)).text(), 'entry');
+  t.is((await fetch(`${panel.subscriptionUrl}/oven/${ada.subId}`)).status, 404);
+  t.false(panel.log.some((line) => line.includes('plugin fault')));
+});
+
 test('one from outside bears the name of its plugin', async (t) => {
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ name: 'links' })] }), {
     message: /^plugin oven cannot add to subscription\/Formats: the format links must be called oven or oven\.…/,
