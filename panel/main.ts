@@ -1,6 +1,6 @@
 // The panel's process: boots, tells where it is, ends on a signal.
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel, KernelOptions } from '../kernel/kernel.js';
 import { createLog } from '../kernel/log/log.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { bootPanel } from './boot.js';
@@ -10,7 +10,8 @@ import { ConfigError } from './variables.js';
 
 const STOP_LIMIT_MS = 9_500;
 
-export async function main(): Promise<void> {
+/** `limits` are for tests, which do not wait as long. */
+export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}): Promise<void> {
   const readable = Boolean(process.stdout.isTTY);
   const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
   let kernel: Kernel | undefined;
@@ -41,7 +42,7 @@ export async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   try {
-    kernel = await bootPanel({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, readable });
+    kernel = await bootPanel({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, limits, readable });
   } catch (error) {
     const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });

@@ -1,5 +1,7 @@
 // The panel as a process of its own, without the set-up that `npm start` does first. It ends with the process that started it.
+import type { Limits } from '../../kernel/plugin/within.js';
 import { main } from '../../panel/main.js';
 
 process.stdin.resume().on('end', () => process.kill(process.pid, 'SIGTERM'));
-await main();
+// How long others wait for a plugin, as JSON; the panel itself has no such variable.
+await main({ limits: JSON.parse(process.env['TEST_PANEL_LIMITS'] ?? '{}') as Partial<Limits> });
