@@ -4,6 +4,8 @@ import { event, guard } from '../../kernel/index.js';
 /** Before a login is checked; a tap refuses to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
 /** After every attempt to log in; `reason` is empty when it worked. */
+/** The `reason` of an attempt that was not even looked at, for there were too many before. */
+export const BLOCKED = 'too many failed attempts';
 export const loginAttempted = event<{
   readonly attempts: readonly { readonly username: string; readonly ip: string; readonly ok: boolean; readonly reason: string }[];
 }>('access/loginAttempted');

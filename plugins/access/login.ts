@@ -2,7 +2,7 @@
 import { type Hooks, CSRF_COOKIE, isSameOrigin, PanelError, type RequestInfo, requireCsrf, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
 import type { Admin, Admins } from './admins.js';
 import type { Attempts } from './attempts.js';
-import { beforeLogin, loginAttempted } from './contract.js';
+import { beforeLogin, BLOCKED, loginAttempted } from './contract.js';
 import { errors } from './errors.js';
 import type { TwoFactor } from './two-factor.js';
 
@@ -50,7 +50,7 @@ export class Login {
       throw errors.WRONG_LOGIN();
     };
     const admin = await this.#attempts.run({ ip, username, signal }, check).catch((error: unknown) => {
-      if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = 'too many failed attempts';
+      if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = BLOCKED;
       if (reason !== '') this.#report(username, ip, false, reason);
       throw error;
     });

@@ -1,0 +1,35 @@
+import { bool, definePlugin, extend, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
+import { BLOCKED, loginAttempted } from '../access/contract.js';
+import { coreStateChanged } from '../engine/contract.js';
+import { SettingGroups, Settings } from '../settings/contract.js';
+import { clientDepleted } from '../traffic/contract.js';
+import { Notifier } from './notifier.js';
+import { notificationSettings } from './settings.js';
+import { coreState, depleted } from './texts.js';
+
+export default definePlugin({
+  name: 'notifications',
+  version: '0.1.0',
+  api: 1,
+  about: 'Tells people what happens, over the channels that other plugins add.',
+  uses: { settings: Settings },
+  services: { notifier: singleton(Notifier) },
+  extends: () => [extend(SettingGroups, { group: notificationSettings })],
+  hooks: ({ notifier }) => [
+    tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
+    tap(coreStateChanged, (change) => notifier.tell(coreState(change))),
+    tap(loginAttempted, ({ attempts }) => {
+      for (const { ip, username, reason } of attempts) if (reason === BLOCKED) notifier.loginBlocked(ip, username);
+    }),
+  ],
+  routes: ({ notifier }) => [
+    route({
+      method: 'POST',
+      path: '/panel/api/notifications/test',
+      doc: 'Sends a test over every channel that is on, once, and tells how that went.',
+      reply: payload(list(shape({ channel: text(), plugin: text(), delivered: bool(), reason: text() }))),
+      handle: () => notifier.test(),
+    }),
+  ],
+  start: ({ notifier }) => notifier.start(),
+});

@@ -1,0 +1,86 @@
+// The way to one channel: bounded, one notification after another, so that a slow channel delays nobody but itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Extended, type Log, messageOf } from '../../kernel/index.js';
+import type { Channel, Notification } from './contract.js';
+
+const MOST_WAITING = 100;
+export const ATTEMPT_LIMIT_MS = 10_000;
+/** Between the attempts. */
+const PAUSES_MS = [1_000, 15_000];
+
+export class Lane {
+  readonly plugin: string;
+  readonly name: string;
+  readonly #channel: Channel;
+  readonly #fault: Extended<Channel>['fault'];
+  readonly #log: Log;
+  readonly #stop: AbortSignal;
+  readonly #waiting: Notification[] = [];
+  #running: Promise<void> | undefined;
+  #lost = 0;
+
+  constructor({ plugin, value, fault }: Extended<Channel>, log: Log, stop: AbortSignal) {
+    this.plugin = plugin;
+    this.name = value.name;
+    this.#channel = value;
+    this.#fault = fault;
+    this.#log = log;
+    this.#stop = stop;
+  }
+
+  isOn(): boolean {
+    try {
+      return this.#channel.isOn() === true;
+    } catch (error) {
+      this.#fault(`isOn of the channel ${this.name}`, error);
+      return false;
+    }
+  }
+
+  /** Returns at once. */
+  push(notification: Notification): void {
+    if (!this.isOn()) return;
+    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(notification);
+    else if (this.#lost++ === 0) this.#log.warn('a channel is behind; notifications to it are lost', { channel: this.name, of: this.plugin });
+    this.#running ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    for (let next = this.#waiting.shift(); next && !this.#stop.aborted; next = this.#waiting.shift()) {
+      // What is wrong is mostly the network or the other side, so it is no fault of the plugin.
+      await this.#deliver(next).catch((error: unknown) =>
+        this.#log.warn('a notification could not be delivered', { channel: this.name, of: this.plugin, event: next?.event, reason: messageOf(error) }),
+      );
+    }
+    if (this.#lost > 0) this.#log.warn('a channel caught up', { channel: this.name, of: this.plugin, lost: this.#lost });
+    this.#lost = 0;
+    this.#running = undefined;
+  }
+
+  async #deliver(notification: Notification): Promise<void> {
+    for (const pause of [...PAUSES_MS, undefined]) {
+      try {
+        return await this.attempt(notification);
+      } catch (error) {
+        if (pause === undefined || this.#stop.aborted) throw error;
+        await sleep(pause, undefined, { signal: this.#stop });
+      }
+    }
+  }
+
+  /** Once; rejects when it was not delivered in time. */
+  async attempt(notification: Notification): Promise<void> {
+    const late = new AbortController();
+    const signal = AbortSignal.any([this.#stop, late.signal]);
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      timer = setTimeout(() => late.abort(new Error(`the channel took longer than ${ATTEMPT_LIMIT_MS / 1000} s`)), ATTEMPT_LIMIT_MS);
+    });
+    try {
+      await Promise.race([this.#channel.send(notification, signal), over]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

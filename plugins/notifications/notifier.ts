@@ -1,0 +1,82 @@
+// Who is told what: every channel that is on, of the events that an admin wants to hear of.
+import { randomUUID } from 'node:crypto';
+import { type Clock, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import type { SettingsApi } from '../settings/contract.js';
+import { Channels, type Notification } from './contract.js';
+import { Lane } from './lane.js';
+import { type EventName, notificationSettings } from './settings.js';
+import { blocked } from './texts.js';
+
+/** An address that goes on guessing is told of once in this time. */
+const QUIET_MS = 15 * 60_000;
+const MOST_ADDRESSES = 1_000;
+
+export interface Outcome {
+  readonly channel: string;
+  readonly plugin: string;
+  readonly delivered: boolean;
+  /** empty when it was delivered */
+  readonly reason: string;
+}
+
+export class Notifier {
+  readonly #settings: SettingsApi;
+  readonly #extensions: PluginContext['extensions'];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #signal: AbortSignal;
+  /** when an address was last told of */
+  readonly #told = new Map<string, number>();
+  #lanes: readonly Lane[] = [];
+
+  constructor({
+    settings,
+    extensions,
+    clock,
+    log,
+    signal,
+  }: { settings: SettingsApi; extensions: PluginContext['extensions']; clock: Clock; log: Log; signal: AbortSignal }) {
+    this.#settings = settings;
+    this.#extensions = extensions;
+    this.#clock = clock;
+    this.#log = log;
+    this.#signal = signal;
+  }
+
+  start(): void {
+    this.#lanes = this.#extensions(Channels).map((entry) => new Lane(entry, this.#log, this.#signal));
+  }
+
+  tell(told: Omit<Notification, 'id' | 'at'> & { readonly event: EventName }): void {
+    if (!this.#settings.read(notificationSettings).notificationEvents.includes(told.event)) return;
+    const notification = this.#make(told);
+    for (const lane of this.#lanes) lane.push(notification);
+  }
+
+  loginBlocked(ip: string, username: string): void {
+    const now = this.#clock.now();
+    if ((this.#told.get(ip) ?? -QUIET_MS) > now - QUIET_MS) return;
+    this.#told.delete(ip);
+    this.#told.set(ip, now);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > MOST_ADDRESSES && oldest !== undefined) this.#told.delete(oldest);
+    this.tell(blocked(ip, username));
+  }
+
+  /** One attempt over every channel that is on, past those that wait. */
+  async test(): Promise<Outcome[]> {
+    const notification = this.#make({ event: 'test', text: 'this is a test', data: {} });
+    const attempt = async (lane: Lane): Promise<Outcome> => {
+      const reason = await lane.attempt(notification).then(
+        () => '',
+        (error: unknown) => messageOf(error) || 'it said no reason',
+      );
+      return { channel: lane.name, plugin: lane.plugin, delivered: reason === '', reason };
+    };
+    return Promise.all(this.#lanes.filter((lane) => lane.isOn()).map(attempt));
+  }
+
+  #make(told: Omit<Notification, 'id' | 'at'>): Notification {
+    return { id: randomUUID(), at: this.#clock.now(), ...told };
+  }
+}

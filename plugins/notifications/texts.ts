@@ -1,0 +1,41 @@
+// What is said of each event.
+import type { Notification } from './contract.js';
+import type { EventName } from './settings.js';
+
+type Told = Pick<Notification, 'text' | 'data'> & { readonly event: EventName };
+
+interface Depleted {
+  readonly email: string;
+  readonly cause: 'quota' | 'expiry';
+}
+/** So many are named; the data has all of them. */
+const NAMED = 5;
+
+export function depleted(clients: readonly Depleted[]): Told {
+  const names = clients.slice(0, NAMED).map(({ email, cause }) => `${email} (${cause})`);
+  if (clients.length > NAMED) names.push(`${clients.length - NAMED} more`);
+  return {
+    event: 'clientDepleted',
+    text: `reached a limit and switched off: ${names.join(', ')}`,
+    data: { clients: clients.map(({ email, cause }) => ({ email, cause })) },
+  };
+}
+
+interface StateChange {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+const STATES: Readonly<Record<string, string>> = { running: 'the core runs', stop: 'the core is stopped', error: 'the core failed and is tried again' };
+
+export const coreState = ({ from, to, reason }: StateChange): Told => ({
+  event: 'coreStateChanged',
+  text: `${STATES[to] ?? `the core is in the state ${to}`}${reason && `: ${reason}`}`,
+  data: { from, to, reason },
+});
+
+export const blocked = (ip: string, username: string): Told => ({
+  event: 'loginBlocked',
+  text: `logins from ${ip} are blocked for a while after too many failed attempts, the last as ${JSON.stringify(username)}`,
+  data: { ip, username },
+});
