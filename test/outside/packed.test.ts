@@ -1,6 +1,9 @@
 // The examples as strangers have them: built and packed as packages of their own, outside the source tree, booted by the program.
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, symlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -54,10 +57,21 @@ test('the examples, packed and installed into the data folder, run in a panel; o
     surge.files.filter((path) => path.endsWith('.js')),
     ['dist/index.js', 'dist/surge.js'],
   );
+  const channel = await pack(t, 'acme-callbacks', modules);
+  t.deepEqual(
+    channel.files.filter((path) => path.endsWith('.js')),
+    ['dist/index.js', 'dist/post.js'],
+  );
   const broken = await stranger(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
     'weir.json': {
-      plugins: { 'npm:weir-plugin-hello': true, 'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } }, 'npm:weir-plugin-surge-list': true, [broken]: true },
+      plugins: {
+        'npm:weir-plugin-hello': true,
+        'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } },
+        'npm:weir-plugin-surge-list': true,
+        'npm:weir-plugin-acme-callbacks': true,
+        [broken]: true,
+      },
     },
   });
 
@@ -69,12 +83,24 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   const settings = await panel.get<Record<string, string>>('/panel/api/setting/all', { method: 'POST' });
   const list = await fetch(`${new URL(panel.ready.subUrl).origin}${settings['surge-list.path']}${subId}`);
   t.regex(await list.text(), /^test-ada.* = vmess, 127\.0\.0\.1, \d+, username=/);
+  const heard: string[] = [];
+  const receiver = createServer((request, response) => {
+    heard.push(String(request.headers['webhook-signature']));
+    response.writeHead(204).end();
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => receiver.close());
+  await once(receiver, 'listening');
+  const callbacks = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, secret: `whsec_${Buffer.alloc(24).toString('base64')}` };
+  await panel.call('/panel/api/setting/update', { body: { 'acme-callbacks.url': callbacks.url, 'acme-callbacks.secret': callbacks.secret } });
+  t.like(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [{ channel: 'acme-callbacks', delivered: true, reason: '' }]);
+  t.regex(heard.join(), /^v1,[\w+/]{43}=$/);
   const plugins = await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>('/panel/api/system/plugins');
   const outside = plugins.filter((plugin) => plugin.outside);
   const reason = `the plugin broken (${broken}) failed while it was imported: not today; update it, or leave it out`;
   t.deepEqual(
     outside.map(({ name, version, state, reason: why }) => [name, version, state, why]),
     [
+      ['acme-callbacks', '1.0.0', 'running', ''],
       ['acme-tally', '0.3.0', 'running', ''],
       ['hello', '1.0.0', 'running', ''],
       ['surge-list', '1.0.0', 'running', ''],

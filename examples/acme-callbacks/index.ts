@@ -1,0 +1,37 @@
+import { definePlugin, extend, text } from 'weir/kernel';
+import { Channels } from 'weir/plugins/notifications';
+import { setting, SettingGroups, Settings } from 'weir/plugins/settings';
+import { post } from './post.js';
+
+const settings = {
+  'acme-callbacks.url': setting(
+    text().pattern(/^(?:https?:\/\/[^\s/]+\S*)?$/, 'address that begins with http:// or https://'),
+    '',
+    'where notifications are sent',
+  ),
+  'acme-callbacks.secret': setting(
+    text().pattern(/^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2})?$/, 'whsec_ and 24 to 64 random bytes in base64'),
+    '',
+    'what they are signed with',
+    { secret: true },
+  ),
+} as const;
+
+export default definePlugin({
+  name: 'acme-callbacks',
+  version: '1.0.0',
+  api: 1,
+  about: 'Sends notifications as signed JSON to an address.',
+  uses: { settings: Settings },
+  extends: ({ settings: live }) => {
+    const target = () => ({ url: live.read(settings)['acme-callbacks.url'], secret: live.read(settings)['acme-callbacks.secret'] });
+    return [
+      extend(SettingGroups, { group: settings }),
+      extend(Channels, {
+        name: 'acme-callbacks',
+        isOn: () => target().url !== '' && target().secret !== '',
+        send: (notification, signal) => post(target(), notification, signal),
+      }),
+    ];
+  },
+});
