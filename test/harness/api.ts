@@ -4,7 +4,7 @@ export interface Answer<T = unknown> {
   readonly headers: Headers;
   readonly text: string;
   /** the envelope */
-  readonly body: { readonly success: boolean; readonly msg: string; readonly obj: T; readonly code?: string };
+  readonly body: { readonly success: boolean; readonly msg: string; readonly obj: T; readonly code?: string; readonly requestId?: string };
 }
 export interface CallOptions {
   readonly method?: string;
@@ -15,6 +15,9 @@ export interface CallOptions {
   /** neither cookie nor token */
   readonly anonymous?: boolean;
 }
+
+/** One line of a panel's log. */
+export type Told = Readonly<Record<string, unknown>> & { readonly msg: string; readonly error?: { readonly message: string } };
 
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const;
 
@@ -70,12 +73,22 @@ export abstract class PanelApi {
     };
   }
 
-  /** The `obj` of a call that must succeed. */
+  /** The `obj` of a call that must succeed. Why one failed within is in the error, as the panel's log has it. */
   async get<T>(path: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.call<T>(path, options);
-    if (!answer.body.success) throw new Error(`${path}: ${answer.status} ${answer.text}`);
-    return answer.body.obj;
+    if (answer.body.success) return answer.body.obj;
+    const { requestId = '' } = answer.body;
+    const why = this.told().find((line) => requestId !== '' && line['requestId'] === requestId && line.error);
+    throw new Error(`${path}: ${answer.status} ${answer.text}${why ? `; the log says: ${why.error?.message}` : ''}`);
   }
+
+  /** What plugins did wrong so far, each as `plugin, where: what`. */
+  get faults(): readonly string[] {
+    return this.told().flatMap(({ msg, plugin, where, error }) => (msg === 'plugin fault' ? [`${String(plugin)}, ${String(where)}: ${error?.message}`] : []));
+  }
+
+  /** The lines of the log. */
+  protected abstract told(): readonly Told[];
 
   /** A vless inbound over tcp on a port of its own, unless told otherwise; resolves with its id. */
   async addInbound(fields: Record<string, unknown> = {}): Promise<number> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { environmentOf, PanelApi } from './api.js';
+import { environmentOf, PanelApi, type Told } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 
 export interface PanelProcessOptions {
@@ -115,6 +115,10 @@ export class PanelProcess extends PanelApi {
         );
       await sleep(50);
     }
+  }
+
+  protected override told(): readonly Told[] {
+    return this.log as readonly Told[];
   }
 
   /** Sends a signal that the panel lives through. */

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import type { Kernel } from '../../kernel/kernel.js';
 import { bootPanel } from '../../panel/boot.js';
 import { readPreset } from '../../panel/choose.js';
@@ -11,7 +12,7 @@ import type { Clock } from '../../kernel/jobs/clock.js';
 import { PluginError } from '../../kernel/plugin/order.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
 import type { Limits } from '../../kernel/plugin/within.js';
-import { environmentOf, PanelApi } from './api.js';
+import { environmentOf, PanelApi, type Told } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 
 export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
@@ -46,6 +47,8 @@ export class TestPanel extends PanelApi {
   }
 
   static async boot(options: PanelOptions = {}): Promise<TestPanel> {
+    // There is no umask, and the driver of SQLite ends the whole process when a thread is stopped while it works.
+    if (!isMainThread) throw new Error('a panel does not run in a worker thread; for ava write "workerThreads": false below "ava" in package.json');
     if (options.dataDirectory !== undefined) return TestPanel.#bootIn(options.dataDirectory, options);
     const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
     try {
@@ -80,6 +83,10 @@ export class TestPanel extends PanelApi {
   }
   get subscriptionUrl(): string {
     return `http://127.0.0.1:${this.kernel.listeners.port('subscription')}`;
+  }
+
+  protected override told(): readonly Told[] {
+    return this.log.map((line) => JSON.parse(line) as Told);
   }
 
   /** Ends the panel and leaves its data. */
