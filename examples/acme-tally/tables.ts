@@ -1,6 +1,6 @@
 import { column, type Migration, table, type TableModels } from 'weir/kernel';
 
-export const tables = { days: table('x_acme_tally_days', { day: column.key(), depleted: column.integer() }) } as const;
+export const tables = { days: table('x_acme_tally_days', { day: column.key<string>(), depleted: column.integer() }) } as const;
 export type Tables = TableModels<typeof tables>;
 
 export const migrations: readonly Migration[] = [

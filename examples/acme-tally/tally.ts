@@ -30,13 +30,14 @@ export class Tally {
   async count(clients: number): Promise<void> {
     const day = dayOf(this.#clock.now());
     await this.#db.write(async ({ t: transaction }) => {
-      const row = (await this.#days.findByPk(day, { raw: true, transaction })) as Day | null;
-      await this.#days.upsert({ day, depleted: (row?.depleted ?? 0) + clients }, { transaction });
+      const row = await this.#days.findByPk(day, { transaction });
+      await this.#days.upsert({ day, depleted: (row?.get().depleted ?? 0) + clients }, { transaction });
     });
   }
 
   async last(days: number): Promise<Day[]> {
-    return (await this.#days.findAll({ order: [['day', 'DESC']], limit: days, raw: true })) as unknown as Day[];
+    const rows = await this.#days.findAll({ order: [['day', 'DESC']], limit: days });
+    return rows.map((row) => row.get());
   }
 
   /** Forgets what is older than it has to be kept. */

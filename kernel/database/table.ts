@@ -31,14 +31,16 @@ export const column = {
     sql: kind === 'text' ? DataTypes.STRING : DataTypes.BIGINT,
     primary: true,
   }),
-  text: (): Column<string> => ({ sql: DataTypes.TEXT }),
+  /** of a few words, where it is: `text<'red' | 'blue'>()` */
+  text: <T extends string = string>(): Column<T> => ({ sql: DataTypes.TEXT }),
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (): Column<number> => ({ sql: DataTypes.BIGINT }),
+  /** Read with `get()`: `raw: true` gives 1 and 0. */
   bool: (): Column<boolean> => ({ sql: DataTypes.BOOLEAN, read: (stored) => (typeof stored === 'number' ? stored !== 0 : stored) }),
   /** objects and lists; only `raw: true` gives the text */
   json: <T extends object>(): Column<T> => ({ sql: DataTypes.JSON, read: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored) }),
   optionalInteger: (): Column<number | null> => ({ sql: DataTypes.BIGINT }),
-  optionalText: (): Column<string | null> => ({ sql: DataTypes.TEXT }),
+  optionalText: <T extends string = string>(): Column<T | null> => ({ sql: DataTypes.TEXT }),
 } as const;
 
 export const table = <const C extends Columns>(name: string, columns: C): Table<C> => ({ name, columns });

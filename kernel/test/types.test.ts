@@ -4,6 +4,7 @@ import {
   bare,
   bool,
   choose,
+  column,
   definePlugin,
   draft,
   event,
@@ -20,9 +21,12 @@ import {
   payload,
   provide,
   route,
+  type Row,
   shape,
   singleton,
   type Static,
+  table,
+  type TableModel,
   tap,
   text,
   token,
@@ -141,4 +145,13 @@ test('taps, tokens and entries have the types of their contract', (t) => {
   extend(Labels, { title: 'x' });
   // @ts-expect-error the name of a guard begins with before
   guard('shelf/saving');
+});
+
+test('a row has the types of its columns, a text of a few words included', (t) => {
+  const jars = table('jars', { id: column.id(), colour: column.text<'red' | 'blue'>(), label: column.optionalText(), full: column.bool() });
+  const jar: Row<typeof jars> = { id: 1, colour: 'red', label: null, full: true };
+  // @ts-expect-error none of the words
+  const green: Row<typeof jars> = { ...jar, colour: 'green' };
+  const read = async (model: TableModel<typeof jars>): Promise<Row<typeof jars>[]> => (await model.findAll()).map((row) => row.get());
+  t.is([jar, green, read].length, 3);
 });
