@@ -19,13 +19,19 @@ interface Packed {
   readonly files: readonly string[];
 }
 
-/** Builds an example in a folder of its own, as its author would, and puts what npm would pack into `modules`. */
-async function pack(t: ExecutionContext, example: string, modules: string): Promise<Packed> {
+/** A copy of an example in a folder of its own, as its author has it after `npm install`. */
+async function authored(t: ExecutionContext, example: string): Promise<{ readonly folder: string; readonly root: string }> {
   const root = fileURLToPath(await sourceRoot());
   const folder = join(await folderOf(t), example);
   await cp(join(root, 'examples', example), folder, { recursive: true });
   await mkdir(join(folder, 'node_modules'));
-  for (const name of ['weir', '@types']) await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of ['weir', '@types', 'ava']) await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  return { folder, root };
+}
+
+/** Builds an example and puts what npm would pack into `modules`. */
+async function pack(t: ExecutionContext, example: string, modules: string): Promise<Packed> {
+  const { folder, root } = await authored(t, example);
   await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }).catch((error: { stdout?: string }) =>
     t.fail(`${example} does not build: ${error.stdout}`),
   );
@@ -46,7 +52,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   const data = await folderOf(t);
   const modules = join(data, 'plugins', 'node_modules');
   const hello = await pack(t, 'hello', modules);
-  t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.d.ts', 'dist/index.js', 'package.json'] });
+  t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.js', 'package.json'] });
   const tally = await pack(t, 'acme-tally', modules);
   t.true(
     tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')),
@@ -110,4 +116,13 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.is(plugins.find(({ name }) => name === 'clients')?.state, 'running');
   t.like(panel.said('a plugin is left out'), { level: 'error', plugin: 'broken', reason });
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+test('the tests of acme-tally run as the guide says', async (t) => {
+  const { folder, root } = await authored(t, 'acme-tally');
+  const modules = join(root, 'node_modules');
+  // What `npm test` there does; where the two programs are is npm's knowledge.
+  await run(process.execPath, [join(modules, 'typescript', 'bin', 'tsc'), '-p', 'test'], { cwd: folder });
+  const { stdout } = await run(process.execPath, [join(modules, 'ava', 'entrypoints', 'cli.mjs')], { cwd: folder });
+  t.regex(stdout, /2 tests passed/);
 });
