@@ -270,14 +270,16 @@ declare module 'weir/kernel' {
     /** Never used again after a delete: others may keep it as an identity. */
     readonly id: () => Column<number>;
     readonly key: <T extends string | number>(kind?: 'text' | 'integer') => Column<T>;
-    readonly text: () => Column<string>;
+    /** of a few words, where it is: `text<'red' | 'blue'>()` */
+    readonly text: <T extends string = string>() => Column<T>;
     /** Bytes, milliseconds, ids: safe integers. */
     readonly integer: () => Column<number>;
+    /** Read with `get()`: `raw: true` gives 1 and 0. */
     readonly bool: () => Column<boolean>;
     /** objects and lists; only `raw: true` gives the text */
     readonly json: <T extends object>() => Column<T>;
     readonly optionalInteger: () => Column<number | null>;
-    readonly optionalText: () => Column<string | null>;
+    readonly optionalText: <T extends string = string>() => Column<T | null>;
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
 
@@ -1569,6 +1571,8 @@ declare module 'weir/plugins/subscription' {
     readonly contentType: string;
     /** Begins and ends with a slash; undefined while the format is off. */
     prefix(): string | undefined;
+    /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
+    readonly pathSetting?: string;
     /** Compiles what all fetches have in common; called when the entry changes. Undefined when the format has no words for such an entry. */
     compile(entry: Entry): EntryTemplate | undefined;
     /** Joins rendered entries to the body. */
@@ -1706,6 +1710,7 @@ declare module 'weir/testing' {
       readonly msg: string;
       readonly obj: T;
       readonly code?: string;
+      readonly requestId?: string;
     };
   }
   interface CallOptions {
@@ -1729,8 +1734,10 @@ declare module 'weir/testing' {
     login(): Promise<void>;
     /** POST when there is a body, else GET, unless `method` says otherwise; as the admin unless `anonymous`. */
     call<T = unknown>(path: string, options?: CallOptions): Promise<Answer<T>>;
-    /** The `obj` of a call that must succeed. */
+    /** The `obj` of a call that must succeed. Why one failed within is in the error, as the panel's log has it. */
     get<T>(path: string, options?: CallOptions): Promise<T>;
+    /** What plugins did wrong so far, each as `plugin, where: what`. */
+    get faults(): readonly string[];
     /** A vless inbound over tcp on a port of its own, unless told otherwise; resolves with its id. */
     addInbound(fields?: Record<string, unknown>): Promise<number>;
     addClient(email: string, inboundIds: readonly number[], fields?: Record<string, unknown>): Promise<Record<string, never> & {

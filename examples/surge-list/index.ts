@@ -20,6 +20,7 @@ export default definePlugin({
       name: 'surge-list',
       contentType: 'text/plain; charset=utf-8',
       prefix: () => (live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined),
+      pathSetting: 'surge-list.path',
       compile: lineOf,
       body: listOf,
     }),

@@ -30,6 +30,7 @@ export default definePlugin({
       name: FORMAT,
       contentType: 'text/plain; charset=utf-8',
       prefix: () => settings.read(linkSettings).subPath,
+      pathSetting: 'subPath',
       compile: ({ inbound, protocol }) => {
         const link = protocol.link(inbound);
         return ({ client, authority, remark }) => link({ client, authority, remark, fragment: remark === '' ? '' : `#${encodeFragment(remark)}` });

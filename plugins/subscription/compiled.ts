@@ -1,10 +1,11 @@
 // Everything about a subscription that does not depend on who fetches it, worked out when it changes.
-import type { Hooks, PluginContext } from '../../kernel/index.js';
+import type { Hooks, Log, PluginContext } from '../../kernel/index.js';
 import { type Inbound, type InboundsApi, viewStream } from '../inbounds/contract.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { authorityOf } from './address.js';
 import { composeSubscription, type Entry, type EntryTemplate, type Format, Formats } from './contract.js';
 import { contained } from './formats.js';
+import { pathsOf } from './paths.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import { subscriptionSettings } from './settings.js';
 
@@ -21,6 +22,7 @@ export interface CompiledEntry {
 
 export class Compiled {
   readonly #hooks: Hooks;
+  readonly #log: Log;
   readonly #inbounds: InboundsApi;
   readonly #settings: SettingsApi;
   readonly #extensions: PluginContext['extensions'];
@@ -37,11 +39,13 @@ export class Compiled {
 
   constructor({
     hooks,
+    log,
     inbounds,
     settings,
     extensions,
-  }: { hooks: Hooks; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
+  }: { hooks: Hooks; log: Log; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
     this.#hooks = hooks;
+    this.#log = log;
     this.#inbounds = inbounds;
     this.#settings = settings;
     this.#extensions = extensions;
@@ -58,16 +62,13 @@ export class Compiled {
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     const { timeLocation } = this.#settings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
-    this.prefixes = new Map();
-    for (const format of this.formats) {
-      const prefix = format.prefix();
-      // The first of two at one path has it.
-      if (prefix !== undefined && !this.prefixes.has(prefix)) this.prefixes.set(prefix, format);
-    }
+    this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
+      this.#log.warn('a format of subscriptions is not served, for another one has its path; change one of the two', { format: name, servedThere: by.name }),
+    );
   }
 
-  /** Where the format is served; undefined while it is off, or another one is there. */
-  prefixOf(format: Format): string | undefined {
+  /** Where a format is served; nowhere while it is off or another one has its path. */
+  pathOf(format: Format): string | undefined {
     return [...this.prefixes].find(([, served]) => served === format)?.[0];
   }
 

@@ -33,6 +33,8 @@ export interface Format {
   readonly contentType: string;
   /** Begins and ends with a slash; undefined while the format is off. */
   prefix(): string | undefined;
+  /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
+  readonly pathSetting?: string;
   /** Compiles what all fetches have in common; called when the entry changes. Undefined when the format has no words for such an entry. */
   compile(entry: Entry): EntryTemplate | undefined;
   /** Joins rendered entries to the body. */

@@ -7,7 +7,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isTemplate = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
 export function contained({ value: format, fault }: Extended<Format>): Format {
-  const { name, contentType } = format;
+  const { name, contentType, pathSetting } = format;
   /** The answer if it is one; else the fault is written down to whose format it is. */
   const ask = <T>(what: string, fits: (answer: unknown) => boolean, work: () => T): { readonly answer: T } | undefined => {
     try {
@@ -30,6 +30,7 @@ export function contained({ value: format, fault }: Extended<Format>): Format {
   return {
     name,
     contentType,
+    ...(pathSetting !== undefined && { pathSetting }),
     prefix: () => ask('prefix', isPath, () => format.prefix())?.answer,
     compile: (entry) => {
       const compiled = ask('template', isTemplate, () => format.compile(entry));

@@ -1,11 +1,12 @@
 import { composeReadyLine, definePlugin, extend, Listeners, provide, singleton, tap } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
-import { afterSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
+import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
 import { Subscription } from './contract.js';
 import { Lanes } from './lanes.js';
+import { refuseSharedPath } from './paths.js';
 import { Renderer } from './renderer.js';
 import { subscriptionSettings, subscriptionVariables } from './settings.js';
 
@@ -26,10 +27,12 @@ export default definePlugin({
         else if (before) compiled.drop(before.id);
       }
     }),
+    tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), { strict: true }),
     tap(afterSettingsSave, () => {
-      const paths = [...compiled.prefixes.keys()].join();
+      const paths = () => [...compiled.prefixes].flatMap(([prefix, { name }]) => [prefix, name]).join();
+      const before = paths();
       compiled.settingsChanged();
-      if ([...compiled.prefixes.keys()].join() !== paths) listeners.remount();
+      if (paths() !== before) listeners.remount();
     }),
     tap(composeReadyLine, (add) => {
       const [prefix] = compiled.prefixes.keys();

@@ -77,7 +77,7 @@ export class Lanes {
         method: 'GET',
         listener: 'subscription',
         auth: 'anyone',
-        path: () => `${this.#compiled.prefixOf(format) ?? `/off/${format.name}/`}{subid}`,
+        path: () => `${this.#compiled.pathOf(format) ?? `/off/${format.name}/`}{subid}`,
         doc: `Subscription in the format ${format.name}.`,
         params: shape({ subid: word() }),
         reply: raw(),
@@ -87,7 +87,7 @@ export class Lanes {
   }
 
   async #slow(format: Format, subId: string, { ip, host, method, headers: sent, reply }: RequestInfo): Promise<string> {
-    const client = format.prefix() === undefined ? undefined : this.#clients.bySubId(subId);
+    const client = this.#compiled.pathOf(format) === undefined ? undefined : this.#clients.bySubId(subId);
     if (!client) throw kernelErrors.NOT_FOUND();
     try {
       await this.#hooks.check(beforeSubscription, { subId, email: client.email, ip, agent: sent['user-agent'] ?? '', headers: sent });

@@ -76,7 +76,8 @@ export class Renderer implements SubscriptionApi {
   }
 
   url(format: string, { subId }: ClientRow, requestHost: string): string | undefined {
-    const prefix = this.#compiled.formats.find(({ name }) => name === format)?.prefix();
+    const found = this.#compiled.formats.find(({ name }) => name === format);
+    const prefix = found && this.#compiled.pathOf(found);
     if (prefix === undefined) return undefined;
     const { subDomain } = this.#settings.read(subscriptionSettings);
     return `http://${this.#host(requestHost, subDomain)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
