@@ -25,7 +25,7 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
       convert,
       stripUnknown: closed ? false : { objects: true },
       errors: { wrap: { label: false }, label: 'path' },
-      messages: { 'any.custom': '{{#label}}: {{#error.message}}' },
+      messages: { 'any.custom': '{{#label}}: {{#error.message}}', 'string.pattern.name': '{{#label}} must be: {{#name}}' },
     });
     variants.set(key, ready);
   }

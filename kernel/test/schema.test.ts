@@ -17,6 +17,7 @@ import {
   type Schema,
   shape,
   text,
+  urlPath,
   validate,
   withDefault,
   word,
@@ -61,6 +62,10 @@ test('all findings come at once, as one 400 with a sentence and a list', (t) => 
       { path: 'b', message: 'b must be a boolean' },
     ],
   });
+});
+
+test('what does not match a pattern is told what it must be, not what it was', (t) => {
+  t.deepEqual(look(shape({ path: urlPath() }), { path: '/hunter 2/' }), ['path: path must be: path that begins and ends with a slash']);
 });
 
 test('unknown keys are dropped, also inside; an open object is kept whole; a closed check refuses them by name', (t) => {
