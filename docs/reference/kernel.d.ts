@@ -5,13 +5,13 @@
 //   weir/plugins/access: 2 names
 //   weir/plugins/clients: 15 names
 //   weir/plugins/engine: 26 names
-//   weir/plugins/inbounds: 19 names
+//   weir/plugins/inbounds: 23 names
 //   weir/plugins/keygen: 1 names
 //   weir/plugins/realtime: 3 names
 //   weir/plugins/server-status: 2 names
 //   weir/plugins/settings: 14 names
 //   weir/plugins/subscription: 13 names
-//   weir/plugins/traffic: 6 names
+//   weir/plugins/traffic: 8 names
 //   weir/testing: 15 names
 
 declare module 'weir/kernel' {
@@ -996,6 +996,8 @@ declare module 'weir/plugins/clients' {
   /** The same edits as over the API, with the same checks. Not inside a write. */
   export interface ClientEditsApi {
     add(client: AddClient): Promise<Applied>;
+    /** Sets what the clients of these inbounds used to zero; those that were off because of their quota come back. `also` is written in the same transaction. */
+    resetTrafficOf(inboundIds: readonly number[], also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
   export const ClientEdits: Token<ClientEditsApi>;
   /** Who is online, as those know who can tell; one that says so is enough. Asked for every client of a list. */
@@ -1196,6 +1198,8 @@ declare module 'weir/plugins/inbounds' {
   // Inbounds as the API shows and takes them.
   /** An inbound as it is kept. */
   const StoredInbound: Joi.ObjectSchema<any> & Typed<{
+    countedSince: number;
+    depletedCause: "expiry" | "quota" | null;
     disableFlow: boolean;
     enable: boolean;
     expiryTime: number;
@@ -1257,6 +1261,15 @@ declare module 'weir/plugins/inbounds' {
     readonly CORE_REFUSED: ErrorFactory;
     readonly CLIENTS_APART: ErrorFactory;
   };
+
+  // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+  export type InboundDepletion = 'quota' | 'expiry' | undefined;
+  interface Used {
+    readonly up: number;
+    readonly down: number;
+  }
+  /** Which limit an inbound has reached, whether or not it is on. */
+  export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
   /** The fields of a client that a protocol may use. */
@@ -1325,6 +1338,17 @@ declare module 'weir/plugins/inbounds' {
     delete(id: number): Promise<Applied>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
+  /** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
+  export interface InboundLimitsApi {
+    /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
+    deplete(inbounds: readonly {
+      readonly id: number;
+      readonly cause: 'quota' | 'expiry';
+    }[]): Promise<Applied>;
+    /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
+    reset(ids: readonly number[], now: number, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied>;
+  }
+  export const InboundLimits: Token<InboundLimitsApi>;
   export interface InboundChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: Inbound | undefined;
@@ -1340,7 +1364,7 @@ declare module 'weir/plugins/inbounds' {
     readonly changes: readonly InboundChange[];
   }>;
   /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-  export interface InboundView extends Inbound {
+  export interface InboundView extends Omit<Inbound, 'countedSince'> {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];
@@ -1639,7 +1663,7 @@ declare module 'weir/plugins/traffic' {
     readonly at: number;
     readonly usage: readonly ClientUsage[];
   }>;
-  /** Clients were switched off at a limit; one batch for each poll. */
+  /** A poll switched clients off at a limit; one batch for each poll. Who is created or edited beyond a limit is off at once and not among them: `clients/clientChanged`. */
   export const clientDepleted: Event<{
     readonly clients: readonly {
       readonly id: number;
@@ -1647,6 +1671,19 @@ declare module 'weir/plugins/traffic' {
       readonly cause: 'quota' | 'expiry';
       readonly inboundIds: readonly number[];
     }[];
+  }>;
+  /** Inbounds that were switched off at their own limit. */
+  export const inboundDepleted: Event<{
+    readonly inbounds: readonly {
+      readonly id: number;
+      readonly tag: string;
+      readonly cause: 'quota' | 'expiry';
+    }[];
+  }>;
+  /** A period of `trafficReset` is over: these inbounds and all their clients have used nothing from here on. */
+  export const trafficReset: Event<{
+    readonly at: number;
+    readonly inboundIds: readonly number[];
   }>;
 
   export {};

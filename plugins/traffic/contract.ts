@@ -20,7 +20,7 @@ export const depletionCandidates = filter<readonly { readonly id: number; readon
 );
 /** After every poll that the core answered; `usage` is empty when nobody moved anything. */
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>('traffic/trafficCounted');
-/** Clients were switched off at a limit; one batch for each poll. */
+/** A poll switched clients off at a limit; one batch for each poll. Who is created or edited beyond a limit is off at once and not among them: `clients/clientChanged`. */
 export const clientDepleted = event<{
   readonly clients: readonly { readonly id: number; readonly email: string; readonly cause: 'quota' | 'expiry'; readonly inboundIds: readonly number[] }[];
 }>('traffic/clientDepleted');
