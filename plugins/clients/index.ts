@@ -56,7 +56,7 @@ export default definePlugin({
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
   routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope)],
-  jobs: ({ store }) => [job('fetches', '1s', () => store.flushFetches())],
+  jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
   start: async ({ store, groupStore, db }) => {
     await groupStore.load();
     await store.roster.load(db);

@@ -151,12 +151,12 @@ export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number
   );
 }
 
-export async function saveFetches(tx: Tx, fetches: ReadonlyMap<number, number>): Promise<void> {
+export async function saveFetches(tx: Tx, fetches: readonly (readonly [clientId: number, at: number])[]): Promise<void> {
   const { rows, incoming, greatest, onConflict } = tx.sql;
   await tx.run(
     `INSERT INTO client_seen (client_id, last_online, last_sub_fetch)
      SELECT j.client_id, 0, j.fetched FROM ${rows({ client_id: 'integer', fetched: 'integer' })} AS j JOIN clients ON clients.id = j.client_id WHERE true
      ${onConflict('client_id', `last_sub_fetch = ${greatest}(client_seen.last_sub_fetch, ${incoming('last_sub_fetch')})`)}`,
-    { rows: JSON.stringify([...fetches]) },
+    { rows: JSON.stringify(fetches) },
   );
 }

@@ -23,7 +23,9 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   readonly #db: Database;
   readonly #inbounds: InboundsApi;
   readonly roster = new Roster();
-  #fetches = new Map<number, number>();
+  /** Who fetched since the last write, each once: their rows know when. */
+  #fetched: ClientRow[] = [];
+  #firstFetch = 0;
 
   constructor({ db, inbounds }: { db: Database; inbounds: InboundsApi }) {
     this.#db = db;
@@ -94,17 +96,20 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     if (patches.length > 0) tx.after(afterClientPatch, patches);
   }
 
+  /** The hot path of subscriptions: one look-up, and an entry in a list for the first fetch of a client since the last write. */
   fetched(clientId: number, at: number): void {
     const row = this.roster.byId(clientId);
-    if (row) row.lastSubFetch = at;
-    this.#fetches.set(clientId, at);
+    if (!row) return;
+    if (this.#fetched.length === 0) this.#firstFetch = at;
+    if (row.lastSubFetch < this.#firstFetch) this.#fetched.push(row);
+    row.lastSubFetch = at;
   }
 
-  /** A job calls it; one write for all fetches of the last second. */
+  /** A job calls it; one write for all fetches of the last seconds. */
   async flushFetches(): Promise<void> {
-    if (this.#fetches.size === 0) return;
-    const fetches = this.#fetches;
-    this.#fetches = new Map();
+    if (this.#fetched.length === 0) return;
+    const fetches = this.#fetched.map(({ id, lastSubFetch }) => [id, lastSubFetch] as const);
+    this.#fetched = [];
     await this.#db.write((tx) => saveFetches(tx, fetches));
   }
 }

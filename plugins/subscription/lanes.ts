@@ -17,7 +17,8 @@ import {
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { Compiled } from './compiled.js';
 import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
-import type { Renderer } from './renderer.js';
+import { OneWrite } from './one-write.js';
+import type { Rendered, Renderer } from './renderer.js';
 
 /** What stands in a path unescaped; ids with anything else take the slow lane. */
 const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
@@ -31,6 +32,7 @@ export class Lanes {
   readonly #hooks: Hooks;
   readonly #clock: Clock;
   readonly #listeners: ListenersApi;
+  readonly #oneWrite = new OneWrite();
   /** Rendered for unknown ids too, so that these take as long as known ones. */
   #decoy: ClientRow | undefined;
 
@@ -55,18 +57,16 @@ export class Lanes {
     const shown = client ?? this.#decoy;
     if (!shown) return false;
     this.#decoy = shown;
-    const { headers, body } = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
+    const answer = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
     if (!client) {
       response.writeHead(404, GONE[method]).end();
-      return true;
+    } else if (method === 'HEAD') {
+      response.writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))]).end();
+    } else {
+      const now = this.#clock.now();
+      this.#oneWrite.send(request, response, answer, now);
+      this.#clients.fetched(client.id, now);
     }
-    const length = Buffer.byteLength(body);
-    headers.push('Content-Length', String(length));
-    response.writeHead(200, headers);
-    // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
-    if (method === 'HEAD') response.end();
-    else response.end(body, length === body.length ? 'latin1' : 'utf8');
-    if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return true;
   };
 
@@ -95,13 +95,14 @@ export class Lanes {
       // Client programs look at the status alone, and know only this one.
       throw cause instanceof PanelError ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers }) : cause;
     }
-    const { headers, body } = this.#renderer.render(format, client, host);
-    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(headers), { client })) reply.header(name, value);
-    reply.header('Content-Length', String(Buffer.byteLength(body)));
+    const answer = this.#renderer.render(format, client, host);
+    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(listOf(answer)), { client })) reply.header(name, value);
+    reply.header('Content-Length', String(Buffer.byteLength(answer.body)));
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
-    return body;
+    return answer.body;
   }
 }
 
+const listOf = ({ fixed, own }: Rendered): string[] => [...fixed.list, ...own];
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

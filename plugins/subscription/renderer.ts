@@ -1,4 +1,5 @@
 // One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
+import { validateHeaderValue } from 'node:http';
 import type { Clock, ListenersApi } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
 import type { SettingsApi, SettingValues } from '../settings/contract.js';
@@ -8,15 +9,23 @@ import type { Format, SubscriptionApi } from './contract.js';
 import { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
+  /** the same for every client */
+  readonly fixed: FixedHeaders;
   /** name, value, name, value …, as Node takes them fastest */
-  readonly headers: string[];
+  readonly own: readonly string[];
   readonly body: string;
+}
+export interface FixedHeaders {
+  /** name, value, name, value … */
+  readonly list: readonly string[];
+  /** the same as it goes over the wire */
+  readonly text: string;
 }
 
 /** Headers that follow from the settings, worked out when these change. */
 interface SettledHeaders {
   readonly settings: SettingValues<typeof subscriptionSettings>;
-  readonly fixed: readonly string[];
+  readonly fixed: FixedHeaders;
   readonly personal: readonly (readonly [name: string, value: (client: ClientRow) => string])[];
 }
 
@@ -42,7 +51,7 @@ export class Renderer implements SubscriptionApi {
   readonly #clock: Clock;
   readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
   readonly #listeners: ListenersApi;
-  #settled: SettledHeaders | undefined;
+  readonly #settled = new WeakMap<Format, SettledHeaders>();
   /** Nearly all fetches ask for the same host. */
   #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
 
@@ -67,7 +76,11 @@ export class Renderer implements SubscriptionApi {
     const settings = this.#settings.read(subscriptionSettings);
     const works = client.enable && depletionOf(client, now) === undefined;
     const entries = works ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false) : [];
-    return { headers: this.#headers(format, client, settings), body: format.body(entries) };
+    const known = this.#settled.get(format);
+    const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
+    const own = ['Subscription-Userinfo', userInfo(client)];
+    for (const [name, value] of personal) own.push(name, value(client));
+    return { fixed, own, body: format.body(entries) };
   }
 
   entries(format: string, client: ClientRow, requestHost: string): string[] {
@@ -104,22 +117,18 @@ export class Renderer implements SubscriptionApi {
     return rendered;
   }
 
-  #headers({ contentType }: Format, client: ClientRow, settings: SettledHeaders['settings']): string[] {
-    const { fixed, personal } = this.#settled?.settings === settings ? this.#settled : (this.#settled = settle(settings));
-    const expire = client.expiryTime > 0 ? Math.floor(client.expiryTime / 1000) : 0;
-    const headers = [
-      'Content-Type',
-      contentType,
-      'Subscription-Userinfo',
-      `upload=${client.up}; download=${client.down}; total=${client.totalGB}; expire=${expire}`,
-      ...fixed,
-    ];
-    for (const [name, value] of personal) headers.push(name, value(client));
-    return headers;
+  #settle(format: Format, settings: SettledHeaders['settings']): SettledHeaders {
+    const settled = settle(format, settings);
+    this.#settled.set(format, settled);
+    return settled;
   }
 }
 
-function settle(settings: SettledHeaders['settings']): SettledHeaders {
+function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
+  return `upload=${up}; download=${down}; total=${totalGB}; expire=${expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0}`;
+}
+
+function settle({ contentType }: Format, settings: SettledHeaders['settings']): SettledHeaders {
   const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = settings;
   const text = (template: string) => (client: ClientRow) => `base64:${base64(expand(template, client, asIs))}`;
   const url = (template: string) => (client: ClientRow) => headerSafe(expand(template, client, inUrl));
@@ -129,10 +138,17 @@ function settle(settings: SettledHeaders['settings']): SettledHeaders {
     ['Profile-Web-Page-Url', subProfileUrl, url],
     ['Announce', subAnnounce, text],
   ] as const;
+  // The path is a secret and the body holds credentials: nothing on the way may keep it.
+  const fixed = [
+    ['Content-Type', contentType],
+    ['Cache-Control', 'no-store'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Profile-Update-Interval', String(subUpdates)],
+  ] as const;
+  for (const [name, value] of fixed) validateHeaderValue(name, value);
   return {
     settings,
-    // The path is a secret and the body holds credentials: nothing on the way may keep it.
-    fixed: ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Profile-Update-Interval', String(subUpdates)],
+    fixed: { list: fixed.flat(), text: fixed.map(([name, value]) => `${name}: ${value}\r\n`).join('') },
     personal: templates.flatMap(([name, template, make]) => (template === '' ? [] : [[name, make(template)] as const])),
   };
 }
