@@ -7,7 +7,7 @@ import { arch, cpus, platform } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { PanelProcess } from '../harness/panel-process.js';
 import { freePort } from '../harness/panel.js';
-import { applyLoad, CONNECTIONS, generator } from './load.js';
+import { applyLoad, CONNECTIONS, generator, type Load } from './load.js';
 import { timePoll } from './poll.js';
 import { seed, subIdOf } from './seed.js';
 
@@ -51,29 +51,48 @@ async function timeEdits(panel: PanelProcess, inboundIds: readonly number[]): Pr
   };
 }
 
-async function bareServer(bytes: number): Promise<{ url: string; stop: () => void }> {
-  const child = fork(fileURLToPath(new URL('./bare-server.js', import.meta.url)), [String(bytes)]);
+async function bareServer(answer: { headers: [string, string][]; body: string }): Promise<{ url: string; pid: number; stop: () => void }> {
+  const child = fork(fileURLToPath(new URL('./bare-server.js', import.meta.url)));
+  child.send(answer);
   const [port] = (await once(child, 'message')) as [number];
-  return { url: `http://127.0.0.1:${port}/`, stop: () => void child.kill() };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => void child.kill() };
 }
 
-/** Rounds alternate, so that a machine that slows down slows both. */
-async function besideBare(url: string, suffixes: readonly string[], headers: Readonly<Record<string, string>> = {}) {
+/** CPU time of a process so far, all its threads, in µs; what it did for one request says more on a busy machine than how many it answered. */
+async function cpuOf(pid: number): Promise<number> {
+  const [, figures = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ');
+  const [user, system] = figures.split(' ').slice(11, 13).map(Number);
+  return 10_000 * ((user ?? 0) + (system ?? 0));
+}
+
+async function measured(load: Load, pid: number) {
+  const before = await cpuOf(pid);
+  const outcome = await applyLoad(load);
+  return { ...outcome, cpu: ((await cpuOf(pid)) - before) / outcome.answered };
+}
+type Measured = Awaited<ReturnType<typeof measured>>;
+
+/** Rounds alternate, so that a machine that slows down slows both. Both are asked the same, by the same generator. */
+async function besideBare(pid: number, url: string, suffixes: readonly string[], headers: Readonly<Record<string, string>> = {}) {
   const sample = await fetch(url + suffixes[0], { headers });
-  const bytes = (await sample.arrayBuffer()).byteLength;
-  const bare = await bareServer(bytes);
+  const body = await sample.text();
+  const bare = await bareServer({ headers: [...sample.headers], body });
   try {
-    const ours: number[] = [],
-      theirs: number[] = [];
-    let failed = 0;
-    await applyLoad({ url, suffixes, headers, seconds: 2 });
+    const ours: Measured[] = [],
+      theirs: Measured[] = [];
+    const load = { suffixes, headers, seconds: SECONDS };
+    const same = { ...load, url: bare.url + new URL(url).pathname };
+    await applyLoad({ ...load, url, seconds: 2 });
+    await applyLoad({ ...same, seconds: 2 });
     for (let round = 0; round < ROUNDS; round++) {
-      theirs.push((await applyLoad({ url: bare.url, suffixes: [''], seconds: SECONDS })).perSecond);
-      const outcome = await applyLoad({ url, suffixes, headers, seconds: SECONDS });
-      ours.push(outcome.perSecond);
-      failed += outcome.failed;
+      theirs.push(await measured(same, bare.pid));
+      ours.push(await measured({ ...load, url }, pid));
     }
-    return { perSecond: middle(ours), bare: middle(theirs), ratio: middle(ours.map((value, i) => value / (theirs[i] ?? Infinity))), bytes, failed };
+    const of = (figure: 'perSecond' | 'cpu') => {
+      const [own, ceiling] = [ours, theirs].map((all) => all.map((one) => one[figure])) as [number[], number[]];
+      return { own: middle(own), bare: middle(ceiling), ratio: middle(own.map((value, i) => value / (ceiling[i] ?? Infinity))) };
+    };
+    return { rate: of('perSecond'), cpu: of('cpu'), bytes: body.length, failed: ours.reduce((sum, { failed }) => sum + failed, 0) };
   } finally {
     bare.stop();
   }
@@ -123,23 +142,23 @@ export async function bench(clients: number): Promise<void> {
     row('create clients, 1,000 a call', '', `${((clients - SMALL) / seeding).toFixed(0)}/s`);
 
     const subIds = Array.from({ length: Math.min(clients, 10_000) }, (_, n) => subIdOf(n));
-    const subscription = await besideBare(panel.ready.subUrl, subIds);
+    const subscription = await besideBare(panel.pid, panel.ready.subUrl, subIds);
     const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'bench' } });
     const admin = await besideBare(
+      panel.pid,
       `${panel.url}/panel/api/clients/get/`,
       subIds.map((_, n) => `user${n}@bench`),
       { authorization: `Bearer ${token}` },
     );
     say('');
     row('requests a second', 'ours', 'bare node:http', 'of bare', 'bytes');
-    row(
-      'subscription fetch, share links',
-      subscription.perSecond.toFixed(0),
-      subscription.bare.toFixed(0),
-      percent(subscription.ratio),
-      String(subscription.bytes),
-    );
-    row('clients/get with an API token', admin.perSecond.toFixed(0), admin.bare.toFixed(0), percent(admin.ratio), String(admin.bytes));
+    const rates = (what: string, { rate, bytes }: typeof admin) => row(what, rate.own.toFixed(0), rate.bare.toFixed(0), percent(rate.ratio), String(bytes));
+    rates('subscription fetch, share links', subscription);
+    rates('clients/get with an API token', admin);
+    row('CPU for one request', 'ours', 'bare node:http', 'bare of ours');
+    const costs = (what: string, { cpu }: typeof admin) => row(what, `${cpu.own.toFixed(1)} µs`, `${cpu.bare.toFixed(1)} µs`, percent(1 / cpu.ratio));
+    costs('subscription fetch, share links', subscription);
+    costs('clients/get with an API token', admin);
     if (subscription.failed + admin.failed > 0) say(`${subscription.failed + admin.failed} requests were not answered with 200`);
     row('memory under that load', `${await memoryOf(panel.pid)} MiB`);
 

@@ -15,6 +15,7 @@ export interface Load {
 }
 export interface Outcome {
   readonly perSecond: number;
+  readonly answered: number;
   readonly failed: number;
 }
 export const CONNECTIONS = 32;
@@ -37,7 +38,8 @@ async function withWrk({ url, suffixes, headers = {}, seconds }: Load): Promise<
     let output = '';
     wrk.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await once(wrk, 'close');
-    return { perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0), failed: Number(/Non-2xx[^\d]*(\d+)/.exec(output)?.[1] ?? 0) };
+    const figure = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
+    return { perSecond: figure(/Requests\/sec:\s+([\d.]+)/), answered: figure(/(\d+) requests in/), failed: figure(/Non-2xx[^\d]*(\d+)/) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
