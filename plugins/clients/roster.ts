@@ -2,7 +2,7 @@
 // answered from here, on any database with the same rules for case and order; nothing is ever saved from here.
 import type { Database, SqlWords } from '../../kernel/index.js';
 import type { ClientChange, ClientUsage } from './contract.js';
-import { type ClientRow, emailKey, vlessKey } from './row.js';
+import { type ClientRow, emailKey, rowOf, vlessKey } from './row.js';
 import type { ClientPatched } from './store.js';
 
 type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
@@ -47,12 +47,12 @@ export class Roster {
     for (let from = 0; ; ) {
       const rows = await db.query<StoredRow>(loadWith(db.sql), { from, count: SLICE });
       for (const row of rows) {
-        const client: ClientRow = {
+        const client = rowOf({
           ...row,
           enable: Boolean(row.enable),
           reverse: row.reverse === null ? null : (JSON.parse(row.reverse) as Record<string, unknown>),
           inboundIds: this.attachments((row.inboundIds ?? '').split(',').filter(Boolean).map(Number)),
-        };
+        });
         this.#index(client);
         this.#ordered.id.push(client);
         this.#ordered.email.push(client);
@@ -185,7 +185,7 @@ export class Roster {
 
   apply(changes: readonly ClientChange[]): void {
     for (const { kind, before, after } of changes) {
-      if (kind === 'added' && after) this.add({ ...after });
+      if (kind === 'added' && after) this.add(rowOf(after));
       if (kind === 'deleted' && before) this.remove(before.id);
     }
   }

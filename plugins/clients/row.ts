@@ -37,6 +37,37 @@ export interface ClientRow extends ClientIdentity {
   lastOnline: number;
   lastSubFetch: number;
 }
+/** A copy of its own. Written out, so that all rows have one shape, whether they were read or added: V8 keeps such an object in one piece and finds its fields faster. */
+export const rowOf = (row: ClientRow): ClientRow => ({
+  id: row.id,
+  email: row.email,
+  subId: row.subId,
+  uuid: row.uuid,
+  password: row.password,
+  flow: row.flow,
+  enable: row.enable,
+  depletedCause: row.depletedCause,
+  totalGB: row.totalGB,
+  expiryTime: row.expiryTime,
+  limitIp: row.limitIp,
+  limitHwid: row.limitHwid,
+  tgId: row.tgId,
+  group: row.group,
+  comment: row.comment,
+  reset: row.reset,
+  resetDay: row.resetDay,
+  resetMax: row.resetMax,
+  resetCount: row.resetCount,
+  reverse: row.reverse,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  inboundIds: row.inboundIds,
+  up: row.up,
+  down: row.down,
+  lastOnline: row.lastOnline,
+  lastSubFetch: row.lastSubFetch,
+});
+
 /** The part of a row that people and imports write. */
 export type ClientFields = Pick<
   ClientRow,
