@@ -2,7 +2,7 @@
 // its plugin still takes part. Plugins never hold a tapable object.
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
-import { beforeKernelStop } from '../lifecycle.js';
+import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
@@ -15,6 +15,8 @@ export interface Tapper {
   readonly essential?: boolean;
   readonly queue: EventQueue;
   fault(where: string, error: unknown): void;
+  /** It kept a caller waiting. */
+  slow?(where: string, ms: number): void;
 }
 /** One entry of a draft, with the plugin that added it. */
 export interface Stamped<E> {
@@ -41,6 +43,9 @@ const make = {
 } satisfies Record<Kind, () => unknown>;
 type Made<K extends Kind> = ReturnType<(typeof make)[K]>;
 type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
+
+/** Moments of the whole panel, which take their time: nobody's request waits for them. */
+const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
 
 /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
 export class Hooks {
@@ -124,8 +129,14 @@ export class HookRegistry extends Hooks {
       const done = plain(...args);
       return done instanceof Promise && !tapper.essential ? within(limit, where, () => done) : done;
     };
+    const isAwaited = hook.kind !== 'event' && !AT_LEISURE.includes(hook.id);
+    const tellIfSlow = (since: number): void => {
+      const ms = performance.now() - since;
+      if (isAwaited && ms > this.#limits.slow) tapper.slow?.(where, ms);
+    };
     /** What fails is the plugin's fault, but for a refusal where one is asked for. */
     const attempt = async (work: () => unknown, { refusable = false, strict = false } = {}): Promise<unknown> => {
+      const since = performance.now();
       try {
         return await work();
       } catch (error) {
@@ -133,6 +144,8 @@ export class HookRegistry extends Hooks {
         if (!refused) tapper.fault(where, error);
         if (refused || strict) throw error;
         return undefined;
+      } finally {
+        tellIfSlow(since);
       }
     };
 
@@ -169,6 +182,7 @@ export class HookRegistry extends Hooks {
       case 'filter':
         this.open('filter', hook).tap(at, (value, context) => {
           if (tapper.faulty) return value;
+          const since = performance.now();
           try {
             const next = plain(value, context);
             if (!(next instanceof Promise)) return next;
@@ -177,6 +191,8 @@ export class HookRegistry extends Hooks {
           } catch (error) {
             tapper.fault(where, error);
             return value;
+          } finally {
+            tellIfSlow(since);
           }
         });
         break;

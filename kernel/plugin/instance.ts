@@ -10,6 +10,7 @@ import { PluginError } from './order.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
+const HOUR_MS = 3_600_000;
 
 export type State = 'built' | 'running' | 'faulty' | 'stopped';
 
@@ -23,6 +24,7 @@ export class PluginInstance {
   readonly queue: EventQueue;
   readonly #clock: Clock;
   readonly #faults: number[] = [];
+  readonly #saidSlow = new Map<string, number>();
   #container: AwilixContainer | undefined;
   #scope: object = {};
   state: State = 'built';
@@ -80,6 +82,14 @@ export class PluginInstance {
     if (this.#faults.length < FAULTS_ALLOWED || this.state !== 'running' || this.plugin.essential) return;
     this.state = 'faulty';
     this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', { faults: this.#faults.length });
+  }
+
+  /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */
+  slow(where: string, ms: number): void {
+    const now = this.#clock.now();
+    if (now < (this.#saidSlow.get(where) ?? -HOUR_MS) + HOUR_MS) return;
+    this.#saidSlow.set(where, now);
+    this.log.warn('a plugin keeps others waiting', { where, ms: Math.round(ms) });
   }
 
   /** What others get for a token of this plugin: calls are refused while it is faulty. */

@@ -43,16 +43,23 @@ const crash = (): never => {
   throw new Error('weeds');
 };
 
-function farm(tap = 20, eventLimit = 20) {
-  const registry = new HookRegistry({ ...LIMITS, tap, event: eventLimit });
-  const lines: { msg: string; where?: string; error?: { message: string } }[] = [];
+function farm(tap = 20, slow: number = LIMITS.slow) {
+  const registry = new HookRegistry({ ...LIMITS, tap, event: 20, slow });
+  const clock = new FakeClock();
+  const lines: { msg: string; level?: string; plugin?: string; where?: string; error?: { message: string } }[] = [];
   const log = createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   const plugin = (name: string, essential = false): PluginInstance => {
-    const instance = new PluginInstance(bare(name, { essential }), log, new FakeClock());
+    const instance = new PluginInstance(bare(name, { essential }), log.child({ plugin: name }), clock);
     instance.state = 'running';
     return instance;
   };
-  return { registry, plugin, faults: () => lines.filter(({ msg }) => msg === 'plugin fault').map(({ where, error }) => `${where}: ${error?.message}`) };
+  return {
+    registry,
+    plugin,
+    clock,
+    faults: () => lines.filter(({ msg }) => msg === 'plugin fault').map(({ where, error }) => `${where}: ${error?.message}`),
+    warnings: () => lines.filter(({ level }) => level === 'warn').map(({ msg, plugin: name, where }) => `${name}: ${msg}: ${where}`),
+  };
 }
 
 test('one that hangs in a guard, a draft, a choice or an after hook is a fault after a while, and the others are heard', async (t) => {
@@ -144,6 +151,47 @@ test('what an entry of a list does wrong is written down to who added it', async
     world.log.find(({ msg }) => msg === 'plugin fault'),
     { plugin: 'bad', where: 'ear 1' },
   );
+});
+
+/** Taps all hooks as one plugin, and the opening of the panel too; the function calls them all. */
+function tapped({ registry, plugin }: ReturnType<typeof farm>): () => Promise<void> {
+  const nobody = () => undefined;
+  const bad = plugin('bad');
+  for (const hook of [beforeSow, afterSow]) registry.add(bad, tap(hook, nobody));
+  for (const each of [tap(composeFeed, nobody), tap(chooseField, nobody), tap(weight, (kilos) => kilos), tap(sown, nobody), tap(afterKernelOpen, nobody)])
+    registry.add(bad, each);
+  return async () => {
+    await registry.check(beforeSow, 'rye');
+    await registry.compose(composeFeed, 'cow');
+    await registry.choose(chooseField, 'rye');
+    registry.refine(weight, 7, 'cow');
+    await registry.after(afterSow, 'rye');
+    await registry.after(afterKernelOpen, { startedAt: 0 });
+    registry.emit(sown, 'rye');
+    await bad.queue.settled();
+  };
+}
+
+test('one that keeps others waiting is warned of by plugin and hook, once an hour for each tap', async (t) => {
+  // However fast a tap is, it takes longer than this.
+  const field = farm(20, -1);
+  const call = tapped(field);
+  const said = ['beforeSow', 'composeFeed', 'field', 'weight', 'afterSow'].map((hook) => `bad: a plugin keeps others waiting: farm/${hook} of bad`);
+  await call();
+  await call();
+  field.clock.tick(3_599_000);
+  await call();
+  t.deepEqual(field.warnings(), said);
+  field.clock.tick(1_000);
+  await call();
+  t.deepEqual(field.warnings(), [...said, ...said]);
+  t.deepEqual(field.faults(), []);
+});
+
+test('one that does not is not', async (t) => {
+  const field = farm(20, 60_000);
+  await tapped(field)();
+  t.deepEqual(field.warnings(), []);
 });
 
 test('a strict guard that hangs fails closed', async (t) => {
