@@ -1,10 +1,11 @@
-import { definePlugin, extend, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
-import { CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
+import { definePlugin, extend, job, Listeners, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { Cutter } from './cutter.js';
 import { Levers } from './levers.js';
+import { Parting } from './parting.js';
 import { cutSettings } from './settings.js';
 import { Sockets } from './sockets.js';
 
@@ -14,14 +15,16 @@ export default definePlugin({
   api: 1,
   about: 'Ends the open connections of clients that were switched off or deleted.',
   uses: { access: maybe(CoreAccess), engine: Engine, inbounds: Inbounds, settings: Settings, listeners: Listeners },
-  services: { sockets: singleton(Sockets), cutter: singleton(Cutter), levers: singleton(Levers) },
+  services: { sockets: singleton(Sockets), cutter: singleton(Cutter), levers: singleton(Levers), parting: singleton(Parting) },
   extends: () => [extend(SettingGroups, { group: cutSettings })],
-  hooks: ({ cutter, levers }) => [
+  hooks: ({ cutter, levers, parting }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {
       void cutter.removed(users);
       void levers.removed(users);
     }),
+    // Before the last poll.
+    tap(beforeCoreStop, () => parting.endAll(), { stage: stage.EARLY }),
     tap(coreStateChanged, ({ to }) => {
       if (to === 'running') cutter.coreStarted();
     }),

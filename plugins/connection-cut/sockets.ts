@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, isIP, type Socket } from 'node:net';
 import { messageOf } from '../../kernel/index.js';
 import { spell, written } from './address.js';
 import { addressIn, localPortIn, portIn, readSockets, socketKey, type SocketTable } from './socket-table.js';
@@ -16,6 +16,11 @@ export interface SocketsApi {
   hindrance(): Promise<string>;
 }
 
+export interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
 const AT_ONCE = 200;
 const LIMIT_MS = 5_000;
 const CAP_NET_ADMIN = 1n << 12n;
@@ -25,6 +30,12 @@ const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
 /** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
 export const filterOf = (keys: readonly string[]): string =>
   keys.map((key) => `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`).join(' or ');
+
+const EVERYWHERE = new Set(['0.0.0.0', '::']);
+export const placesFilterOf = (places: readonly Place[]): string =>
+  places
+    .map(({ address, port }) => (isIP(address) === 0 || EVERYWHERE.has(address) ? `sport = :${port}` : `( src [${address}] and sport = :${port} )`))
+    .join(' or ');
 
 function ss(filter: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -43,6 +54,15 @@ function ss(filter: string): Promise<string> {
   });
 }
 
+async function inPortions<T>(all: readonly T[], filter: (portion: readonly T[]) => string): Promise<number> {
+  let ended = 0;
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const output = await ss(filter(all.slice(at, at + AT_ONCE)));
+    ended += output.split('\n').length - 1;
+  }
+  return ended;
+}
+
 async function mayAdministrate(): Promise<boolean> {
   const [, hex = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile('/proc/self/status', 'utf8')) ?? [];
   return (BigInt(`0x${hex}`) & CAP_NET_ADMIN) !== 0n;
@@ -53,13 +73,12 @@ export class Sockets implements SocketsApi {
     return readSockets(localPorts);
   }
 
-  async end(keys: readonly string[]): Promise<number> {
-    let ended = 0;
-    for (let at = 0; at < keys.length; at += AT_ONCE) {
-      const output = await ss(filterOf(keys.slice(at, at + AT_ONCE)));
-      ended += output.split('\n').length - 1;
-    }
-    return ended;
+  end(keys: readonly string[]): Promise<number> {
+    return inPortions(keys, filterOf);
+  }
+  /** Ends all connections to these places of this machine; an address that is none stands for all. */
+  endAt(places: readonly Place[]): Promise<number> {
+    return inPortions(places, placesFilterOf);
   }
 
   async hindrance(): Promise<string> {

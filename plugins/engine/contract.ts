@@ -84,8 +84,10 @@ export interface CoreUserSource {
 /** Those who know which users the core should have. */
 export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers');
 
-/** The core is about to be stopped on purpose and still answers: the moment for a last poll. Refusals are ignored. */
+/** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
+/** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */
+export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
 /** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
 export const coreStateChanged = event<{ readonly from: EngineState; readonly to: EngineState; readonly reason: string }>('engine/coreStateChanged');
 

@@ -1,8 +1,9 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
 import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
-import { type Applied, beforeCoreStop, type CoreCounters, CoreUsers, type EngineApi, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
+import { type Applied, type CoreCounters, CoreUsers, type EngineApi, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
 import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
+import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { composePlan, type Plan, recordOf } from './plan.js';
 import { configJson, examine } from './preview.js';
@@ -201,9 +202,8 @@ export class Supervisor implements EngineApi {
 
   async #halt(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
-    await this.#hooks.check(beforeCoreStop, { reason }).catch((error: unknown) => this.#log.warn('a plugin tried to refuse the stop of the core', { error }));
-    this.#process = undefined;
-    await driver.stop();
+    const parts = { hooks: this.#hooks, log: this.#log, driver, record: this.#config.record, counters: () => this.counters() };
+    await halt(parts, reason, () => (this.#process = undefined));
   }
 
   async #start(driver: CoreDriver): Promise<void> {

@@ -1,6 +1,6 @@
 import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
 import { afterClientSave, ClientEdits, Clients, PresenceSources } from '../clients/contract.js';
-import { beforeCoreStop, coreStateChanged, Engine } from '../engine/contract.js';
+import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
 import { afterBaselines, Baselines } from './baselines.js';
@@ -24,6 +24,7 @@ export default definePlugin({
   extends: ({ online }) => [extend(PresenceSources, online)],
   hooks: ({ poll, baselines, online, watch }) => [
     tap(beforeCoreStop, () => poll.run()),
+    tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
     tap(afterSettingsSave, () => watch.changed()),
     tap(afterBaselines, (readings) => baselines.apply(readings)),

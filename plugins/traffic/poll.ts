@@ -1,7 +1,7 @@
 // One poll: read the core's counters, make the bytes safe, then see who is at a limit.
 import { type Clock, type Database, type Hooks, type Log, messageOf } from '../../kernel/index.js';
 import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
-import type { EngineApi } from '../engine/contract.js';
+import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
@@ -25,7 +25,7 @@ export class Poll {
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
   #last: Promise<void> = Promise.resolve();
-  /** A former panel may have died between the bytes of a poll and their consequence. */
+  /** A former panel may have died between the bytes of a poll and their consequence, and those of a core's last moment are still without one. */
   #first = true;
 
   constructor(needs: {
@@ -54,7 +54,19 @@ export class Poll {
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
   run(): Promise<void> {
-    const turn = this.#last.then(() => this.#run());
+    return this.#inTurn(() => this.#run());
+  }
+
+  /** The last reading of a core that is gone; who reached a limit by it is found by the next poll. */
+  last(counters: CoreCounters): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#add(counters, this.#clock.now());
+      this.#first = true;
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
     return turn;
   }
@@ -81,6 +93,10 @@ export class Poll {
       if (this.#engine.status().state !== 'running') this.#online.clear();
       return undefined;
     }
+    return this.#add(counters, at);
+  }
+
+  async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
     const { readings, usage } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];

@@ -116,7 +116,7 @@ test('a change of the base restarts the core after a test-run and a last poll', 
   world.driver.news();
   world.outbounds.push({ tag: 'other', protocol: 'freedom' });
   t.deepEqual(await world.supervisor.reconcileConfig(), { pending: false, reason: '' });
-  t.deepEqual(world.driver.news(), ['test', 'stop', 'start in-1']);
+  t.deepEqual(world.driver.news(), ['test', 'removeInbound in-1', 'counters', 'stop', 'start in-1']);
   t.deepEqual(world.stops, ['alive'], 'the core still answered when its counters were asked for');
   t.not(world.driver.core?.process.pid, first);
   t.is(world.state, 'running');
@@ -192,7 +192,7 @@ test('a stop polls first, ends the core and starts it no more', async (t) => {
   await healthy.open();
   await healthy.supervisor.stop('end');
   t.deepEqual(healthy.stops, ['alive']);
-  t.deepEqual(healthy.driver.news(), ['start', 'stop']);
+  t.deepEqual(healthy.driver.news(), ['start', 'counters', 'stop']);
 });
 
 test('a program that is no core leaves a panel that says so, objects to nothing, and is asked again', async (t) => {
