@@ -43,6 +43,8 @@ export interface KernelOptions {
   readonly trustedProxies?: readonly string[] | undefined;
   readonly log: Log;
   readonly clock?: Clock | undefined;
+  /** what the program around it offers to plugins */
+  readonly provides?: readonly Provision[] | undefined;
   /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
   readonly forCommand?: boolean | undefined;
   /** for tests, which do not wait as long */
@@ -125,6 +127,7 @@ export class Kernel {
         provide(Listeners, listeners),
         provide(Commands, { list: () => kernel.commands }),
         provide(Plugins, { list: () => kernel.plugins(), taps: () => hooks.taps }),
+        ...(options.provides ?? []),
       ]);
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
@@ -221,16 +224,16 @@ export class Kernel {
     this.#parts.hooks.emit(kernelReady, { startedAt, plugins: this.#parts.instances.map(({ name }) => name) });
   }
 
-  /** Everything that was acknowledged is in the database when this resolves. */
-  stop(reason: string): Promise<void> {
-    this.#stopped ??= this.#shutDown(reason);
+  /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
+  stop(reason: string, again = false): Promise<void> {
+    this.#stopped ??= this.#shutDown(reason, again);
     return this.#stopped;
   }
 
-  async #shutDown(reason: string): Promise<void> {
+  async #shutDown(reason: string, again: boolean): Promise<void> {
     this.log.info('stopping', { reason });
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
-    if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason });
+    if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason, again });
     this.#parts.stopping.abort();
     await this.#stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();

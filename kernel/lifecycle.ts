@@ -7,5 +7,5 @@ export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/aft
 export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>('kernel/composeReadyLine');
 /** All plugins run and all listeners are open. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>('kernel/kernelReady');
-/** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. */
-export const beforeKernelStop = guard<{ readonly reason: string }>('kernel/beforeKernelStop');
+/** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. With `again` it is back at once: what runs beside it is left to the one that comes. */
+export const beforeKernelStop = guard<{ readonly reason: string; readonly again: boolean }>('kernel/beforeKernelStop');

@@ -10,7 +10,7 @@ import { type ConfigFile, noFile } from './config-file.js';
 import { configure } from './configure.js';
 import { type Environment, unknownVariables } from './variables.js';
 
-export interface BootOptions extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'strict'> {
+export interface BootOptions extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** what was to run and could not even be loaded */

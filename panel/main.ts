@@ -1,11 +1,9 @@
 // The panel's process: boots, tells where it is, ends on a signal.
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Kernel, KernelOptions } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/kernel.js';
 import { createLog } from '../kernel/log/log.js';
 import { PluginError } from '../kernel/plugin/order.js';
-import { bootPanel } from './boot.js';
-import { choosePlugins } from './choose.js';
-import { readConfigFile } from './config-file.js';
+import { Program } from './program.js';
 import { ConfigError } from './variables.js';
 
 const STOP_LIMIT_MS = 9_500;
@@ -14,7 +12,12 @@ const STOP_LIMIT_MS = 9_500;
 export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}): Promise<void> {
   const readable = Boolean(process.stdout.isTTY);
   const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
-  let kernel: Kernel | undefined;
+  const lost = (error: unknown): void => {
+    const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
+    log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });
+    process.exit(ending ? 0 : 1);
+  };
+  const program = new Program({ env: process.env, log, readable, limits, lost });
   let ending = false;
 
   const end = (reason: string, code: number): void => {
@@ -22,7 +25,7 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
     ending = true;
     // What hangs must not keep the process: everything acknowledged is in the database already.
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    void Promise.resolve(kernel?.stop(reason)).then(
+    void program.stop(reason).then(
       () => process.exit(code),
       (error: unknown) => {
         log.error('the stop failed', { error });
@@ -33,7 +36,7 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
   // Who hangs up a terminal wants the panel to end; a service is asked to read again what may have changed.
-  if (!readable) process.on('SIGHUP', () => void kernel?.listeners.renewCertificate());
+  if (!readable) process.on('SIGHUP', () => void program.renewCertificate());
   process.on('uncaughtException', (error) => {
     // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
     log.error('uncaught error', { error });
@@ -41,11 +44,5 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   });
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
-  try {
-    kernel = await bootPanel({ ...(await choosePlugins(process.env, await readConfigFile(process.env))), env: process.env, limits, readable });
-  } catch (error) {
-    const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
-    log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });
-    process.exit(ending ? 0 : 1);
-  }
+  await program.start().catch(lost);
 }

@@ -1242,11 +1242,25 @@ export type GetSystemPluginsReply = {
   about: string;
   /** not of this tree */
   outside: boolean;
-  /** failed: left out at the start; faulty: closed after repeated faults */
-  state: 'built' | 'running' | 'faulty' | 'stopped' | 'failed';
-  /** why it does not run, with the way out; empty while it does */
+  /** failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off */
+  state: 'built' | 'running' | 'faulty' | 'stopped' | 'failed' | 'switching';
+  /** why it does not run, or was not switched off, with the way out; empty while all is well */
   reason: string;
 }[];
+
+export type SystemPluginsByNameInput = {
+  name: string;
+  body: {
+    enable: boolean;
+  };
+};
+
+export type SystemPluginsByNameReply = {
+  name: string;
+  enable: boolean;
+  /** false: nothing had to be changed */
+  restarting: boolean;
+};
 
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
 export class Weir extends Transport {
@@ -1619,6 +1633,11 @@ export class Weir extends Transport {
   /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */
   getSystemPlugins(): Promise<GetSystemPluginsReply> {
     return this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' });
+  }
+
+  /** Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back. — POST /panel/api/system/plugins/{name} */
+  systemPluginsByName(input: SystemPluginsByNameInput): Promise<SystemPluginsByNameReply> {
+    return this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input);
   }
 
   /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */

@@ -11,7 +11,12 @@
 //   weir/plugins/server-status: 2 names
 //   weir/plugins/settings: 14 names
 //   weir/plugins/subscription: 13 names
+<<<<<<< HEAD
 //   weir/plugins/traffic: 8 names
+=======
+//   weir/plugins/system: 5 names
+//   weir/plugins/traffic: 6 names
+>>>>>>> 2e300b3 (system: switch plugins on and off over the API)
 //   weir/testing: 15 names
 
 declare module 'weir/kernel' {
@@ -653,9 +658,10 @@ declare module 'weir/kernel' {
     readonly startedAt: number;
     readonly plugins: readonly string[];
   }>;
-  /** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. */
+  /** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. With `again` it is back at once: what runs beside it is left to the one that comes. */
   export const beforeKernelStop: Guard<{
     readonly reason: string;
+    readonly again: boolean;
   }>;
 
   // JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
@@ -1633,6 +1639,37 @@ declare module 'weir/plugins/subscription' {
   export {};
 }
 
+declare module 'weir/plugins/system' {
+  import type { Token } from 'weir/kernel';
+
+  // What the program around the panel does for it.
+  /** Why a plugin is not switched, and a sentence that names the way out. */
+  export interface Objection {
+    readonly refused: 'unknown' | 'essential' | 'in use' | 'would not start' | 'not writable' | 'busy';
+    readonly reason: string;
+  }
+  export interface Switched {
+    /** false where everything is as it was asked for already */
+    readonly restarting: boolean;
+  }
+  export interface Switch {
+    readonly name: string;
+    readonly enable: boolean;
+    /** why it could not be; empty while the restart is still to come */
+    readonly problem: string;
+  }
+  /** Offered by the program that runs the panel; not there where the panel is part of another program. */
+  export interface PanelProgramApi {
+    /** Writes it into the config file once it is known that the panel would start with it, and starts the panel anew soon after. When that start fails the former config comes back. */
+    switchPlugin(name: string, enable: boolean): Promise<Switched | Objection>;
+    /** Those under way, and those that failed since the process began, but for what was switched since. */
+    switches(): readonly Switch[];
+  }
+  export const PanelProgram: Token<PanelProgramApi>;
+
+  export {};
+}
+
 declare module 'weir/plugins/traffic' {
   import type { Event, Filter, Token } from 'weir/kernel';
   import type { ClientUsage } from 'weir/plugins/clients';
@@ -1847,12 +1884,15 @@ declare module 'weir/testing' {
     /** Resolves when the panel says that it is ready, logged in. */
     static start({ env, dataDirectory, anonymous }?: PanelProcessOptions): Promise<PanelProcess>;
     get pid(): number;
+    /** of the last start, where the panel has started again in its process */
     get ready(): ReadyLine;
     get url(): string;
     /** What was written beside the log, to the standard error included. */
     get words(): string;
     /** The first line of the log with this message. */
     said(message: string): LogLine | undefined;
+    /** How often the panel has started in this process. */
+    get starts(): number;
     /** Waits for a condition with a deadline that only a broken panel meets. */
     until(condition: () => boolean | Promise<boolean>, what: string, limit?: number): Promise<void>;
     /** Sends a signal that the panel lives through. */
@@ -1916,8 +1956,8 @@ declare module 'weir/testing' {
     readonly dataDirectory: string;
     /** of all plugins, for the command line */
     commands: readonly OwnedCommand[];
-    /** Everything that was acknowledged is in the database when this resolves. */
-    stop(reason: string): Promise<void>;
+    /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
+    stop(reason: string, again?: boolean): Promise<void>;
     /** No job is under way and all queues of events are empty. For tests. */
     settled(): Promise<void>;
     /** The kernel's view of its plugins, those that could not run included. */

@@ -77,7 +77,7 @@ export default definePlugin({
       const { state, errorMsg } = supervisor.status();
       add({ engine: state === 'running' ? 'running' : state === 'stop' ? 'absent' : 'failed', ...(errorMsg && { engineProblem: errorMsg }) });
     }),
-    tap(beforeKernelStop, ({ reason }) => supervisor.stop(reason), { stage: stage.LATE }),
+    tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
   jobs: ({ supervisor, accesses }) => [

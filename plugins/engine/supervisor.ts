@@ -190,11 +190,12 @@ export class Supervisor implements EngineApi {
     return configJson(this.#driver, await this.#plan(), (inbound) => this.#config.withUsers(inbound));
   }
 
-  /** Ends the core on purpose, after a last poll. */
-  stop(reason: string): Promise<void> {
+  /** Ends the core on purpose, after a last poll; or lets go of it, and it runs on as it is, for another panel takes it over at once. */
+  stop(reason: string, letGo = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
     return this.#lane.run(async () => {
+      if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
       this.#state.enter('stop', reason);
     });

@@ -1,8 +1,7 @@
-import { definePlugin, job, payload, Plugins, provide, route, singleton } from '../../kernel/index.js';
+import { definePlugin, job, payload, provide, route, singleton } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
 import { ServerStatus } from './contract.js';
 import { Machine } from './machine.js';
-import { PluginList } from './plugins.js';
 import { StatusReply, StatusReport } from './status.js';
 
 export default definePlugin({
@@ -10,23 +9,16 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Tells how the machine and the core are doing.',
-  uses: { engine: Engine, plugins: Plugins },
+  uses: { engine: Engine },
   services: { machine: singleton(Machine), report: singleton(StatusReport) },
   provides: ({ report }) => [provide(ServerStatus, report)],
-  routes: ({ report, plugins }) => [
+  routes: ({ report }) => [
     route({
       method: 'GET',
       path: '/panel/api/server/status',
       doc: 'Load, memory, disk, network and the state of the core.',
       reply: payload(StatusReply),
       handle: () => report.status(),
-    }),
-    route({
-      method: 'GET',
-      path: '/panel/api/system/plugins',
-      doc: 'Every plugin that is on, and for one that does not run why.',
-      reply: payload(PluginList),
-      handle: () => [...plugins.list()],
     }),
   ],
   jobs: ({ machine }) => [job('sample', '2s', async () => void (await machine.sample()))],

@@ -83,8 +83,9 @@ export class PanelProcess extends PanelApi {
   get pid(): number {
     return this.#child.pid ?? 0;
   }
+  /** of the last start, where the panel has started again in its process */
   get ready(): ReadyLine {
-    const line = this.said('ready');
+    const line = this.log.findLast(({ msg }) => msg === 'ready');
     if (!line) throw new Error('the panel is not ready');
     return line as ReadyLine;
   }
@@ -100,6 +101,11 @@ export class PanelProcess extends PanelApi {
   /** The first line of the log with this message. */
   said(message: string): LogLine | undefined {
     return this.log.find(({ msg }) => msg === message);
+  }
+
+  /** How often the panel has started in this process. */
+  get starts(): number {
+    return this.log.filter(({ msg }) => msg === 'ready').length;
   }
 
   /** Waits for a condition with a deadline that only a broken panel meets. */

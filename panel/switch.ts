@@ -1,0 +1,73 @@
+// What stands against switching a plugin on or off; asked before anything is written.
+import { messageOf } from '../kernel/errors/errors.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import type { PluginState } from '../kernel/plugin/left-out.js';
+import { PluginError } from '../kernel/plugin/order.js';
+import type { Objection } from '../plugins/system/contract.js';
+import { checkApart } from './check-apart.js';
+import { choosePlugins } from './choose.js';
+import { type ConfigFile, configPath, readConfigFile } from './config-file.js';
+import { findPlugin } from './find.js';
+import { needsOf } from './go-along.js';
+import { isOutside, nameIn, readManifest } from './manifest.js';
+import { placesOf } from './outside.js';
+import type { Environment } from './variables.js';
+
+export interface Plan {
+  /** what the config file calls the plugin */
+  readonly key: string;
+  /** everything is as it was asked for already */
+  readonly needless: boolean;
+  /** what the config file says so far */
+  readonly former: ConfigFile;
+}
+
+/** What the file calls a plugin from outside, if it knows one of this name. */
+async function keyOutside(env: Environment, file: ConfigFile, name: string): Promise<string | undefined> {
+  for (const key of [...file.plugins.keys()].filter(isOutside)) {
+    const called = await readManifest(key, placesOf(env, file.path)).then(
+      (manifest) => manifest.name,
+      () => nameIn(key),
+    );
+    if (called === name) return key;
+  }
+  return undefined;
+}
+
+/** Undefined when there is no such plugin in the tree. */
+const builtIn = (name: string): Promise<Plugin | undefined> =>
+  findPlugin(name).catch((error: unknown) => {
+    if (error instanceof PluginError) return undefined;
+    throw error;
+  });
+
+const and = (names: readonly string[]): string => [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+
+async function planned(env: Environment, running: readonly PluginState[], name: string, enable: boolean): Promise<Plan | Objection> {
+  const read = await readConfigFile(env);
+  const former = { ...read, path: configPath(env) };
+  const plugin = await builtIn(name);
+  const key = plugin ? name : await keyOutside(env, former, name);
+  if (key === undefined)
+    return {
+      refused: 'unknown',
+      reason: `there is no plugin ${name}: it is neither in this tree nor one from outside that ${former.path} names; add it there first`,
+    };
+  if (!enable && plugin?.essential) return { refused: 'essential', reason: `the panel does not start without the plugin ${name}; it cannot be switched off` };
+  const now = await choosePlugins(env, former);
+  const isOn = (other: string): boolean => [...now.plugins, ...now.leftOut].some((on) => on.name === other);
+  const state = running.find((other) => other.name === name)?.state;
+  if (isOn(name) === enable && (enable ? state === 'running' : state === undefined)) return { key, needless: true, former };
+  const users = enable ? [] : now.plugins.filter((other) => needsOf(other).includes(name)).map((other) => other.name);
+  if (users.length > 0)
+    return { refused: 'in use', reason: `${and(users)} ${users.length > 1 ? 'need' : 'needs'} the plugin ${name}; switch ${and(users)} off first` };
+  // In a process of its own: the code of one that was off so far may do anything.
+  const { problems, failed } = await checkApart({ env, add: { reference: key, entry: { config: {}, ...former.plugins.get(key), on: enable } } });
+  const failing = new Set(running.filter((other) => other.state === 'failed').map((other) => other.name));
+  const reasons = [...problems, ...failed.filter((other) => other.name === name || !failing.has(other.name)).map(({ reason }) => reason)];
+  return reasons.length > 0 ? { refused: 'would not start', reason: reasons.join('; ') } : { key, needless: false, former };
+}
+
+/** Never rejects: whatever is wrong with the configuration stands against it. */
+export const planSwitch = (...asked: Parameters<typeof planned>): Promise<Plan | Objection> =>
+  planned(...asked).catch((error: unknown) => ({ refused: 'would not start', reason: messageOf(error) }) as const);

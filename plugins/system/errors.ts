@@ -1,0 +1,11 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('system', {
+  UNKNOWN: [404, 'there is no such plugin'],
+  ESSENTIAL: [409, 'the panel does not start without this plugin'],
+  IN_USE: [409, 'other plugins need this one; switch them off first'],
+  WOULD_NOT_START: [409, 'the panel would not start with this'],
+  NOT_WRITABLE: [409, 'the config file cannot be written; change it by hand'],
+  BUSY: [409, 'the panel restarts already; try again in a moment'],
+  NO_PROGRAM: [503, 'this panel is part of another program, which decides about its plugins'],
+});

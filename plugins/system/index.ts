@@ -1,0 +1,49 @@
+import { bool, definePlugin, maybe, payload, Plugins, route, said, shape, text, word } from '../../kernel/index.js';
+import { type Objection, PanelProgram } from './contract.js';
+import { errors } from './errors.js';
+import { PluginList, pluginList } from './plugins.js';
+
+const refusals: Readonly<Record<Objection['refused'], (reason: string) => Error>> = {
+  unknown: (reason) => errors.UNKNOWN(reason),
+  essential: (reason) => errors.ESSENTIAL(reason),
+  'in use': (reason) => errors.IN_USE(reason),
+  'would not start': (reason) => errors.WOULD_NOT_START(reason),
+  'not writable': (reason) => errors.NOT_WRITABLE(reason),
+  busy: (reason) => errors.BUSY(reason),
+};
+
+export default definePlugin({
+  name: 'system',
+  version: '0.1.0',
+  api: 1,
+  about: 'Tells which plugins there are and how they are, and switches them on and off.',
+  uses: { plugins: Plugins, program: maybe(PanelProgram) },
+  routes: ({ plugins, program }) => [
+    route({
+      method: 'GET',
+      path: '/panel/api/system/plugins',
+      doc: 'Every plugin that is on, and for one that does not run why.',
+      reply: payload(PluginList),
+      handle: () => pluginList(plugins, program),
+    }),
+    route({
+      method: 'POST',
+      path: '/panel/api/system/plugins/{name}',
+      doc: 'Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back.',
+      params: shape({ name: word().max(255) }),
+      body: shape({ enable: bool() }),
+      reply: payload(shape({ name: text(), enable: bool(), restarting: bool().description('false: nothing had to be changed') })),
+      errors: Object.values(errors),
+      handle: async ({ params: { name }, body: { enable }, reply }) => {
+        if (!program) throw errors.NO_PROGRAM();
+        const done = await program.switchPlugin(name, enable);
+        if ('refused' in done) throw refusals[done.refused](done.reason);
+        const state = enable ? 'on' : 'off';
+        if (!done.restarting) return said(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
+        reply.status(202);
+        reply.header('connection', 'close');
+        return said(`the panel restarts to switch the plugin ${name} ${state}`, { name, enable, restarting: true });
+      },
+    }),
+  ],
+});
