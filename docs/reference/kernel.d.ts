@@ -3,8 +3,13 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   weir/kernel: 125 names
 //   weir/plugins/access: 2 names
+<<<<<<< HEAD
 //   weir/plugins/clients: 15 names
 //   weir/plugins/engine: 26 names
+=======
+//   weir/plugins/clients: 16 names
+//   weir/plugins/engine: 27 names
+>>>>>>> fbcad77 (clients, traffic: lose nothing of a client whose traffic is kept)
 //   weir/plugins/inbounds: 23 names
 //   weir/plugins/keygen: 1 names
 //   weir/plugins/realtime: 3 names
@@ -983,6 +988,10 @@ declare module 'weir/plugins/clients' {
     expired(now: number): Promise<number[]>;
     /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
     addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
+    /** Bytes that clients moved who were deleted with their traffic kept: they go to what is kept of the email. */
+    addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & {
+      readonly email: string;
+    })[], at: number): Promise<void>;
     /** Marks the moment from which a duration (negative expiry) counts. */
     startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void>;
     /** Switches clients off because of a limit; raising the limit switches them on again. */
@@ -1015,6 +1024,15 @@ declare module 'weir/plugins/clients' {
   /** Before clients are written; a refusal refuses the whole call. */
   export const beforeClientSave: Guard<{
     readonly changes: readonly ClientChange[];
+  }>;
+  /** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
+  export const beforeClientDelete: Guard<{
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
+    }[];
+    /** what they used is kept for a client of the same email */
+    readonly keepTraffic: boolean;
   }>;
   /** After clients were written by anybody but the counters, before the caller has its answer: for what is kept of clients in memory. */
   export const afterClientSave: After<{

@@ -26,6 +26,8 @@ export interface ClientsApi {
   expired(now: number): Promise<number[]>;
   /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
   addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
+  /** Bytes that clients moved who were deleted with their traffic kept: they go to what is kept of the email. */
+  addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void>;
   /** Marks the moment from which a duration (negative expiry) counts. */
   startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void>;
   /** Switches clients off because of a limit; raising the limit switches them on again. */
@@ -57,6 +59,12 @@ export const PresenceSources = extensionPoint<PresenceSource>('clients', 'Presen
 
 /** Before clients are written; a refusal refuses the whole call. */
 export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>('clients/beforeClientSave');
+/** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
+export const beforeClientDelete = guard<{
+  readonly clients: readonly { readonly id: number; readonly email: string }[];
+  /** what they used is kept for a client of the same email */
+  readonly keepTraffic: boolean;
+}>('clients/beforeClientDelete');
 /** After clients were written by anybody but the counters, before the caller has its answer: for what is kept of clients in memory. */
 export const afterClientSave = after<{ readonly changes: readonly ClientChange[] }>('clients/afterClientSave');
 /** The same for who need not be awaited. What traffic and limits change of a client is not among it: `traffic/clientDepleted`. */

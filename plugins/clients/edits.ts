@@ -3,7 +3,7 @@ import { ForeignKeyConstraintError } from 'sequelize';
 import type { Database, Hooks, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
-import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
+import { afterClientSave, beforeClientDelete, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
 import type { GroupStore } from './group-store.js';
 import { keepUsage } from './kept.js';
 import type { ClientFields, ClientRow } from './row.js';
@@ -125,6 +125,7 @@ export class Edits {
     if (rows.length === 0) return { deleted: new Set(), applied: { pending: false, reason: '' } };
     const before = rows.map((row) => ({ ...row }));
     const ids = before.map(({ id }) => id);
+    await this.#hooks.check(beforeClientDelete, { clients: before, keepTraffic });
     const deleted = await this.#db.write(async (tx) => {
       await this.#groupStore.shift(tx, ids, -1);
       await keepUsage(tx, ids, keepTraffic);

@@ -1,6 +1,7 @@
 // Traffic that outlives its client: kept under the email, until a client of that email is created again.
 import type { Database, Tx } from '../../kernel/index.js';
-import type { ClientRow } from './row.js';
+import type { ClientUsage } from './contract.js';
+import { type ClientRow, emailKey } from './row.js';
 
 /** So many keys stand in one statement. */
 const SLICE = 1000;
@@ -40,4 +41,16 @@ export async function restoreKept(tx: Tx, clientIds: readonly number[]): Promise
   await tx.run(`INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT c.id, k.inbound_id, k.up, k.down ${from}`, { clientIds });
   await tx.run(`INSERT INTO client_seen (client_id, last_online, last_sub_fetch) SELECT c.id, max(k.last_online), 0 ${from} GROUP BY c.id`, { clientIds });
   await tx.run('DELETE FROM client_kept_usage WHERE email_key IN (SELECT email_key FROM clients WHERE id IN (:clientIds))', { clientIds });
+}
+
+/** What these emails used through connections that outlived their client. */
+export async function addKept(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void> {
+  const { rows, incoming, least, greatest, onConflict } = tx.sql;
+  const sum = (column: string) => `${column} = ${least}(client_kept_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
+  await tx.run(
+    `INSERT INTO client_kept_usage (email_key, inbound_id, up, down, last_online)
+     SELECT j.email_key, j.inbound_id, j.up, j.down, :at FROM ${rows({ email_key: 'text', inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j WHERE true
+     ${onConflict('email_key, inbound_id', `${sum('up')}, ${sum('down')}, last_online = ${greatest}(client_kept_usage.last_online, ${incoming('last_online')})`)}`,
+    { at, rows: JSON.stringify(usage.map(({ email, inboundId, up, down }) => [emailKey(email), inboundId, up, down])) },
+  );
 }

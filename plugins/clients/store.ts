@@ -4,6 +4,7 @@ import type { CoreUser, CoreUserSource, UserRef } from '../engine/contract.js';
 import { userName } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { ClientsApi, ClientUsage } from './contract.js';
+import { addKept } from './kept.js';
 import { Roster } from './roster.js';
 import type { ClientFields, ClientRow } from './row.js';
 import { addUsage, saveFetches, updateClient } from './sql.js';
@@ -72,6 +73,10 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     if (usage.length === 0) return;
     await addUsage(tx, usage, at);
     tx.after(afterClientUsage, { usage, at });
+  }
+
+  async addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void> {
+    if (usage.length > 0) await addKept(tx, usage, at);
   }
 
   async startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void> {

@@ -1,10 +1,11 @@
 import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
-import { afterClientSave, ClientEdits, Clients, PresenceSources } from '../clients/contract.js';
+import { afterClientSave, beforeClientDelete, ClientEdits, Clients, PresenceSources } from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
 import { afterBaselines, Baselines } from './baselines.js';
 import { Presence } from './contract.js';
+import { Departed } from './departed.js';
 import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
@@ -19,10 +20,16 @@ export default definePlugin({
   about: 'Counts what clients move, once, and switches clients and inbounds off at their limits.',
   uses: { engine: Engine, clients: Clients, edits: ClientEdits, inbounds: Inbounds, limits: InboundLimits, settings: Settings },
   migrations,
-  services: { baselines: singleton(Baselines), online: singleton(OnlineClients), watch: singleton(InboundWatch), poll: singleton(Poll) },
+  services: {
+    baselines: singleton(Baselines),
+    online: singleton(OnlineClients),
+    watch: singleton(InboundWatch),
+    departed: singleton(Departed),
+    poll: singleton(Poll),
+  },
   provides: ({ online }) => [provide(Presence, online)],
   extends: ({ online }) => [extend(PresenceSources, online)],
-  hooks: ({ poll, baselines, online, watch }) => [
+  hooks: ({ poll, baselines, online, watch, departed }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
@@ -31,8 +38,13 @@ export default definePlugin({
     tap(coreStateChanged, ({ to }) => {
       if (to !== 'running') online.clear();
     }),
+    tap(beforeClientDelete, async ({ clients, keepTraffic }) => {
+      // What is kept is whole when the answer comes; what runs on is added by later polls.
+      if (keepTraffic) await poll.run();
+      departed.leave(clients, keepTraffic);
+    }),
     tap(afterClientSave, ({ changes }) => {
-      for (const { kind, before } of changes) if (kind === 'deleted' && before) baselines.forget(before.id, before.inboundIds);
+      for (const { kind, before } of changes) if (kind === 'deleted' && before && !departed.left(before.id)) baselines.forget(before.id, before.inboundIds);
     }),
   ],
   routes,

@@ -5,6 +5,7 @@ import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+import type { Departed } from './departed.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { OnlineClients } from './online.js';
 
@@ -24,6 +25,7 @@ export class Poll {
   readonly #baselines: Baselines;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
+  readonly #departed: Departed;
   #last: Promise<void> = Promise.resolve();
   /** A former panel may have died between the bytes of a poll and their consequence, and those of a core's last moment are still without one. */
   #first = true;
@@ -39,6 +41,7 @@ export class Poll {
     baselines: Baselines;
     online: OnlineClients;
     watch: InboundWatch;
+    departed: Departed;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -50,6 +53,7 @@ export class Poll {
     this.#baselines = needs.baselines;
     this.#online = needs.online;
     this.#watch = needs.watch;
+    this.#departed = needs.departed;
   }
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
@@ -97,14 +101,17 @@ export class Poll {
   }
 
   async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
-    const { readings, usage } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined);
+    this.#departed.follow(counters.epoch);
+    const { readings, usage: moved } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined || this.#departed.has(id));
+    const { live: usage, kept } = this.#departed.sort(moved);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at });
     const counted = refined === usage ? usage : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
     await this.#db.write(async (tx) => {
       await this.#clients.addUsage(tx, counted, at);
-      await this.#inbounds.addUsage(tx, perInbound(counted));
+      await this.#clients.addKeptUsage(tx, kept, at);
+      await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       await this.#baselines.save(tx, readings);
     });
     return counted;
@@ -136,7 +143,7 @@ export class Poll {
   }
 }
 
-function perInbound(usage: readonly ClientUsage[]) {
+function perInbound(usage: readonly Omit<ClientUsage, 'clientId'>[]) {
   const sums = new Map<number, { inboundId: number; up: number; down: number }>();
   for (const { inboundId, up, down } of usage) {
     const sum = sums.get(inboundId);

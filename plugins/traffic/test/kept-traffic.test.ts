@@ -1,0 +1,62 @@
+// Runs on every database.
+import test from 'ava';
+import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+
+const used = async (panel: TestPanel, email: string): Promise<[number, number]> => {
+  const { up, down } = await panel.get<{ up: number; down: number }>(`/panel/api/clients/traffic/${email}`);
+  return [up, down];
+};
+
+test('bytes since the last poll are kept, and those that run on after the deletion too', async (t) => {
+  const engine = new FakeEngine();
+  const clock = new FakeClock();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
+  const poll = async (): Promise<void> => {
+    clock.tick(5000);
+    await panel.kernel.settled();
+  };
+  const inboundId = await panel.addInbound();
+  const first = await panel.addClient('a', [inboundId]);
+  const plain = await panel.addClient('b', [inboundId]);
+  engine.move(inboundId, first.id, 10, 1000);
+  await poll();
+  engine.move(inboundId, first.id, 1, 200);
+  engine.move(inboundId, plain.id, 0, 5000);
+  await panel.get('/panel/api/clients/del/a?keepTraffic=1', { method: 'POST' });
+  await panel.get('/panel/api/clients/del/b', { method: 'POST' });
+
+  // Connections that nobody could end.
+  engine.move(inboundId, first.id, 2, 30);
+  engine.move(inboundId, plain.id, 0, 7000);
+  await poll();
+  await poll();
+  const second = await panel.addClient('A', [inboundId]);
+  t.deepEqual(await used(panel, 'A'), [13, 1230]);
+  t.not(second.id, first.id);
+  engine.move(inboundId, first.id, 0, 4);
+  engine.move(inboundId, second.id, 0, 100);
+  await poll();
+  t.deepEqual(await used(panel, 'A'), [13, 1334]);
+
+  await panel.addClient('b', [inboundId]);
+  t.deepEqual(await used(panel, 'b'), [0, 0], 'nothing was kept');
+  const { down } = await panel.get<{ down: number }>(`/panel/api/inbounds/get/${inboundId}`);
+  t.is(down, 6334);
+
+  // Another core knows nothing of those who are gone.
+  engine.restart('second');
+  engine.move(inboundId, first.id, 0, 50_000);
+  await poll();
+  t.deepEqual(await used(panel, 'A'), [13, 1334]);
+});
+
+test('who is deleted in bulk with traffic kept loses nothing either', async (t) => {
+  const engine = new FakeEngine();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
+  const inboundId = await panel.addInbound();
+  const { id } = await panel.addClient('a', [inboundId]);
+  engine.move(inboundId, id, 0, 300);
+  await panel.get('/panel/api/clients/bulkDel', { body: { emails: ['a'], keepTraffic: true } });
+  await panel.addClient('a', [inboundId]);
+  t.deepEqual(await used(panel, 'a'), [0, 300]);
+});
