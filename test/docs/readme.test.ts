@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import hello from '../../examples/hello/index.js';
+import { KERNEL_API } from '../../kernel/plugin/define.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 import { sourceRoot } from '../harness/source-root.js';
@@ -19,6 +20,7 @@ test('every file that README and docs link to is there', async (t) => {
     'README.md',
     'SECURITY.md',
     'CONTRIBUTING.md',
+    'CHANGELOG.md',
     'docs/architecture.md',
     'docs/glossary.md',
     'docs/environment.md',
@@ -32,4 +34,21 @@ test('every file that README and docs link to is there', async (t) => {
         `${page} links to ${target}`,
       );
   }
+});
+
+test('the changelog tells of the version that this is, newest first', async (t) => {
+  const root = await sourceRoot();
+  const [changelog = '', manifest = '{}'] = await Promise.all(['CHANGELOG.md', 'package.json'].map((path) => readFile(new URL(path, root), 'utf8')));
+  const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
+  const { version } = JSON.parse(manifest) as { version: string };
+  t.true(
+    headings.some((heading) => heading.startsWith(`[${version}] - `)),
+    `CHANGELOG.md has no heading "## [${version}] - …"`,
+  );
+  for (const heading of headings) t.regex(heading, /^\[Unreleased\]$|^\[\d+\.\d+\.\d+\] - (?:unreleased|\d{4}-\d{2}-\d{2})$/);
+});
+
+test('the contract that the guide promises is the one that the kernel has', async (t) => {
+  const guide = await readFile(new URL('docs/plugin-guide.md', await sourceRoot()), 'utf8');
+  t.true(guide.includes(`## What \`api: ${KERNEL_API}\` promises`));
 });
