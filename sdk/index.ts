@@ -1018,6 +1018,13 @@ export type InboundsByIdSubSortIndexInput = {
   };
 };
 
+export type NotificationsTestReply = {
+  channel: string;
+  plugin: string;
+  delivered: boolean;
+  reason: string;
+}[];
+
 export type GetOpenapiJsonInput = {
   query?: {
     raw?: '0' | '1';
@@ -1103,6 +1110,8 @@ export type SettingAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
   engineRestartToCut: boolean;
+  /** what channels are told of */
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** hours after which a client program fetches again */
   subUpdates: number;
   /** name of the subscription in client programs */
@@ -1200,6 +1209,8 @@ export type SettingUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
     engineRestartToCut?: boolean;
+    /** what channels are told of */
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** hours after which a client program fetches again */
     subUpdates?: number;
     /** name of the subscription in client programs */
@@ -1546,6 +1557,11 @@ export class Weir extends Transport {
   /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
   inboundsByIdSubSortIndex(input: InboundsByIdSubSortIndexInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input);
+  }
+
+  /** Sends a test over every channel that is on, once, and tells how that went. — POST /panel/api/notifications/test */
+  notificationsTest(): Promise<NotificationsTestReply> {
+    return this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' });
   }
 
   /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */

@@ -2,26 +2,18 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   weir/kernel: 125 names
-//   weir/plugins/access: 2 names
-<<<<<<< HEAD
-//   weir/plugins/clients: 15 names
-//   weir/plugins/engine: 26 names
-=======
+//   weir/plugins/access: 3 names
 //   weir/plugins/clients: 16 names
 //   weir/plugins/engine: 27 names
->>>>>>> fbcad77 (clients, traffic: lose nothing of a client whose traffic is kept)
 //   weir/plugins/inbounds: 23 names
 //   weir/plugins/keygen: 1 names
+//   weir/plugins/notifications: 3 names
 //   weir/plugins/realtime: 3 names
 //   weir/plugins/server-status: 2 names
 //   weir/plugins/settings: 14 names
 //   weir/plugins/subscription: 13 names
-<<<<<<< HEAD
-//   weir/plugins/traffic: 8 names
-=======
 //   weir/plugins/system: 5 names
-//   weir/plugins/traffic: 6 names
->>>>>>> 2e300b3 (system: switch plugins on and off over the API)
+//   weir/plugins/traffic: 8 names
 //   weir/testing: 15 names
 
 declare module 'weir/kernel' {
@@ -112,6 +104,8 @@ declare module 'weir/kernel' {
     /** also where there is no panel yet: one is made in the data folder */
     readonly fresh: boolean;
     readonly options: Options;
+    /** a whole line, as somebody might type it */
+    readonly example?: string | undefined;
     readonly run: (input: CommandInput<never>) => void | Promise<void>;
   }
   interface Declared<O extends Options> {
@@ -120,10 +114,11 @@ declare module 'weir/kernel' {
     readonly fresh?: boolean;
     /** `subPath` is `--sub-path`; a boolean takes no value. What each is for is its schema's description. */
     readonly options?: O;
+    readonly example?: string;
     /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
     readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
   }
-  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, run }: Declared<O>): Command;
+  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, example, run }: Declared<O>): Command;
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
@@ -427,6 +422,10 @@ declare module 'weir/kernel' {
     /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
     readonly missed?: () => void | Promise<void>;
   }
+  /** Which plugin is present at which hook, and how. */
+  interface Present extends Pick<Tap, 'hook' | 'options'> {
+    readonly plugin: string;
+  }
   /** A plugin's presence at somebody's moment. */
   export interface Tap {
     readonly hook: AnyHook;
@@ -695,6 +694,8 @@ declare module 'weir/kernel' {
   /** For who shows which plugins there are; provided by the kernel. */
   export interface PluginsApi {
     list(): readonly PluginState[];
+    /** whose presence at which hook, as they were added */
+    taps(): readonly Present[];
   }
   export const Plugins: Token<PluginsApi>;
 
@@ -896,7 +897,8 @@ declare module 'weir/plugins/access' {
     readonly username: string;
     readonly ip: string;
   }>;
-  /** After every attempt to log in; `reason` is empty when it worked. */
+  /** The `reason` of an attempt that was not even looked at, for there were too many before. */
+  export const BLOCKED = "too many failed attempts";
   export const loginAttempted: Event<{
     readonly attempts: readonly {
       readonly username: string;
@@ -1193,9 +1195,13 @@ declare module 'weir/plugins/engine' {
   }
   /** Those who know which users the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** The core is about to be stopped on purpose and still answers: the moment for a last poll. Refusals are ignored. */
+  /** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
   export const beforeCoreStop: Guard<{
     readonly reason: string;
+  }>;
+  /** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */
+  export const beforeCountersGo: Guard<{
+    readonly counters: CoreCounters;
   }>;
   /** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
   export const coreStateChanged: Event<{
@@ -1412,6 +1418,36 @@ declare module 'weir/plugins/keygen' {
     privateKey: string;
     publicKey: string;
   };
+
+  export {};
+}
+
+declare module 'weir/plugins/notifications' {
+  import type { ExtensionPoint } from 'weir/kernel';
+
+  // Telling people what happens: how other plugins add a way to be told.
+  /** What happened, ready to be sent. */
+  export interface Notification {
+    /** the same for every attempt to deliver it */
+    readonly id: string;
+    /** one of the names in the setting `notificationEvents`, or `test` */
+    readonly event: string;
+    /** Unix ms */
+    readonly at: number;
+    /** one sentence for people */
+    readonly text: string;
+    /** the same for programs */
+    readonly data: Readonly<Record<string, unknown>>;
+  }
+  /** A way to people: a chat, a mail server, an address that takes JSON. */
+  export interface Channel {
+    readonly name: string;
+    /** Whether it is set up; nothing is kept for one that is off. */
+    isOn(): boolean;
+    /** Rejects when it could not be delivered; it is tried again then, a few times. The signal ends an attempt that takes too long, and all of them when the panel stops. */
+    send(notification: Notification, signal: AbortSignal): Promise<void>;
+  }
+  export const Channels: ExtensionPoint<Channel>;
 
   export {};
 }
@@ -1854,6 +1890,8 @@ declare module 'weir/testing' {
     readonly partial?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly clock?: Clock;
+    /** how many ms others wait for a plugin that hangs; tests have less patience than a panel */
+    readonly limits?: Partial<Limits>;
     /** a folder that outlives the panel, for tests of restarts */
     readonly dataDirectory?: string;
   }
@@ -2010,6 +2048,19 @@ declare module 'weir/testing' {
     listen(): Promise<void>;
     close(): Promise<void>;
   }
+
+  // How long others wait for a plugin, and when it is said that they do.
+  const LIMITS: {
+    readonly start: 30000;
+    readonly essentialStart: 120000;
+    readonly tap: 5000;
+    readonly event: 60000;
+    readonly job: 2000;
+    readonly slow: 200;
+  };
+  type Limits = {
+    readonly [K in keyof typeof LIMITS]: number;
+  };
 
   // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
   // here, for all: only a person's session, and no page of another site.
