@@ -899,6 +899,7 @@ declare module 'weir/plugins/access' {
   }>;
   /** The `reason` of an attempt that was not even looked at, for there were too many before. */
   export const BLOCKED = "too many failed attempts";
+  /** After every attempt to log in; `reason` is empty when it worked. */
   export const loginAttempted: Event<{
     readonly attempts: readonly {
       readonly username: string;
@@ -1447,6 +1448,7 @@ declare module 'weir/plugins/notifications' {
     /** Rejects when it could not be delivered; it is tried again then, a few times. The signal ends an attempt that takes too long, and all of them when the panel stops. */
     send(notification: Notification, signal: AbortSignal): Promise<void>;
   }
+  /** The ways to tell people what happens. */
   export const Channels: ExtensionPoint<Channel>;
 
   export {};

@@ -23,6 +23,7 @@ export interface Channel {
   /** Rejects when it could not be delivered; it is tried again then, a few times. The signal ends an attempt that takes too long, and all of them when the panel stops. */
   send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
+/** The ways to tell people what happens. */
 export const Channels = extensionPoint<Channel>('notifications', 'Channels', ({ name: channel }, { name, outside }) =>
   !outside || channel === name || channel.startsWith(`${name}.`)
     ? undefined
