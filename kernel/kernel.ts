@@ -13,6 +13,7 @@ import { Proxies } from './http/address.js';
 import type { Certificate } from './http/certificate.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
+import type { Owned } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
@@ -73,9 +74,7 @@ type Parts = Readonly<{
 }>;
 
 export class Kernel {
-  readonly log: Log;
   readonly listeners: ListenerSet;
-  readonly dataDirectory: string;
   readonly #parts: Parts;
   readonly #schedule: Schedule;
   /** Whose the kernel's own routes and jobs are. */
@@ -83,7 +82,7 @@ export class Kernel {
     name: 'kernel',
     about: 'The panel itself.',
     faulty: false,
-    fault: (where: string, error: unknown) => this.log.error('kernel fault', { where, error }),
+    fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
   };
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
@@ -92,9 +91,7 @@ export class Kernel {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.log = parts.log;
     this.listeners = parts.listeners;
-    this.dataDirectory = parts.dataDirectory;
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
   }
 
@@ -155,17 +152,14 @@ export class Kernel {
           hooks: this.#parts.hooks.of(name),
           clock: this.#parts.clock,
           signal: this.#parts.stopping.signal,
-          dataDirectory: this.dataDirectory,
+          dataDirectory: this.#parts.dataDirectory,
           extensions: wiring.extensions,
         }),
       );
     }
     this.#each('could not be built', (instance) => {
       for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
-      this.listeners.upgrades.mount(
-        wiring.extensions(Upgrades).filter(({ plugin }) => plugin === instance.name),
-        this.#parts.instances,
-      );
+      this.listeners.upgrades.mount(instance, wiring.extensions(Upgrades));
     });
   }
 
@@ -184,11 +178,11 @@ export class Kernel {
         await blame(instance.plugin, 'did not start', () => within(limit, 'its start', async () => instance.plugin.start(instance.scope)));
         instance.state = 'running';
       }
-      this.#each(
-        'cannot offer its commands',
-        (owner) => (this.commands = checkCommands([...this.commands, ...owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }))])),
-      );
-      const routes: Parameters<ListenerSet['mount']>[0][number][] = [{ owner: this.#self, route: health }];
+      this.#each('cannot offer its commands', (owner) => {
+        const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
+        this.commands = checkCommands([...this.commands, ...own]);
+      });
+      const routes: Owned[] = [{ owner: this.#self, route: health }];
       this.#each('cannot serve its routes', (owner) => {
         routes.push(...owner.plugin.routes(owner.scope).map((route) => ({ owner, route })));
         this.listeners.check(routes);
@@ -216,8 +210,8 @@ export class Kernel {
     await this.#parts.hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#parts.hooks.compose(composeReadyLine, undefined).catch(() => []);
     for (const { name, reason, error } of this.#parts.leftOut)
-      this.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
-    this.log.info(
+      this.#parts.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
+    this.#parts.log.info(
       'ready',
       Object.assign({ ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object,
     );
@@ -231,7 +225,7 @@ export class Kernel {
   }
 
   async #shutDown(reason: string, again: boolean): Promise<void> {
-    this.log.info('stopping', { reason });
+    this.#parts.log.info('stopping', { reason });
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
     if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason, again });
     this.#parts.stopping.abort();
@@ -239,7 +233,7 @@ export class Kernel {
     await this.#parts.writer.close();
     await this.#parts.connections.close();
     await this.#parts.lock.release();
-    this.log.info('stopped', { reason });
+    this.#parts.log.info('stopped', { reason });
   }
 
   /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */

@@ -1786,7 +1786,7 @@ declare module 'weir/testing' {
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Duplex } from 'node:stream';
-  import type { Clock, Extended, ListenersApi, Log, OwnedCommand, Plugin, PluginState, Route, ServedRoute, Upgrade } from 'weir/kernel';
+  import type { Clock, Extended, ListenersApi, OwnedCommand, Plugin, PluginState, Route, ServedRoute, Upgrade } from 'weir/kernel';
   import type { JsonObject, UserRef } from 'weir/plugins/engine';
 
   // Time that moves when a test says so.
@@ -2009,9 +2009,7 @@ declare module 'weir/testing' {
 
   // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
   interface Kernel {
-    readonly log: Log;
     readonly listeners: ListenerSet;
-    readonly dataDirectory: string;
     /** of all plugins, for the command line */
     commands: readonly OwnedCommand[];
     /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
@@ -2023,10 +2021,6 @@ declare module 'weir/testing' {
   }
 
   // The kernel's listeners: the panel, and those that plugins open beside it.
-  type Owned = {
-    readonly owner: Owner;
-    readonly route: Route;
-  };
   interface ListenerSet extends ListenersApi {
     readonly upgrades: UpgradeDoor;
     readonly panel: Listener;
@@ -2067,7 +2061,8 @@ declare module 'weir/testing' {
   // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
   // here, for all: only a person's session, and no page of another site.
   interface UpgradeDoor {
-    mount(upgrades: readonly Extended<Upgrade>[], owners: readonly Owner[]): void;
+    /** Those of `upgrades` that this plugin added. */
+    mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void;
     /** Never throws: nobody above would answer. */
     take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
     /** Ends all connections; they are gone within the grace. */
@@ -2082,10 +2077,7 @@ declare module 'weir/testing' {
     readonly name: string;
     intercept: Intercept | undefined;
     /** Puts a new table in place of the old one; requests under way finish on the old. */
-    mount(routes: readonly {
-      mounted: Mounted;
-      owner: Owner;
-    }[]): void;
+    mount(routes: readonly Mounted[]): void;
     /** Everything is served below this path, which begins and ends with a slash. */
     mountAt(basePath: string): void;
     readonly basePath: string;
@@ -2101,13 +2093,7 @@ declare module 'weir/testing' {
   }
 
   // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
-  interface Mounted {
-    readonly plugin: string;
-    readonly route: Route;
-    readonly path: string;
-  }
-
-  // What happens to one request, in this order: known path, who is asking, CSRF, parameters, body, handler, reply.
+  /** Who serves something, and answers for it. */
   interface Owner {
     readonly name: string;
     /** one sentence for people */
@@ -2115,6 +2101,13 @@ declare module 'weir/testing' {
     readonly outside?: boolean;
     readonly faulty: boolean;
     fault(where: string, error: unknown): void;
+  }
+  interface Owned {
+    readonly owner: Owner;
+    readonly route: Route;
+  }
+  interface Mounted extends Owned {
+    readonly path: string;
   }
 
   export {};

@@ -7,11 +7,11 @@ import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from './address.js';
 import type { Certificate } from './certificate.js';
-import { type Owner, Pipeline } from './pipeline.js';
+import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { type Mounted, pathOf, sortRoutes, strayPath } from './table.js';
+import { type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -55,7 +55,6 @@ interface Parts {
   readonly log: Log;
   readonly checkReplies: boolean;
 }
-type Owned = { readonly owner: Owner; readonly route: Route };
 interface Place {
   readonly host: string;
   readonly port: number;
@@ -66,7 +65,7 @@ export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
   readonly upgrades: UpgradeDoor;
-  #routes: readonly Owned[] = [];
+  #routes: readonly Mounted[] = [];
   #certificateProblem = '';
 
   constructor(parts: Parts, panel: Place) {
@@ -107,25 +106,20 @@ export class ListenerSet implements ListenersApi {
 
   /** The whole table, sorted; throws when something of it cannot be served. */
   check(routes: readonly Owned[]): Mounted[] {
-    for (const { owner, route } of routes) {
-      const stray = route.listener === owner.name ? undefined : strayPath(owner, pathOf(route));
+    const sorted = sortRoutes(routes);
+    for (const { owner, route, path } of sorted) {
+      const stray = route.listener === owner.name ? undefined : strayPath(owner, path);
       if (stray) throw new PluginError(`plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`);
-    }
-    const sorted = sortRoutes(routes.map(({ owner, route }) => ({ plugin: owner.name, route })));
-    for (const { plugin, route } of sorted)
       if (!this.#open.has(route.listener))
-        throw new PluginError(`plugin ${plugin} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+        throw new PluginError(`plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+    }
     return sorted;
   }
 
   /** Checks the whole table, then swaps it in on every listener. */
   mount(routes: readonly Owned[]): void {
-    const owners = new Map(routes.map(({ owner, route }) => [route, owner]));
-    const sorted = this.check(routes);
-    for (const [name, { listener }] of this.#open) {
-      listener.mount(sorted.filter(({ route }) => route.listener === name).map((mounted) => ({ mounted, owner: owners.get(mounted.route) as Owner })));
-    }
-    this.#routes = routes;
+    this.#routes = this.check(routes);
+    for (const [name, { listener }] of this.#open) listener.mount(this.#routes.filter(({ route }) => route.listener === name));
   }
 
   remount(): void {
@@ -145,11 +139,8 @@ export class ListenerSet implements ListenersApi {
   }
 
   routes(): ServedRoute[] {
-    const about = new Map(this.#routes.map(({ owner }) => [owner.name, owner.about]));
-    return sortRoutes(this.#routes.filter(({ owner }) => !owner.faulty).map(({ owner, route }) => ({ plugin: owner.name, route }))).map((mounted) => ({
-      ...mounted,
-      about: about.get(mounted.plugin) ?? '',
-    }));
+    const served = this.#routes.filter(({ owner }) => !owner.faulty);
+    return served.map(({ owner: { name: plugin, about }, path, route }) => ({ plugin, about, path, route }));
   }
 
   /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */

@@ -13,6 +13,7 @@ import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
 import { bodyError, failure, success } from './envelope.js';
 import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
+import type { Owner } from './table.js';
 import type { Log } from '../log/log.js';
 
 const BODY_LIMIT = '10mb';
@@ -46,15 +47,6 @@ export interface PipelineParts {
   readonly errors: 'envelope' | 'status';
   /** on every reply, unless the route says otherwise: name, value, name, value … */
   readonly headers: readonly string[];
-}
-
-export interface Owner {
-  readonly name: string;
-  /** one sentence for people */
-  readonly about: string;
-  readonly outside?: boolean;
-  readonly faulty: boolean;
-  fault(where: string, error: unknown): void;
 }
 
 /**

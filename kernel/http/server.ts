@@ -8,7 +8,7 @@ import express, { type Express, type Request, type Response, Router } from 'expr
 import helmet, { type HelmetOptions } from 'helmet';
 import { kernelErrors } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
-import type { Owner, Pipeline } from './pipeline.js';
+import type { Pipeline } from './pipeline.js';
 import { type Mounted, PathIndex } from './table.js';
 import { asksForWebSocket, withoutUpgrade } from './upgrade.js';
 
@@ -105,11 +105,11 @@ export class Listener {
   }
 
   /** Puts a new table in place of the old one; requests under way finish on the old. */
-  mount(routes: readonly { mounted: Mounted; owner: Owner }[]): void {
+  mount(routes: readonly Mounted[]): void {
     const router = Router({ caseSensitive: true, strict: true });
     const index = new PathIndex<Handler>();
-    for (const { mounted, owner } of routes) {
-      const { route, path } = mounted;
+    for (const mounted of routes) {
+      const { owner, route, path } = mounted;
       const handler = this.#options.pipeline.handler(owner, route);
       index.add(mounted, handler);
       const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';

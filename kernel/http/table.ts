@@ -3,13 +3,23 @@ import type { Adder } from '../container/token.js';
 import { PluginError } from '../plugin/order.js';
 import type { Route } from './route.js';
 
-export interface Mounted {
-  readonly plugin: string;
+/** Who serves something, and answers for it. */
+export interface Owner {
+  readonly name: string;
+  /** one sentence for people */
+  readonly about: string;
+  readonly outside?: boolean;
+  readonly faulty: boolean;
+  fault(where: string, error: unknown): void;
+}
+export interface Owned {
+  readonly owner: Owner;
   readonly route: Route;
+}
+export interface Mounted extends Owned {
   readonly path: string;
 }
 
-export const pathOf = (route: Route): string => (typeof route.path === 'function' ? route.path() : route.path);
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 const shapeOf = ({ path, route }: Mounted): string => `${route.method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;
 
@@ -28,12 +38,13 @@ function moreSpecificFirst(a: Mounted, b: Mounted): number {
 }
 
 /** Sorted by specificity; throws when two plugins (or one) declare the same request twice. */
-export function sortRoutes(routes: readonly { plugin: string; route: Route }[]): Mounted[] {
-  const mounted = routes.map(({ plugin, route }) => ({ plugin, route, path: pathOf(route) })).sort(moreSpecificFirst);
+export function sortRoutes(routes: readonly Owned[]): Mounted[] {
+  const mounted = routes.map(({ owner, route }) => ({ owner, route, path: typeof route.path === 'function' ? route.path() : route.path }));
+  mounted.sort(moreSpecificFirst);
   const seen = new Map<string, Mounted>();
   for (const entry of mounted) {
     const twin = seen.get(`${entry.route.listener} ${shapeOf(entry)}`);
-    if (twin) throw new PluginError(`${shapeOf(entry)} is declared by ${twin.plugin} (${twin.path}) and by ${entry.plugin} (${entry.path})`);
+    if (twin) throw new PluginError(`${shapeOf(entry)} is declared by ${twin.owner.name} (${twin.path}) and by ${entry.owner.name} (${entry.path})`);
     seen.set(`${entry.route.listener} ${shapeOf(entry)}`, entry);
   }
   return mounted;
@@ -64,7 +75,7 @@ export class PathIndex<T> {
   /** by number of segments: where parameters stand, the earliest literals first, as routes are sorted */
   readonly #masks = new Map<number, boolean[][]>();
 
-  add({ route, path }: Mounted, target: T): void {
+  add({ route, path }: Pick<Mounted, 'route' | 'path'>, target: T): void {
     const segments = path.split('/');
     // A parameter that is only a part of its segment is left to Express.
     if (segments.some((segment) => segment.includes('{') && !/^\{[^{}]+\}$/.test(segment))) return;

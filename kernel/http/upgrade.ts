@@ -10,8 +10,7 @@ import { type Extended, extensionPoint } from '../container/token.js';
 import { kernelErrors, PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/order.js';
 import { failure } from './envelope.js';
-import type { Owner } from './pipeline.js';
-import { strayPath } from './table.js';
+import { type Owner, strayPath } from './table.js';
 
 export interface Upgraded {
   readonly request: IncomingMessage;
@@ -60,11 +59,12 @@ export class UpgradeDoor {
     });
   }
 
-  mount(upgrades: readonly Extended<Upgrade>[], owners: readonly Owner[]): void {
-    for (const { plugin, value } of upgrades) {
+  /** Those of `upgrades` that this plugin added. */
+  mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void {
+    for (const { value } of upgrades.filter(({ plugin }) => plugin === owner.name)) {
       const taken = this.#handlers.get(value.path);
-      if (taken) throw new PluginError(`the plugins ${taken.owner.name} and ${plugin} both serve connections at ${value.path}`);
-      this.#handlers.set(value.path, { owner: owners.find(({ name }) => name === plugin) as Owner, open: value.open });
+      if (taken) throw new PluginError(`the plugins ${taken.owner.name} and ${owner.name} both serve connections at ${value.path}`);
+      this.#handlers.set(value.path, { owner, open: value.open });
     }
   }
 

@@ -5,7 +5,8 @@ import { World } from './world.js';
 
 const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') =>
   route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
-const sorted = (...paths: string[]) => sortRoutes(paths.map((path) => ({ plugin: 'p', route: get(path) }))).map(({ path }) => path);
+const owner = (name: string) => ({ name, about: 'x', faulty: false, fault: () => undefined });
+const sorted = (...paths: string[]) => sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
 
 test('at the first difference a literal comes before a parameter', (t) => {
   t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
@@ -30,15 +31,15 @@ test('the order is the same whatever the order of the plugins', (t) => {
 
 test('two routes for one request are refused with both places; another method or listener is another request', (t) => {
   const twins = [
-    { plugin: 'one', route: get('/a/{id}/b') },
-    { plugin: 'two', route: get('/a/{name}/b') },
+    { owner: owner('one'), route: get('/a/{id}/b') },
+    { owner: owner('two'), route: get('/a/{name}/b') },
   ];
   t.throws(() => sortRoutes(twins), { message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)' });
   t.notThrows(() =>
     sortRoutes([
-      { plugin: 'one', route: get('/a') },
-      { plugin: 'two', route: get('/a', 'POST') },
-      { plugin: 'three', route: get('/a', 'GET', 'side') },
+      { owner: owner('one'), route: get('/a') },
+      { owner: owner('two'), route: get('/a', 'POST') },
+      { owner: owner('three'), route: get('/a', 'GET', 'side') },
     ]),
   );
 });
@@ -97,9 +98,11 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
 
 test('the index finds what the order of the table says, and leaves to Express what is in doubt', (t) => {
   const index = new PathIndex<string>();
-  for (const mounted of sortRoutes(['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ plugin: 'p', route: get(path) }))))
+  for (const mounted of sortRoutes(
+    ['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ owner: owner('p'), route: get(path) })),
+  ))
     index.add(mounted, mounted.path);
-  index.add({ plugin: 'p', route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
+  index.add({ route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
   const found = (url: string, method = 'GET') => {
     const { target, params } = index.find(method, url) ?? {};
     return [target, params];
