@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import {
@@ -115,6 +115,18 @@ test('what goes wrong after the listeners are open leaves nothing open either', 
   });
   t.false(await listens(port));
   t.deepEqual(story.slice(3), ['stop third', 'stop second', 'stop first']);
+});
+
+test('an address that this machine does not have is named', async (t) => {
+  await t.throwsAsync(World.boot([], { env: { WEIR_HOST: '192.0.2.1' } }), { message: /^the panel listener cannot use 192\.0\.2\.1:0: .*EADDRNOTAVAIL/ });
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
+(hasIpv6 ? test : test.skip)(`the address of the panel is one that can be opened, IPv6 too${hasIpv6 ? '' : ' (this machine has no ::1)'}`, async (t) => {
+  const serve = bare('serve', { routes: () => [route({ method: 'GET', path: '/hello', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'hello' })] });
+  await using world = await World.boot([serve], { env: { WEIR_HOST: '::1' } });
+  t.is(world.kernel.listeners.panelUrl, `http://[::1]:${world.port}/`);
+  t.like(await (await fetch(`${world.kernel.listeners.panelUrl}hello`)).json(), { msg: 'hello' });
 });
 
 test('routes are checked before anything listens: twins and routes for nobody are refused by name', async (t) => {

@@ -206,3 +206,14 @@ test('requests under way at a stop get their answer; new ones do not', async (t)
   t.is((await answer).body.msg, 'in time');
   await stopped;
 });
+
+test('a request that never ends does not keep a stop: its connection is cut', async (t) => {
+  const begun = latch();
+  const never = () => (begun.open(), new Promise<string>(() => undefined));
+  const hangs = bare('hangs', { routes: () => [route({ method: 'GET', path: '/hang', auth: 'anyone', doc: 'Hangs.', reply: message(), handle: never })] });
+  await using hanging = await World.boot([hangs]);
+  const answer = t.throwsAsync(call(hanging.port, '/hang'), { message: /socket hang up|ECONNRESET/ });
+  await begun.opened;
+  await hanging.kernel.stop('test');
+  await answer;
+});

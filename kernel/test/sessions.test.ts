@@ -166,6 +166,19 @@ test('secrets are equal when every byte is', (t) => {
   t.false(sameSecret('', 'a'));
 });
 
+test("a job of the kernel's own that fails is told of in the log, and harms no plugin", async (t) => {
+  const clock = new FakeClock();
+  const keeper: { db?: Database } = {};
+  await using world = await World.boot([people, bare('keeper', { start: ({ db }) => void (keeper.db = db) })], { clock });
+  await world.login();
+  await keeper.db?.write((tx) => tx.run('DROP TABLE kernel_sessions'));
+  clock.tick(24 * 3_600_000);
+  await world.kernel.settled();
+  const told = world.log.find(({ msg }) => msg === 'kernel fault');
+  t.is(told?.['where'], 'job sessions of kernel');
+  t.deepEqual(world.faults(), []);
+});
+
 test('a plugin named like the session job does not disturb it', async (t) => {
   await using world = await World.boot([bare('sessions'), people]);
   t.is(await me(world, await world.login()), 'ada');

@@ -74,6 +74,10 @@ test("what a plugin uses is the other's, behind a facade, under the name it chos
   // A method keeps its object when it is passed on.
   const { count } = seen[0] as Counter;
   t.is(count(), 3);
+  // It can be looked at, and not be changed.
+  t.true('count' in (seen[0] as Counter));
+  t.false(Reflect.set(seen[0] as Counter, 'count', () => 0));
+  t.is(seen[1]?.count(), 4);
 });
 
 test('what may be absent is undefined when it is, and there when it is not', async (t) => {
