@@ -1,4 +1,4 @@
-// The life of the program around the panel: its start, its restart in this process with another set of plugins, its end.
+// The life of the program around the panel: its start, its restart in this process (with another set of plugins, say), its end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -7,8 +7,9 @@ import type { Kernel, KernelOptions } from '../kernel/kernel.js';
 import type { Log } from '../kernel/log/log.js';
 import { type Objection, type PanelProgramApi, PanelProgram, type Switch, type Switched } from '../plugins/system/contract.js';
 import { bootPanel } from './boot.js';
+import { checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';
-import { type ConfigFile, readConfigFile } from './config-file.js';
+import { type ConfigFile, noFile, readConfigFile } from './config-file.js';
 import { editPlugins, type Edited } from './edit-config.js';
 import { planSwitch } from './switch.js';
 import type { Environment } from './variables.js';
@@ -27,6 +28,17 @@ interface Options extends Pick<KernelOptions, 'limits'> {
   readonly lost: (error: unknown) => void;
 }
 
+interface Attempt {
+  readonly reason: string;
+  /** what the panel starts with when it does not start so */
+  readonly former: ConfigFile;
+  /** what was changed in the config file for it */
+  readonly undo?: Edited;
+  /** what keeps a panel that did start from being what was wanted */
+  readonly problem: (started: Kernel) => string | undefined;
+  readonly settle: (problem: string | undefined) => void;
+}
+
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 const failed = (kernel: Kernel): Map<string, string> =>
   new Map(kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])));
@@ -35,6 +47,8 @@ export class Program implements PanelProgramApi {
   readonly #options: Options;
   readonly #switches = new Map<string, Switch>();
   #kernel: Kernel | undefined;
+  /** what it was started with */
+  #file: ConfigFile = noFile;
   #busy = false;
   #ending = false;
   #restart: Promise<void> = Promise.resolve();
@@ -62,15 +76,28 @@ export class Program implements PanelProgramApi {
     return [...this.#switches.values()];
   }
 
-  async switchPlugin(name: string, enable: boolean): Promise<Switched | Objection> {
+  switchPlugin(name: string, enable: boolean): Promise<Switched | Objection> {
+    return this.#alone((kernel) => this.#switch(kernel, name, enable));
+  }
+
+  restartPanel(): Promise<Switched | Objection> {
+    return this.#alone(async (kernel) => {
+      const { problems } = await checkApart({ env: this.#options.env });
+      if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
+      this.#soon(kernel, { reason: 'a restart was asked for', former: this.#file, problem: () => undefined, settle: () => undefined });
+      return { restarting: true };
+    });
+  }
+
+  async #alone(work: (kernel: Kernel) => Promise<Switched | Objection>): Promise<Switched | Objection> {
     if (this.#busy || this.#ending || !this.#kernel) return { refused: 'busy', reason: 'the panel restarts already; try again when it is back' };
     this.#busy = true;
-    const done = await this.#prepare(this.#kernel, name, enable).catch((error: unknown) => ({ refused: 'not writable', reason: messageOf(error) }) as const);
+    const done = await work(this.#kernel).catch((error: unknown) => ({ refused: 'not writable', reason: messageOf(error) }) as const);
     if ('refused' in done || !done.restarting) this.#busy = false;
     return done;
   }
 
-  async #prepare(kernel: Kernel, name: string, enable: boolean): Promise<Switched | Objection> {
+  async #switch(kernel: Kernel, name: string, enable: boolean): Promise<Switched | Objection> {
     const plan = await planSwitch(this.#options.env, kernel.plugins(), name, enable);
     if ('refused' in plan) return plan;
     if (plan.needless) return { restarting: false };
@@ -79,46 +106,47 @@ export class Program implements PanelProgramApi {
       ...plugins,
       [key]: isObject(plugins[key]) ? { ...plugins[key], on: enable } : enable,
     }));
-    const wanted: Switch = { name, enable, problem: '' };
-    this.#switches.set(name, wanted);
-    this.#restart = sleep(REPLY_MS)
-      .then(() => this.#again(kernel, wanted, former, edited))
-      .catch((error: unknown) => this.#options.lost(error))
-      .finally(() => (this.#busy = false));
+    const state = enable ? 'on' : 'off';
+    const before = failed(kernel);
+    this.#switches.set(name, { name, enable, problem: '' });
+    this.#soon(kernel, {
+      reason: `the plugin ${name} is switched ${state}`,
+      former,
+      undo: edited,
+      problem: (started) => [...failed(started)].find(([other]) => other === name || !before.has(other))?.[1],
+      settle: (problem) => {
+        if (problem === undefined) this.#switches.delete(name);
+        else this.#switches.set(name, { name, enable, problem: `it could not be switched ${state}, and the former config is in force again: ${problem}` });
+      },
+    });
     return { restarting: true };
   }
 
-  async #again(kernel: Kernel, wanted: Switch, former: ConfigFile, edited: Edited): Promise<void> {
+  #soon(kernel: Kernel, attempt: Attempt): void {
+    this.#restart = sleep(REPLY_MS)
+      .then(() => this.#again(kernel, attempt))
+      .catch((error: unknown) => this.#options.lost(error))
+      .finally(() => (this.#busy = false));
+  }
+
+  async #again(kernel: Kernel, { reason, former, undo, problem: problemOf, settle }: Attempt): Promise<void> {
     if (this.#ending) return;
-    const { name, enable } = wanted;
-    const state = enable ? 'on' : 'off';
-    const before = failed(kernel);
-    await kernel.stop(`the plugin ${name} is switched ${state}`, true);
+    const { env, log } = this.#options;
+    await kernel.stop(reason, true);
     let problem: string | undefined;
     try {
-      this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
-      const [worse] = [...failed(this.#kernel)].filter(([other]) => other === name || !before.has(other));
-      problem = worse?.[1];
+      this.#kernel = await this.#boot(await readConfigFile(env));
+      problem = problemOf(this.#kernel);
     } catch (error) {
       problem = messageOf(error);
     }
-    if (problem === undefined) {
-      this.#switches.delete(name);
-      this.#options.log.info('a plugin was switched', { plugin: name, state });
-      return;
-    }
-    this.#options.log.error('a plugin was not switched, for the panel did not start as it should; the former config comes back', {
-      plugin: name,
-      state,
-      problem,
-    });
-    this.#switches.set(name, { ...wanted, problem: `it could not be switched ${state}, and the former config is in force again: ${problem}` });
+    settle(problem);
+    if (problem === undefined) return log.info('the panel started again', { reason });
+    log.error('the panel did not start again as it should; the former config comes back', { reason, problem });
     await this.#kernel?.stop('the former config comes back', true);
-    await edited
-      .undo()
-      .catch((error: unknown) =>
-        this.#options.log.error('the config file could not be put back; do it by hand', { file: edited.path, problem: messageOf(error) }),
-      );
+    await undo
+      ?.undo()
+      .catch((error: unknown) => log.error('the config file could not be put back; do it by hand', { file: undo.path, problem: messageOf(error) }));
     this.#kernel = await this.#boot(former);
   }
 
@@ -126,7 +154,9 @@ export class Program implements PanelProgramApi {
     const { env, readable, limits = {} } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
-        return await bootPanel({ ...(await choosePlugins(env, file)), env, readable, limits, provides: [provide(PanelProgram, this as PanelProgramApi)] });
+        const kernel = await bootPanel({ ...(await choosePlugins(env, file)), env, readable, limits, provides: [provide(PanelProgram, this as PanelProgramApi)] });
+        this.#file = file;
+        return kernel;
       } catch (error) {
         // At the first start the folder may be another panel's, and stays so.
         if (!(error instanceof FolderInUse) || !this.#busy || Date.now() > deadline) throw error;

@@ -1636,6 +1636,11 @@ export class Weir extends Transport {
     return this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' });
   }
 
+  /** Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on. — POST /panel/api/setting/restartPanel */
+  settingRestartPanel(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' });
+  }
+
   /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
   settingUpdate(input?: SettingUpdateInput): Promise<string> {
     return this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'msg' }, input);

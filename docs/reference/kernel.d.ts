@@ -1718,6 +1718,8 @@ declare module 'weir/plugins/system' {
   export interface PanelProgramApi {
     /** Writes it into the config file once it is known that the panel would start with it, and starts the panel anew soon after. When that start fails the former config comes back. */
     switchPlugin(name: string, enable: boolean): Promise<Switched | Objection>;
+    /** Starts the panel anew soon, with what environment and config file say now, once it is known that it would start so; when it does not, it goes on with what it had. */
+    restartPanel(): Promise<Switched | Objection>;
     /** Those under way, and those that failed since the process began, but for what was switched since. */
     switches(): readonly Switch[];
   }

@@ -1,5 +1,5 @@
-import { bool, definePlugin, maybe, payload, Plugins, route, said, shape, text, word } from '../../kernel/index.js';
-import { type Objection, PanelProgram } from './contract.js';
+import { bool, definePlugin, maybe, message, payload, Plugins, type RequestInfo, route, said, shape, text, word } from '../../kernel/index.js';
+import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
 import { PluginList, pluginList } from './plugins.js';
 
@@ -11,6 +11,16 @@ const refusals: Readonly<Record<Objection['refused'], (reason: string) => Error>
   'not writable': (reason) => errors.NOT_WRITABLE(reason),
   busy: (reason) => errors.BUSY(reason),
 };
+
+function throwRefusal(done: Switched | Objection): asserts done is Switched {
+  if ('refused' in done) throw refusals[done.refused](done.reason);
+}
+
+/** It will be done; this connection does not outlive it. */
+function promise(reply: RequestInfo['reply']): void {
+  reply.status(202);
+  reply.header('connection', 'close');
+}
 
 export default definePlugin({
   name: 'system',
@@ -37,12 +47,24 @@ export default definePlugin({
       handle: async ({ params: { name }, body: { enable }, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
         const done = await program.switchPlugin(name, enable);
-        if ('refused' in done) throw refusals[done.refused](done.reason);
+        throwRefusal(done);
         const state = enable ? 'on' : 'off';
         if (!done.restarting) return said(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
-        reply.status(202);
-        reply.header('connection', 'close');
+        promise(reply);
         return said(`the panel restarts to switch the plugin ${name} ${state}`, { name, enable, restarting: true });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/panel/api/setting/restartPanel',
+      doc: 'Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on.',
+      reply: message(),
+      errors: [errors.WOULD_NOT_START, errors.BUSY, errors.NO_PROGRAM],
+      handle: async ({ reply }) => {
+        if (!program) throw errors.NO_PROGRAM();
+        throwRefusal(await program.restartPanel());
+        promise(reply);
+        return 'the panel restarts';
       },
     }),
   ],

@@ -172,7 +172,10 @@ test.serial('a plugin whose start fails: the former config comes back, and the f
   const entry = await listed(panel, 'moon');
   t.is(entry?.state, 'failed');
   t.regex(entry?.reason ?? '', /^it could not be switched on, and the former config is in force again: plugin moon did not start: the moon is not full$/);
-  t.like(panel.said('a plugin was not switched, for the panel did not start as it should; the former config comes back'), { level: 'error', plugin: 'moon' });
+  t.like(panel.said('the panel did not start again as it should; the former config comes back'), {
+    level: 'error',
+    reason: 'the plugin moon is switched on',
+  });
   // Another one is none the worse for it.
   await switched(t, panel, 'fine', true);
   t.is((await listed(panel, 'fine'))?.state, 'running');
@@ -192,6 +195,31 @@ test.serial('a start that fails as a whole: the former config comes back', async
   t.is(await readFile(path, 'utf8'), before);
   t.like(await listed(panel, 'thief'), { state: 'failed' });
   t.regex((await listed(panel, 'thief'))?.reason ?? '', new RegExp(`panel listener cannot use 127\\.0\\.0\\.1:${port}`));
+});
+
+test.serial('a restart takes what the config file says now, and nothing that would not start', async (t) => {
+  const port = String(await freePort());
+  const { dataDirectory, path } = await folderWith(t, {});
+  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port });
+  const restart = (): Promise<Answer> => panel.call('/panel/api/setting/restartPanel', { method: 'POST' });
+  await writeFile(path, JSON.stringify({ plugins: { clients: false } }));
+  const refused = await restart();
+  t.deepEqual([refused.status, refused.body.code], [409, 'SYSTEM_WOULD_NOT_START']);
+  t.regex(refused.body.msg, /does not start without the plugin clients/);
+  await writeFile(path, JSON.stringify({ plugins: { keygen: false } }));
+  t.like(await restart(), { status: 202, body: { success: true } });
+  await panel.until(() => panel.starts === 2, 'the panel is back');
+  t.is(await listed(panel, 'keygen'), undefined);
+
+  // What no check can know: the panel goes on with what it had, and the file of the admin stays.
+  const thief = await outsider(t, 'thief', `await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`);
+  const text = JSON.stringify({ plugins: { [thief]: true } });
+  await writeFile(path, text);
+  t.is((await restart()).status, 202);
+  await panel.until(() => panel.starts === 3, 'the panel is back');
+  t.regex(String(panel.said('the panel did not start again as it should; the former config comes back')?.['problem']), /panel listener cannot use/);
+  t.deepEqual([await listed(panel, 'thief'), await listed(panel, 'keygen')], [undefined, undefined]);
+  t.is(await readFile(path, 'utf8'), text);
 });
 
 test.serial('killed in the middle: the file is the old or the new one, and the panel starts with it', async (t) => {

@@ -28,6 +28,7 @@ test('a panel that is part of another program leaves its plugins to that', async
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   const { status, body } = await panel.call('/panel/api/system/plugins/keygen', { body: { enable: false } });
   t.deepEqual([status, body.code], [503, 'SYSTEM_NO_PROGRAM']);
+  t.is((await panel.call('/panel/api/setting/restartPanel', { method: 'POST' })).status, 503);
 });
 
 test('a switch that is under way, and one that failed, stand in the list', (t) => {
@@ -39,7 +40,11 @@ test('a switch that is under way, and one that failed, stand in the list', (t) =
     { name: 'd', enable: true, problem: 'it hung' },
     { name: 'e', enable: true, problem: '' },
   ];
-  const program = { switchPlugin: () => Promise.reject(new Error('not asked')), switches: () => switches };
+  const program = {
+    restartPanel: () => Promise.reject(new Error('not asked')),
+    switchPlugin: () => Promise.reject(new Error('not asked')),
+    switches: () => switches,
+  };
   t.deepEqual(
     pluginList(plugins, program).map(({ name, state, reason }) => [name, state, reason]),
     [
