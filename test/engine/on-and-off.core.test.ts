@@ -21,7 +21,7 @@ test('a transfer runs on while a plugin goes off and comes back, and every byte 
 
   const bytes = 40 * MIB;
   let soFar = 0;
-  const transfer = user.download(bytes, { rate: 2 * MIB, onBytes: (now) => (soFar = now) });
+  const transfer = user.download(bytes, { rate: MIB, onBytes: (now) => (soFar = now) });
   t.true((await counted(panel, 'a', 1)) < bytes);
   for (const enable of [false, true]) {
     const before = (await usageOf(panel, 'a')).down;
