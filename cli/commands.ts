@@ -1,5 +1,7 @@
 // Which commands the program has itself.
 import { checkCommand } from './check.js';
 import type { Own } from './own.js';
+import { pluginAddCommand, pluginRemoveCommand } from './plugin.js';
+import { purgeCommand } from './purge.js';
 
-export const ownCommands: readonly Own[] = [checkCommand];
+export const ownCommands: readonly Own[] = [checkCommand, pluginAddCommand, pluginRemoveCommand, purgeCommand];

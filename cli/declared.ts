@@ -5,7 +5,7 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 
 /** Stands for the scope of a plugin that is not built: whatever is taken out of it is the same again. */
-const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof key === 'symbol' ? undefined : nothing), apply: () => nothing });
+export const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof key === 'symbol' ? undefined : nothing), apply: () => nothing });
 
 /** What plugins declare, before anything of them is built. */
 export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedCommand[] =>

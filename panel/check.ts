@@ -5,12 +5,11 @@ import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
-import { bootVariables } from './boot-settings.js';
 import { bootPanel } from './boot.js';
 import { type Chosen, choosePlugins } from './choose.js';
-import { type ConfigFile, DEFAULT_DATA_DIRECTORY, panelSection, type PluginEntry, readConfigFile } from './config-file.js';
-import { databaseName, folderProblem, pendingOf, ranIn, unknownOf } from './look.js';
-import { ConfigError, type Environment, readVariables } from './variables.js';
+import { type ConfigFile, DEFAULT_DATA_DIRECTORY, type PluginEntry, readConfigFile } from './config-file.js';
+import { databaseAddress, databaseName, folderProblem, pendingOf, ranIn, unknownOf } from './look.js';
+import { ConfigError, type Environment } from './variables.js';
 
 export interface CheckOptions {
   readonly env: Environment;
@@ -115,9 +114,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   const rehearsed = await rehearse(chosen, env);
   // The address is the only setting that the rehearsal does without.
   const wrong: string[] = [];
-  const { databaseUrl } = bootVariables;
-  const given = 'databaseUrl' in file.panel ? { databaseUrl: file.panel['databaseUrl'] } : {};
-  const address = readVariables('kernel', { databaseUrl }, env, wrong, { ...panelSection(file), values: given }).databaseUrl;
+  const address = databaseAddress(env, file, wrong);
   const runs = new Set(rehearsed.states.filter(({ state }) => state !== 'failed').map(({ name }) => name));
   const database =
     wrong.length > 0

@@ -32,7 +32,7 @@ export interface Chosen {
   readonly leftOut: LeftOut[];
 }
 
-const isBuiltIn = (name: string): Promise<boolean> =>
+export const isBuiltIn = (name: string): Promise<boolean> =>
   access(new URL(`${name}/index.js`, BUILT_IN)).then(
     () => true,
     () => false,

@@ -4,6 +4,9 @@ import { access, stat } from 'node:fs/promises';
 import { sessionMigrations } from '../kernel/auth/session.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
+import { bootVariables } from './boot-settings.js';
+import { type ConfigFile, panelSection } from './config-file.js';
+import { type Environment, readVariables } from './variables.js';
 
 export interface Ran {
   readonly plugin: string;
@@ -18,6 +21,13 @@ export const databaseName = (address: string | undefined, dataDirectory: string)
   const url = new URL(address);
   return `${decodeURIComponent(url.pathname.slice(1))} on ${url.host}`;
 };
+
+/** The address of a server, where environment or config file name one. */
+export function databaseAddress(env: Environment, file: ConfigFile, problems: string[]): string | undefined {
+  const { databaseUrl } = bootVariables;
+  const values = 'databaseUrl' in file.panel ? { databaseUrl: file.panel['databaseUrl'] } : {};
+  return readVariables('kernel', { databaseUrl }, env, problems, { ...panelSection(file), values }).databaseUrl;
+}
 
 /** Which migrations have run in it; undefined where there is no database yet. */
 export async function ranIn(address: string | undefined, dataDirectory: string): Promise<readonly Ran[] | undefined> {

@@ -25,8 +25,11 @@ export interface Places {
   readonly base: string;
 }
 
+/** The plugin that a package of this name is; undefined when it is called otherwise. */
+export const pluginOfPackage = (name: string): string | undefined => PACKAGE.exec(name)?.[1];
+
 /** The name to report a plugin by that has not even a readable manifest. */
-export const nameIn = (reference: string): string => PACKAGE.exec(REFERENCE.exec(reference)?.[2] ?? '')?.[1] ?? reference;
+export const nameIn = (reference: string): string => pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -48,7 +51,7 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) =>
     fail(
       ['ENOENT', 'ENOTDIR'].includes(error.code ?? '')
-        ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with npm install --ignore-scripts --prefix ${join(dataDirectory, 'plugins')} ${target}` : 'correct the path'}`
+        ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with weir plugin add ${target}` : 'correct the path'}`
         : `cannot be read: ${messageOf(error)}`,
     ),
   );

@@ -15,7 +15,7 @@ import type { Environment } from './variables.js';
 
 const IMPORT_LIMIT_MS = 10_000;
 /** Enough to read what migrations name; nothing of it is run. */
-const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({
+export const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({
   dialect,
   id: 'BIGINT',
   integer: 'BIGINT',

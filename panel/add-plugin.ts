@@ -1,0 +1,107 @@
+// Adds a plugin from outside: to the data folder, where it is a package, and to the config file. All of it, or nothing.
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { CheckOptions } from './check.js';
+import { checkApart } from './check-apart.js';
+import { configPath, DEFAULT_DATA_DIRECTORY, type PluginEntry, readConfigFile } from './config-file.js';
+import { editPlugins } from './edit-config.js';
+import { folderProblem } from './look.js';
+import { type Manifest, pluginOfPackage, readManifest } from './manifest.js';
+import { pack } from './npm.js';
+import type { Environment } from './variables.js';
+import { installedIn, Workshop } from './workshop.js';
+
+export interface Added {
+  readonly name: string;
+  readonly version: string;
+  readonly reference: string;
+  readonly configFile: string;
+  /** the version that was there before */
+  readonly former: string | undefined;
+  /** the config file named it already */
+  readonly wasNamed: boolean;
+}
+type Config = PluginEntry['config'];
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/** The panel would start with it, and nobody who runs now would be left out for it. */
+async function mustStart(options: CheckOptions, name: string, reference: string): Promise<void> {
+  const { problems, failed } = await checkApart(options);
+  if (problems.length > 0) throw new Error(`with it the panel would not start: ${problems.join('; ')}`);
+  const own = failed.find((plugin) => plugin.name === name || plugin.name === reference);
+  if (own) throw new Error(own.reason);
+  if (failed.length === 0) return;
+  const before = await checkApart({ env: options.env });
+  const hit = failed.filter(({ name: other }) => !before.failed.some((known) => known.name === other));
+  if (hit.length > 0) throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
+}
+
+interface Place {
+  readonly env: Environment;
+  readonly directory: string;
+  readonly file: Awaited<ReturnType<typeof readConfigFile>>;
+  readonly config: Config | undefined;
+}
+
+async function checkAndName({ env, file, config }: Place, reference: string, manifest: Manifest, pluginsOf?: string) {
+  const known = file.plugins.get(reference);
+  const entry: PluginEntry = { on: true, config: config ?? known?.config ?? {} };
+  await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
+  return editPlugins(configPath(env), (plugins) => {
+    const { on: _, ...former } = typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
+    const next = { ...former, ...(config !== undefined && { config }) };
+    return { ...plugins, [reference]: Object.keys(next).length > 0 ? next : true };
+  });
+}
+
+/** A folder stays where it is; the config file says where. */
+async function addFolder(place: Place, folder: string): Promise<Added> {
+  const { file, directory } = place;
+  const base = file.path === '' ? directory : dirname(file.path);
+  const named = [...file.plugins.keys()].find((key) => key.startsWith('path:') && resolve(base, key.slice('path:'.length)) === folder);
+  const reference = named ?? `path:${folder}`;
+  const manifest = await readManifest(reference, { dataDirectory: directory, base });
+  const { path } = await checkAndName(place, reference, manifest);
+  return { ...manifest, reference, configFile: path, former: named && manifest.version, wasNamed: file.plugins.get(reference)?.on === true };
+}
+
+async function addPackage(place: Place, spec: string): Promise<Added> {
+  const { file, directory } = place;
+  const workshop = await Workshop.open(directory);
+  try {
+    const packed = await pack(spec, workshop.folder);
+    if (pluginOfPackage(packed.name) === undefined)
+      throw new Error(`${spec} is a package called ${packed.name}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`);
+    const reference = `npm:${packed.name}`;
+    const wasThere = packed.name in (await installedIn(directory));
+    const former = wasThere ? await readManifest(reference, { dataDirectory: directory, base: directory }).catch(() => undefined) : undefined;
+    await workshop.install(packed);
+    const manifest = await readManifest(reference, { dataDirectory: workshop.folder, base: workshop.folder });
+    const edited = await checkAndName(place, reference, manifest, workshop.folder);
+    await workshop.takeOver().catch(async (error: unknown) => {
+      await edited.undo();
+      throw error;
+    });
+    return { ...manifest, reference, configFile: edited.path, former: former?.version, wasNamed: file.plugins.get(reference)?.on === true };
+  } finally {
+    await workshop.close();
+  }
+}
+
+/** `spec` is a folder, `path:folder`, or whatever npm takes: a name with or without version, a file, an address. Rejects with a sentence, and then nothing has changed. */
+export async function addPlugin(spec: string, env: Environment, config?: Config): Promise<Added> {
+  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const problem = await folderProblem(directory);
+  if (problem !== undefined) throw new Error(problem);
+  const place: Place = { env, directory, file: await readConfigFile(env), config };
+  if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
+  const folder = resolve(spec.replace(/^path:/, ''));
+  // A name may be that of a package and of a folder here; npm takes it for the package, too.
+  if (spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)))) return addFolder(place, folder);
+  return addPackage(place, spec.replace(/^npm:/, ''));
+}

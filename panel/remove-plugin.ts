@@ -1,0 +1,64 @@
+// Takes a plugin from outside out of the config file and out of the data folder. What it keeps in the database stays.
+import { dirname, resolve } from 'node:path';
+import { isBuiltIn } from './choose.js';
+import { configPath, type ConfigFile, DEFAULT_DATA_DIRECTORY, readConfigFile } from './config-file.js';
+import { editPlugins } from './edit-config.js';
+import { isOutside, nameIn, pluginOfPackage, readManifest } from './manifest.js';
+import type { Environment } from './variables.js';
+import { installedIn, Workshop } from './workshop.js';
+
+export interface Removed {
+  /** of the plugin, as far as that is known */
+  readonly name: string;
+  /** what the config file called it, where it named it */
+  readonly reference: string | undefined;
+  readonly configFile: string;
+  /** the package, where the data folder had it */
+  readonly uninstalled: string | undefined;
+  /** those that there are, for who mistyped */
+  readonly others: readonly string[];
+}
+
+/** The name of the plugin that a reference leads to; by the name of its package where it can no longer be read. */
+async function nameOf(reference: string, file: ConfigFile, directory: string): Promise<string> {
+  const base = file.path === '' ? directory : dirname(file.path);
+  return readManifest(reference, { dataDirectory: directory, base }).then(
+    ({ name }) => name,
+    () => nameIn(reference),
+  );
+}
+
+/** `wanted` is the plugin's name, the package's, or what the config file says. Rejects with a sentence. */
+export async function removePlugin(wanted: string, env: Environment): Promise<Removed> {
+  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const file = await readConfigFile(env);
+  if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0) throw new Error(file.problems.join('; '));
+  const references = [...file.plugins.keys()].filter(isOutside);
+  const named = await Promise.all(references.map(async (reference) => ({ reference, name: await nameOf(reference, file, directory) })));
+  const found = named.filter(({ reference, name }) => [reference, name].includes(wanted) || reference === `npm:${wanted}`);
+  if (found.length > 1)
+    throw new Error(
+      `several plugins in ${file.path} are called ${wanted}: ${found.map(({ reference }) => reference).join(', ')}; name the one that is meant like this`,
+    );
+  const installed = Object.keys(await installedIn(directory));
+  const package_ = installed.find((name) => [name, pluginOfPackage(name), `npm:${name}`].includes(wanted));
+  const reference = found[0]?.reference;
+  if (reference === undefined && package_ === undefined && (await isBuiltIn(wanted)))
+    throw new Error(`${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`);
+  if (reference !== undefined) await editPlugins(file.path, ({ [reference]: _, ...plugins }) => plugins);
+  if (package_ !== undefined && (reference === undefined || reference === `npm:${package_}`)) {
+    const workshop = await Workshop.open(directory);
+    try {
+      await workshop.uninstall(package_);
+      await workshop.takeOver();
+    } catch (cause) {
+      const done = reference === undefined ? '' : ` It is out of ${file.path} already; run this again to take its files away, too.`;
+      throw new Error(`${package_} could not be taken out of ${directory}: ${cause instanceof Error ? cause.message : String(cause)}.${done}`, { cause });
+    } finally {
+      await workshop.close();
+    }
+  }
+  const uninstalled = package_ !== undefined && (reference === undefined || reference === `npm:${package_}`) ? package_ : undefined;
+  const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
+  return { name, reference, configFile: file.path, uninstalled, others: [...new Set([...named.map(({ name }) => name), ...installed])] };
+}
