@@ -4,6 +4,7 @@ import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
+import { commandList } from '../reference/command-list.js';
 import { errorList, pluginList } from '../reference/lists.js';
 import { makePublicTypes } from '../reference/public-types.js';
 import { sourceRoot } from './source-root.js';
@@ -33,6 +34,7 @@ export async function makeReference(): Promise<Reference> {
     complaints: [...complaints, ...untold],
     files: {
       'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`,
+      'docs/reference/commands.md': await commandList(),
       'docs/reference/errors.md': await errorList(root),
       'docs/reference/hooks.md': hooks,
       'docs/reference/kernel.d.ts': types,

@@ -46,7 +46,7 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     await says('path:sundial', pattern);
   };
   await says('path:nowhere', /has no package\.json; correct the path$/);
-  await says('npm:weir-plugin-nowhere', /has no package\.json; install it with npm install --ignore-scripts --prefix .*plugins weir-plugin-nowhere$/);
+  await says('npm:weir-plugin-nowhere', /has no package\.json; install it with weir plugin add weir-plugin-nowhere$/);
   for (const name of ['../../etc', 'left-pad', '@acme/tally', 'weir-plugin-', 'weir-plugin-../x'])
     await says(`npm:${name}`, /has no name of a package of a plugin; these are called weir-plugin-<name>/);
   await wrong({ name: 'tally' }, /is a package called "tally"; packages of plugins are called weir-plugin-<name>/);
