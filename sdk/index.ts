@@ -119,6 +119,7 @@ export type ClientsBulkCreateInput = {
 export type ClientsBulkCreateReply = {
   created: number;
   skipped: {
+    index: number;
     email: string;
     reason: string;
     code: string;
@@ -435,10 +436,12 @@ export type ClientsImportInput = {
 export type ClientsImportReply = {
   created: number;
   skipped: {
+    index: number;
     email: string;
     reason: string;
     code: string;
   }[];
+  skippedCount: number;
 };
 
 export type ClientsLastOnlineReply = Record<string, number>;
@@ -1419,7 +1422,7 @@ export class Weir extends Transport {
     return this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input);
   }
 
-  /** Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason. — POST /panel/api/clients/import */
+  /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them. — POST /panel/api/clients/import */
   clientsImport(input: ClientsImportInput): Promise<ClientsImportReply> {
     return this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input);
   }

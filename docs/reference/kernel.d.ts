@@ -594,11 +594,13 @@ declare module 'weir/kernel' {
     readonly body: Joi.Schema | undefined;
     /** also takes application/x-www-form-urlencoded */
     readonly form: boolean;
+    /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
+    readonly stream: boolean;
     readonly reply: ReplyKind;
     readonly errors: readonly ErrorFactory[];
     readonly handle: (input: never) => unknown;
   }
-  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> extends Pick<Route, 'method' | 'path' | 'doc'>, Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'errors'>> {
+  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> extends Pick<Route, 'method' | 'path' | 'doc'>, Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'errors'>> {
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;

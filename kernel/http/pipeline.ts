@@ -162,6 +162,7 @@ export class Pipeline {
   async #body(route: Route, schema: Joi.Schema, request: Request, response: Response): Promise<unknown> {
     const isForm = Boolean(request.is('urlencoded'));
     if (isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
+    if (route.stream) return request;
     if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
     const sentNothing = request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
     if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0')

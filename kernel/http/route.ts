@@ -90,6 +90,8 @@ export interface Route {
   readonly body: Joi.Schema | undefined;
   /** also takes application/x-www-form-urlencoded */
   readonly form: boolean;
+  /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
+  readonly stream: boolean;
   readonly reply: ReplyKind;
   readonly errors: readonly ErrorFactory[];
   readonly handle: (input: never) => unknown;
@@ -97,7 +99,7 @@ export interface Route {
 
 interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
   extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'errors'>> {
+    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'errors'>> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -110,6 +112,6 @@ interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Sch
 export function route<P extends Joi.Schema = never, Q extends Joi.Schema = never, B extends Joi.Schema = never, R extends ReplyKind = { kind: 'message' }>(
   declared: Declared<P, Q, B, R>,
 ): Route {
-  const { params, query, body, handle, auth = 'admin', listener = 'panel', form = false, errors = [], ...rest } = declared;
-  return { ...rest, auth, listener, form, errors, params, query, body, handle: handle as Route['handle'] };
+  const { params, query, body, handle, auth = 'admin', listener = 'panel', form = false, stream = false, errors = [], ...rest } = declared;
+  return { ...rest, auth, listener, form, stream, errors, params, query, body, handle: handle as Route['handle'] };
 }

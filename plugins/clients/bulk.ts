@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { inspect, kernelErrors, type Schema } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { AddClient } from './schema.js';
-import type { ClientService, SkippedClient } from './service.js';
+import type { ClientService, SkippedItem } from './service.js';
 
 /** Checking 10,000 items at once would stop everything else for 150 ms. */
 const SLICE = 500;
@@ -17,15 +17,18 @@ export async function addEach(
   service: ClientService,
   items: readonly unknown[],
   schema: Schema<AddClient> = AddClient,
-): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
   const valid: AddClient[] = [];
-  const skipped: SkippedClient[] = [];
+  const skipped: SkippedItem[] = [];
+  const places: number[] = [];
   for (const [i, item] of items.entries()) {
     if (i % SLICE === SLICE - 1) await breathe();
     const result = inspect(schema, item);
-    if ('value' in result) valid.push(result.value);
-    else skipped.push({ email: emailOf(item), reason: result.issues.map(({ message }) => message).join('; '), code: kernelErrors.INVALID.code });
+    if ('value' in result) {
+      valid.push(result.value);
+      places.push(i);
+    } else skipped.push({ index: i, email: emailOf(item), reason: result.issues.map(({ message }) => message).join('; '), code: kernelErrors.INVALID.code });
   }
   const outcome = await service.addMany(valid);
-  return { ...outcome, skipped: [...skipped, ...outcome.skipped] };
+  return { ...outcome, skipped: [...skipped, ...outcome.skipped.map((entry) => ({ ...entry, index: places[entry.index] ?? entry.index }))] };
 }

@@ -3,6 +3,7 @@ import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { afterClientSave, ClientEdits, Clients } from './contract.js';
+import { forgetImports, Import } from './import/import.js';
 import { describe } from './inbound-view.js';
 import { ManyClients } from './many.js';
 import { manyRoutes } from './many-routes.js';
@@ -34,6 +35,7 @@ export default definePlugin({
     many: singleton(ManyClients),
     groupStore: singleton(GroupStore),
     groups: singleton(Groups),
+    importing: singleton(Import),
   },
   provides: ({ store, service, many }) => [
     provide(Clients, store),
@@ -57,7 +59,8 @@ export default definePlugin({
   ],
   routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope)],
   jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
-  start: async ({ store, groupStore, db }) => {
+  start: async ({ store, groupStore, db, dataDirectory }) => {
+    await forgetImports(dataDirectory);
     await groupStore.load();
     await store.roster.load(db);
   },

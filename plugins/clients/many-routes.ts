@@ -1,15 +1,17 @@
 // Calls over many clients. What one of them cannot take is skipped with its reason; the others go on.
+import type { IncomingMessage } from 'node:http';
 import { anything, describedAs, int, list, message, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
+import type { Import } from './import/import.js';
 import type { ManyClients } from './many.js';
-import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, ExportedClient, ImportData, Skipped } from './schema.js';
+import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, ExportedClient, ImportData, Skipped, SkippedItems } from './schema.js';
 import { depletionOf } from './row.js';
 import type { ClientService } from './service.js';
 import type { ClientStore } from './store.js';
-import { exported, importAll } from './transfer.js';
+import { exported } from './transfer.js';
 
 const names = () => list(text());
 
@@ -17,11 +19,13 @@ export const manyRoutes = ({
   service,
   store,
   many,
+  importing,
   inbounds,
 }: {
   service: ClientService;
   store: ClientStore;
   many: ManyClients;
+  importing: Import;
   inbounds: InboundsApi;
 }): Route[] => [
   route({
@@ -29,7 +33,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkCreate',
     doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
     body: list(describedAs(anything(), AddClient)).max(10_000),
-    reply: payload(shape({ created: int(), skipped: Skipped })),
+    reply: payload(shape({ created: int(), skipped: SkippedItems })),
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
       return said(told(`${result.created} clients created`, applied), result);
@@ -45,11 +49,12 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/import',
-    doc: 'Creates the clients of an export; ids of inbounds are those of this panel. What cannot be created is listed with its reason.',
+    doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them.',
+    stream: true,
     body: ImportData,
-    reply: payload(shape({ created: int(), skipped: Skipped })),
+    reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
     handle: async ({ body }) => {
-      const { applied, ...result } = await importAll(service, body.data);
+      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),

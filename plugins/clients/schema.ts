@@ -232,4 +232,6 @@ export const Counters = shape({ upload: amount(), download: amount() });
 export const TgId = shape({ tgId: int().min(1) });
 
 export const Email = shape({ email: word() });
+/** `index` counts the items that were sent, from 0. */
+export const SkippedItems = list(shape({ index: amount(), email: text(), reason: text(), code: text() }));
 export const Skipped = list(shape({ email: text(), reason: text(), code: text() }));

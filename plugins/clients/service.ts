@@ -20,6 +20,11 @@ export interface SkippedClient {
   readonly code: string;
 }
 
+/** Of a list that was sent; `index` counts from 0. */
+export interface SkippedItem extends SkippedClient {
+  readonly index: number;
+}
+
 /** By the column whose constraint was broken. */
 const TAKEN = {
   email_key: [errors.EMAIL_TAKEN, 'email'],
@@ -61,24 +66,24 @@ export class ClientService {
   }
 
   /** Creates what can be created and says of the rest why not. */
-  async addMany(items: readonly AddClient[]): Promise<{ created: number; skipped: SkippedClient[]; applied: Applied }> {
+  async addMany(items: readonly AddClient[]): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
     const { refused, created, applied } = await this.#create(items);
-    return { created, applied, skipped: refused.map(({ email, error: { message, code } }) => ({ email, reason: message, code })) };
+    return { created, applied, skipped: refused.map(({ index, email, error: { message, code } }) => ({ index, email, reason: message, code })) };
   }
 
   async #create(items: readonly AddClient[]) {
     const now = this.#clock.now();
-    const refused: { email: string; error: PanelError }[] = [];
+    const refused: { index: number; email: string; error: PanelError }[] = [];
     const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
     const taken = { email: new Set<string>(), subId: new Set<string>(), uuid: new Set<string>(), password: new Set<string>() };
-    for (const { client, inboundIds } of items) {
+    for (const [index, { client, inboundIds }] of items.entries()) {
       const fields = newClient(client, now);
       try {
         this.#inbounds.require(inboundIds, 'inboundIds');
         this.#refuseTaken(fields, undefined, 'client.', taken);
         accepted.push({ fields, inboundIds: this.#store.roster.attachments(inboundIds) });
       } catch (error) {
-        refused.push({ email: client.email, error: error as PanelError });
+        refused.push({ index, email: client.email, error: error as PanelError });
       }
     }
     if (accepted.length === 0) return { refused, created: 0, applied: { pending: false, reason: '' } };

@@ -7,7 +7,7 @@ interface Item {
 }
 const API = '/panel/api/clients';
 const boot = (engine = new FakeEngine()): Promise<TestPanel> => TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
-const bring = (panel: TestPanel, data: string): Promise<{ created: number; skipped: { email: string; code: string }[] }> =>
+const bring = (panel: TestPanel, data: string): Promise<{ created: number; skipped: { email: string; code: string }[]; skippedCount: number }> =>
   panel.get(`${API}/import`, { body: { data } });
 
 test('what is exported can be imported into another panel, and is exported the same', async (t) => {
@@ -45,7 +45,7 @@ test('what is exported can be imported into another panel, and is exported the s
   const engine = new FakeEngine();
   await using fresh = await boot(engine);
   for (const _ of ids) await fresh.addInbound();
-  t.deepEqual(await bring(fresh, JSON.stringify(items)), { created: 3, skipped: [] });
+  t.deepEqual(await bring(fresh, JSON.stringify(items)), { created: 3, skipped: [], skippedCount: 0 });
   t.deepEqual(await fresh.get(`${API}/export`), items);
   t.is(engine.users.size, 2);
   const again = await bring(fresh, JSON.stringify(items));
@@ -69,7 +69,7 @@ test('an import skips what cannot be created and takes null for no inbounds', as
   const { created, skipped } = await bring(panel, JSON.stringify(items));
   t.is(created, 2);
   t.deepEqual(skipped.map(({ code }) => code).sort(), ['CLIENTS_EMAIL_TAKEN', 'INBOUNDS_NOT_FOUND', 'KERNEL_INVALID', 'KERNEL_INVALID']);
-  t.deepEqual(await bring(panel, '[]'), { created: 0, skipped: [] });
+  t.deepEqual(await bring(panel, '[]'), { created: 0, skipped: [], skippedCount: 0 });
   for (const data of ['', '{', '{}', '"x"', 5, null, undefined, []])
     await refused(t, panel, `${API}/import`, { body: { data } }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });
 });

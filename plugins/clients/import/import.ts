@@ -1,0 +1,122 @@
+// An import of any size: the body goes to a file while it is checked, so a broken or cut-off one changes nothing, and only then are its clients made, portion by portion.
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { kernelErrors, PanelError } from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import { addEach } from '../bulk.js';
+import { ImportedClient } from '../schema.js';
+import type { ClientService, SkippedItem } from '../service.js';
+import { dataText, decoded } from './body-text.js';
+import { itemsOf } from './items.js';
+
+const LARGEST = 256 * 1024 * 1024;
+/** One transaction each, so that a large file does not hold the database for seconds. */
+const PORTION = 1000;
+/** A reply that named each of a million would be as large as the body. */
+const MOST_SKIPPED = 10_000;
+
+export interface Imported {
+  readonly created: number;
+  readonly skipped: SkippedItem[];
+  readonly skippedCount: number;
+  readonly applied: Applied;
+}
+
+export const importFolder = (dataDirectory: string): string => join(dataDirectory, 'imports');
+
+/** What a panel that died in the middle has left. */
+export const forgetImports = (dataDirectory: string): Promise<void> => rm(importFolder(dataDirectory), { recursive: true, force: true });
+
+export class Import {
+  readonly #service: ClientService;
+  readonly #dataDirectory: string;
+
+  constructor({ service, dataDirectory }: { service: ClientService; dataDirectory: string }) {
+    this.#service = service;
+    this.#dataDirectory = dataDirectory;
+  }
+
+  async run(body: IncomingMessage): Promise<Imported> {
+    refuseOther(body);
+    // Between the last byte and the answer nothing moves on the connection, however long it takes.
+    body.setTimeout(0);
+    const folder = importFolder(this.#dataDirectory);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${randomUUID()}.json`);
+    try {
+      await keep(body, path);
+      return await this.#create(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async #create(path: string): Promise<Imported> {
+    let created = 0;
+    let skippedCount = 0;
+    let from = 0;
+    let applied: Applied = { pending: false, reason: '' };
+    const skipped: SkippedItem[] = [];
+    const add = async (portion: readonly unknown[]): Promise<void> => {
+      const result = await addEach(this.#service, portion, ImportedClient).catch((error: unknown) => refusedWhole(portion, error));
+      created += result.created;
+      skippedCount += result.skipped.length;
+      skipped.push(...result.skipped.slice(0, MOST_SKIPPED - skipped.length).map((entry) => ({ ...entry, index: from + entry.index })));
+      if (result.applied.pending) applied = result.applied;
+      from += portion.length;
+    };
+    let waiting: unknown[] = [];
+    for await (const items of itemsOf(dataText(decoded(createReadStream(path))))) {
+      waiting.push(...items);
+      while (waiting.length >= PORTION) {
+        await add(waiting.slice(0, PORTION));
+        waiting = waiting.slice(PORTION);
+      }
+    }
+    if (waiting.length > 0) await add(waiting);
+    return { created, skipped, skippedCount, applied };
+  }
+}
+
+function refuseOther({ headers }: IncomingMessage): void {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity', 'content-length': length } = headers;
+  const sentNothing = length === '0' || (length === undefined && headers['transfer-encoding'] === undefined);
+  if (!sentNothing && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
+    throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${type || 'a body without content-type'}`);
+  if (encoding !== 'identity') throw kernelErrors.UNSUPPORTED_BODY('this endpoint takes no compressed body');
+  if (Number(length) > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
+}
+
+/** Checks the whole body on its way to the file. */
+async function keep(body: IncomingMessage, path: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  let size = 0;
+  const passing = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
+      await file.write(chunk);
+      yield chunk;
+    }
+  };
+  try {
+    for await (const _ of itemsOf(dataText(decoded(passing()))));
+  } catch (cause) {
+    // A caller reads the reply when all is sent, and the connection serves its next request.
+    body.resume();
+    if (body.destroyed && !body.complete) throw kernelErrors.BAD_BODY('the body was cut off', { cause });
+    throw cause;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Another plugin had something against the portion; the portions before it are there already. */
+function refusedWhole(portion: readonly unknown[], error: unknown): { created: number; skipped: SkippedItem[]; applied: Applied } {
+  if (!(error instanceof PanelError) || error.status >= 500) throw error;
+  const skipped = portion.map((_, index) => ({ index, email: '', reason: error.message, code: error.code }));
+  return { created: 0, skipped, applied: { pending: false, reason: '' } };
+}
