@@ -158,6 +158,7 @@ export class Kernel {
       );
     }
     this.#each('could not be built', (instance) => {
+      wiring.extend(instance);
       for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
       this.listeners.upgrades.mount(instance, wiring.extensions(Upgrades));
     });

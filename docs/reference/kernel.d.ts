@@ -173,8 +173,8 @@ declare module 'weir/kernel' {
     readonly kind: 'point';
     readonly owner: string;
     readonly name: string;
-    /** What is wrong with an entry, if anything; its plugin is left out then. */
-    readonly problem?: ((value: never, plugin: Adder) => string | undefined) | undefined;
+    /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
+    readonly problem?: ((value: never, plugin: Adder, others: readonly Extended<never>[]) => string | undefined) | undefined;
     readonly [carries]?: T;
   }
   /** Who adds an entry. */
@@ -184,7 +184,7 @@ declare module 'weir/kernel' {
   }
   export const token: <T>(owner: string, name: string, api?: number) => Token<T>;
   export const maybe: <T>(wanted: Token<T>) => Maybe<T>;
-  export const extensionPoint: <T>(owner: string, name: string, problem?: (value: T, plugin: Adder) => string | undefined) => ExtensionPoint<T>;
+  export const extensionPoint: <T>(owner: string, name: string, problem?: (value: T, plugin: Adder, others: readonly Extended<T>[]) => string | undefined) => ExtensionPoint<T>;
   type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
   /** What a plugin receives for its `uses`. */
   type Used<U> = {

@@ -21,8 +21,8 @@ export interface ExtensionPoint<T> {
   readonly kind: 'point';
   readonly owner: string;
   readonly name: string;
-  /** What is wrong with an entry, if anything; its plugin is left out then. */
-  readonly problem?: ((value: never, plugin: Adder) => string | undefined) | undefined;
+  /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
+  readonly problem?: ((value: never, plugin: Adder, others: readonly Extended<never>[]) => string | undefined) | undefined;
   readonly [carries]?: T;
 }
 /** Who adds an entry. */
@@ -33,7 +33,11 @@ export interface Adder {
 
 export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({ kind: 'token', owner, name, api });
 export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
-export const extensionPoint = <T>(owner: string, name: string, problem?: (value: T, plugin: Adder) => string | undefined): ExtensionPoint<T> => ({
+export const extensionPoint = <T>(
+  owner: string,
+  name: string,
+  problem?: (value: T, plugin: Adder, others: readonly Extended<T>[]) => string | undefined,
+): ExtensionPoint<T> => ({
   kind: 'point',
   owner,
   name,

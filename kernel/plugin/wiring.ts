@@ -6,7 +6,7 @@ import { PluginError } from './order.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;
-  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown>; readonly outside: boolean })[] = [];
+  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
   readonly #tables = new Map<string, string>();
 
   /** `own` is what the kernel itself provides. */
@@ -14,11 +14,8 @@ export class Wiring {
     this.#provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
   }
 
-  /** Those from outside come last, so that they are never the first of a list, nor take a name from what is built in. */
   readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] =>
-    this.#added
-      .filter((e) => e.point.owner === point.owner && e.point.name === point.name)
-      .sort((a, b) => Number(a.outside) - Number(b.outside)) as unknown as Extended<X>[];
+    this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -34,10 +31,15 @@ export class Wiring {
       if (this.#provided.has(id)) throw new PluginError(`plugin ${name} provides ${id} twice`);
       this.#provided.set(id, { token, value: instance.facade(value) });
     }
+  }
+
+  /** Adds to others' lists what a plugin has for them. When all are built, and those from outside last: they are never the first of a list, nor take a name from what is built in. */
+  extend(instance: PluginInstance): void {
+    const { plugin, name } = instance;
     for (const { point, value } of plugin.extends(instance.scope)) {
-      const problem = point.problem?.(value as never, plugin);
+      const problem = point.problem?.(value as never, plugin, this.extensions(point) as readonly Extended<never>[]);
       if (problem) throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
-      this.#added.push({ point, plugin: name, outside: instance.outside, value, fault: (where, error) => instance.fault(where, error) });
+      this.#added.push({ point, plugin: name, value, fault: (where, error) => instance.fault(where, error) });
     }
   }
 

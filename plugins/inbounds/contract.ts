@@ -43,7 +43,10 @@ export interface Protocol {
   link(inbound: Inbound): LinkTemplate;
 }
 /** The protocols that inbounds can speak. */
-export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols');
+export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', ({ name }, _, others) => {
+  const other = others.find(({ value }) => value.name === name);
+  return other && `the protocol ${name} is there already, of plugin ${other.plugin}; choose another name`;
+});
 
 export interface InboundUsage {
   readonly inboundId: number;

@@ -17,5 +17,23 @@ export interface LiveType {
   /** called once, at the start */
   readonly start?: (out: LiveOutput) => void;
 }
+/** Ours, and those that socket.io keeps for itself. */
+const TAKEN = [
+  'snapshot',
+  'status',
+  'traffic',
+  'engine_state',
+  'invalidate',
+  'error',
+  'connect',
+  'connect_error',
+  'disconnect',
+  'disconnecting',
+  'newListener',
+  'removeListener',
+];
 /** Further types of message on the live stream. */
-export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes');
+export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes', ({ type }, _, others) => {
+  const owner = TAKEN.includes(type) ? 'realtime' : others.find(({ value }) => value.type === type)?.plugin;
+  return owner && `live messages of the type "${type}" are there already, of plugin ${owner}; choose another name`;
+});

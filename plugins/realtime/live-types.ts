@@ -20,22 +20,6 @@ interface Scope {
   readonly presence: PresenceApi;
   readonly status: ServerStatusApi | undefined;
 }
-/** Ours, and those that socket.io keeps for itself. */
-const TAKEN = [
-  'snapshot',
-  'status',
-  'traffic',
-  'engine_state',
-  'invalidate',
-  'error',
-  'connect',
-  'connect_error',
-  'disconnect',
-  'disconnecting',
-  'newListener',
-  'removeListener',
-];
-
 /** A newcomer waits for everybody's part of the snapshot, so nobody may keep it. */
 const PATIENCE_MS = 5_000;
 
@@ -60,15 +44,8 @@ export function addLiveTypes({ stream, invalidations, engine, status, ...needs }
     return { state, errorMsg };
   });
   stream.addSnapshot('traffic', () => onlineNow(needs));
-  const owners = new Map(TAKEN.map((type) => [type, 'realtime']));
-  for (const {
-    plugin,
-    value: { type, snapshot, start },
-    fault,
-  } of added) {
-    const owner = owners.get(type);
-    if (owner) throw new Error(`plugin ${plugin} adds live messages of the type "${type}", which ${owner} has already; choose another name`);
-    owners.set(type, plugin);
+  for (const { value, fault } of added) {
+    const { type, snapshot, start } = value;
     if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
     try {
       start?.({ send: (payload) => stream.send(type, payload), invalidate: (resource) => invalidations.add(resource) });

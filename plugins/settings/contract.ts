@@ -1,5 +1,6 @@
 // Live settings: declared by the plugin that means something by them, kept and served in one place.
 import { after, draft, extensionPoint, filter, guard, type Static, token, type Tx } from '../../kernel/index.js';
+import { groupProblem } from './group-problem.js';
 import type { Setting } from './setting.js';
 
 export { panelSettings } from './panel-settings.js';
@@ -16,10 +17,7 @@ export interface SettingGroupEntry {
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 /** Groups of settings that admins change in the running panel. */
-export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', ({ group }, { name, outside }) => {
-  const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${name}.`)) : [];
-  return foreign.length === 0 ? undefined : `the setting ${foreign.join(', ')} must be called ${name}.…, as a plugin from outside has no names but its own`;
-});
+export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', groupProblem);
 
 export interface SettingsApi {
   /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */

@@ -48,20 +48,14 @@ export class SettingsStore implements SettingsApi {
     const rows = (await this.#rows.findAll({ raw: true })) as unknown as readonly StoredRow[];
     const stored = new Map(rows.map((row) => [row.name, row]));
     const fresh: Record<string, unknown> = {};
-    for (const { plugin, value: entry } of this.#extensions(SettingGroups)) this.#declare(plugin, entry, stored, fresh);
+    for (const { value: entry } of this.#extensions(SettingGroups)) this.#declare(entry, stored, fresh);
     if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.#write(tx, fresh, true));
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare(
-    plugin: string,
-    { group, pinned = {}, defaults = {} }: SettingGroupEntry,
-    stored: ReadonlyMap<string, StoredRow>,
-    fresh: Record<string, unknown>,
-  ): void {
+  #declare({ group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, StoredRow>, fresh: Record<string, unknown>): void {
     this.#groups.set(group, {});
     for (const [name, { schema, initial, about, secret }] of Object.entries(group)) {
-      if (this.#known.has(name)) throw new Error(`the setting ${name} of plugin ${plugin} is declared twice`);
       const pin = pinned[name];
       const row = stored.get(name);
       const kept = row && this.#parse(name, schema, row.value);

@@ -41,11 +41,12 @@ export interface Format {
   body(entries: readonly string[]): string;
 }
 /** The forms that a subscription can take. */
-export const Formats = extensionPoint<Format>('subscription', 'Formats', ({ name: format }, { name, outside }) =>
-  !outside || format === name || format.startsWith(`${name}.`)
-    ? undefined
-    : `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`,
-);
+export const Formats = extensionPoint<Format>('subscription', 'Formats', ({ name: format }, { name, outside }, others) => {
+  if (outside && format !== name && !format.startsWith(`${name}.`))
+    return `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
+  const other = others.find(({ value }) => value.name === format);
+  return other && `the format ${format} is there already, of plugin ${other.plugin}; choose another name`;
+});
 
 export interface SubscriptionApi {
   /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */

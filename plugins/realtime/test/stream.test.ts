@@ -177,7 +177,7 @@ test('a type that is taken is refused at the start, with both names', async (t) 
     extends: () => [extend(LiveTypes, { type: 'status' })],
   });
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), {
-    message: /plugin added adds live messages of the type "status", which realtime has already/,
+    message: /^plugin added cannot add to realtime\/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name$/,
   });
 });
 
