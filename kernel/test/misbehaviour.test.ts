@@ -2,7 +2,6 @@
 import test from 'ava';
 import {
   after,
-  beforeKernelStop,
   choose,
   command,
   composeReadyLine,
@@ -25,7 +24,6 @@ import {
   filter,
 } from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
-import { Schedule } from '../jobs/schedule.js';
 import { createLog } from '../log/log.js';
 import { PluginInstance } from '../plugin/instance.js';
 import { LIMITS } from '../plugin/within.js';
@@ -229,16 +227,6 @@ test('a listener that hangs on an event is given up, and hears the next one', as
   t.regex(faults().join(), /^farm\/sown of bad: .*took longer/);
 });
 
-test('a job that does not heed its signal does not keep a stop', async (t) => {
-  const clock = new FakeClock();
-  const faults: string[] = [];
-  const jobs = new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined }), 20);
-  jobs.start({ name: 'bad', faulty: false, fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`) }, job('plough', '1s', never));
-  clock.tick(1_000);
-  await jobs.stop();
-  t.deepEqual(faults, ['job plough of bad: its end took longer than 0.02 s']);
-});
-
 test('twenty faults of any kind within five minutes close it, and the rest goes on', async (t) => {
   const inner: { hooks?: Hooks } = {};
   const get = (path: string, handle: () => string) => route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
@@ -375,23 +363,6 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
   t.deepEqual(
     world.faults().map((fault) => fault.split(':')[0]),
     ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad'],
-  );
-});
-
-test('those from outside are asked to stop all at once: one that hangs does not use up the time of the next', async (t) => {
-  const faultsSeen: number[] = [];
-  const hanging = (name: string) => ({ ...bare(name, { stop: () => (faultsSeen.push(world.faults().length), never()) }), outside: true });
-  const world = await World.boot([hanging('bad'), bare('good'), hanging('worse')]);
-  await world[Symbol.asyncDispose]();
-  t.deepEqual(faultsSeen, [0, 0]);
-});
-
-test('at a stop nobody waits for a guard as long as elsewhere', async (t) => {
-  const world = await World.boot([bare('bad', { hooks: () => [tap(beforeKernelStop, never)] })], { limits: { tap: 3_600_000, job: 20 } });
-  await world[Symbol.asyncDispose]();
-  t.deepEqual(
-    world.faults().map((fault) => fault.replace(/ took longer.*/, '')),
-    ['kernel/beforeKernelStop of bad: kernel/beforeKernelStop of bad'],
   );
 });
 
