@@ -154,7 +154,13 @@ export class Program implements PanelProgramApi {
     const { env, readable, limits = {} } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
-        const kernel = await bootPanel({ ...(await choosePlugins(env, file)), env, readable, limits, provides: [provide(PanelProgram, this as PanelProgramApi)] });
+        const kernel = await bootPanel({
+          ...(await choosePlugins(env, file)),
+          env,
+          readable,
+          limits,
+          provides: [provide(PanelProgram, this as PanelProgramApi)],
+        });
         this.#file = file;
         return kernel;
       } catch (error) {

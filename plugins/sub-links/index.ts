@@ -33,7 +33,16 @@ export default definePlugin({
       pathSetting: 'subPath',
       compile: ({ inbound, protocol }) => {
         const link = protocol.link(inbound);
-        return ({ client, authority, remark }) => link({ client, authority, remark, fragment: remark === '' ? '' : `#${encodeFragment(remark)}` });
+        // Most links of an entry bear the same name, whoever fetches them.
+        let last = '';
+        let fragment = '';
+        return ({ client, authority, remark }) => {
+          if (remark !== last) {
+            fragment = remark === '' ? '' : `#${encodeFragment(remark)}`;
+            last = remark;
+          }
+          return link({ client, authority, remark, fragment });
+        };
       },
       body: (links) => {
         let plain = '';

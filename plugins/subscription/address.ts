@@ -31,7 +31,18 @@ export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHo
 export function authorityOf(inbound: Inbound, address: string | undefined, port: number | undefined): (host: string) => string {
   const fixed = address || ownAddress(inbound);
   const tail = `:${port ?? inbound.port}`;
-  if (fixed === '') return (host) => host + tail;
+  if (fixed === '') {
+    // Nearly all fetches ask for the same host.
+    let last = '';
+    let known = tail;
+    return (host) => {
+      if (host !== last) {
+        known = host + tail;
+        last = host;
+      }
+      return known;
+    };
+  }
   const authority = bracketed(fixed.replace(/^\[|\]$/g, '')) + tail;
   return () => authority;
 }

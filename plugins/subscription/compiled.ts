@@ -10,6 +10,8 @@ import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import { subscriptionSettings } from './settings.js';
 
 export interface CompiledEntry {
+  /** its name after the first link, where that is the same for all clients; worked out when it is first asked for */
+  later?: { readonly remark: RemarkTemplate; readonly name: string };
   readonly inboundRemark: string;
   readonly hostRemark: string;
   readonly protocol: string;
@@ -34,6 +36,8 @@ export class Compiled {
   formats: readonly Format[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
+  /** the same, for every fetch */
+  served: readonly (readonly [prefix: string, format: Format])[] = [];
   remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
   timeZone: string | undefined;
 
@@ -65,6 +69,7 @@ export class Compiled {
     this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
       this.#log.warn('a format of subscriptions is not served, for another one has its path; change one of the two', { format: name, servedThere: by.name }),
     );
+    this.served = [...this.prefixes];
   }
 
   /** Where a format is served; nowhere while it is off or another one has its path. */

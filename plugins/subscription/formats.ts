@@ -3,30 +3,39 @@ import { type Extended, kernelErrors } from '../../kernel/index.js';
 import type { Format } from './contract.js';
 
 const isPath = (value: unknown): boolean => value === undefined || (typeof value === 'string' && /^\/(?:.*\/)?$/.test(value));
-const isText = (value: unknown): boolean => typeof value === 'string';
 const isTemplate = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
 export function contained({ value: format, fault }: Extended<Format>): Format {
   const { name, contentType, pathSetting } = format;
+  const isNone = (what: string, answer: unknown): void => {
+    (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);
+    fault(`${what} of the format ${name}`, new Error(`it answered ${answer === null ? 'null' : typeof answer}, which is no ${what}`));
+  };
   /** The answer if it is one; else the fault is written down to whose format it is. */
   const ask = <T>(what: string, fits: (answer: unknown) => boolean, work: () => T): { readonly answer: T } | undefined => {
     try {
       const answer = work();
       if (fits(answer)) return { answer };
-      (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);
-      throw new Error(`it answered ${answer === null ? 'null' : typeof answer}, which is no ${what}`);
+      isNone(what, answer);
     } catch (error) {
       fault(`${what} of the format ${name}`, error);
-      return undefined;
     }
+    return undefined;
   };
   // A list that lacks some of its entries would make client programs forget these; an error makes them keep what they have.
   const failed = () => kernelErrors.PLUGIN_OFF(`the format ${name} failed; the log says why`);
-  const insist = (what: string, work: () => string): string => {
-    const text = ask(what, isText, work);
-    if (!text) throw failed();
-    return text.answer;
+  /** For each link of each fetch, so without a closure, and without an object around an answer that is right. */
+  const insist = <G>(what: string, work: (given: G) => string, given: G): string => {
+    try {
+      const text: unknown = work(given);
+      if (typeof text === 'string') return text;
+      isNone(what, text);
+    } catch (error) {
+      fault(`${what} of the format ${name}`, error);
+    }
+    throw failed();
   };
+  const body = (entries: readonly string[]): string => format.body(entries);
   return {
     name,
     contentType,
@@ -39,8 +48,8 @@ export function contained({ value: format, fault }: Extended<Format>): Format {
           throw failed();
         };
       const template = compiled.answer;
-      return template && ((fill) => insist('entry', () => template(fill)));
+      return template && ((fill) => insist('entry', template, fill));
     },
-    body: (entries) => insist('body', () => format.body(entries)),
+    body: (entries) => insist('body', body, entries),
   };
 }

@@ -49,18 +49,24 @@ export class Lanes {
   readonly fast = (request: IncomingMessage, response: ServerResponse): boolean => {
     const { method, url = '' } = request;
     if ((method !== 'GET' && method !== 'HEAD') || this.#hooks.isUsed(beforeSubscription) || this.#hooks.isUsed(subscriptionHeaders)) return false;
-    const slash = url.lastIndexOf('/') + 1;
-    const format = this.#compiled.prefixes.get(url.slice(0, slash));
-    const id = url.slice(slash);
-    if (!format || !PLAIN_ID.test(id)) return false;
+    for (const [prefix, format] of this.#compiled.served) {
+      if (!url.startsWith(prefix)) continue;
+      const id = url.slice(prefix.length);
+      if (PLAIN_ID.test(id)) return this.#answer(request, response, format, id);
+    }
+    return false;
+  };
+
+  #answer(request: IncomingMessage, response: ServerResponse, format: Format, id: string): boolean {
     const client = this.#clients.bySubId(id);
     const shown = client ?? this.#decoy;
     if (!shown) return false;
     this.#decoy = shown;
     const answer = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
+    const isHead = request.method === 'HEAD';
     if (!client) {
-      response.writeHead(404, GONE[method]).end();
-    } else if (method === 'HEAD') {
+      response.writeHead(404, GONE[isHead ? 'HEAD' : 'GET']).end();
+    } else if (isHead) {
       response.writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))]).end();
     } else {
       const now = this.#clock.now();
@@ -68,7 +74,7 @@ export class Lanes {
       this.#clients.fetched(client.id, now);
     }
     return true;
-  };
+  }
 
   /** One route per format, with every hook. */
   routes(): Route[] {

@@ -110,8 +110,14 @@ export class Renderer implements SubscriptionApi {
     for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
       const template = entry.templates[format];
       if (!template) continue;
-      const input = remarkInput(entry, client, now, timeZone);
-      const name = display ? remark.display(input) : rendered.length === 0 ? remark.first(input) : remark.later(input);
+      let name: string;
+      if (!display && rendered.length > 0 && remark.laterIsShared) {
+        const known = entry.later?.remark === remark ? entry.later : (entry.later = { remark, name: remark.later(remarkInput(entry, client, now, timeZone)) });
+        name = known.name;
+      } else {
+        const input = remarkInput(entry, client, now, timeZone);
+        name = display ? remark.display(input) : rendered.length === 0 ? remark.first(input) : remark.later(input);
+      }
       rendered.push(template({ client, authority: entry.authority(host), remark: name }));
     }
     return rendered;

@@ -11,6 +11,8 @@ export interface RemarkTemplate {
   first(input: RemarkInput): string;
   /** For its other links: usage would only repeat itself, and so would the client's name unless asked for. */
   later(input: RemarkInput): string;
+  /** `later` says the same to all clients. */
+  readonly laterIsShared: boolean;
   /** For people who look at the panel or the subscription's page, where usage and protocol stand next to the link. */
   display(input: RemarkInput): string;
 }
@@ -37,19 +39,21 @@ interface CompiledSegment {
   readonly tail: string;
 }
 
-const UNKNOWN: Token = { read: () => '' };
+const UNKNOWN: Token = { read: () => '', shared: true };
 
 /**
  * `template` is the text of the setting, e.g. `{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D`; a blank one
  * means inbound remark, endpoint remark and email joined by `-` on every link. Never fails, see parseTemplate.
  */
 export function compileRemark(template: string, options: RemarkOptions): RemarkTemplate {
-  if (template.trim() === '') return { first: joinRemarks, later: joinRemarks, display: joinRemarks };
+  if (template.trim() === '') return { first: joinRemarks, later: joinRemarks, laterIsShared: false, display: joinRemarks };
   const whole = parseTemplate(template);
   const spared = new Set<TokenGroup>(options.identityOnAllLinks ? ['usage'] : ['usage', 'identity']);
+  const later = withoutTokens(whole, spared);
   return {
     first: renderer(whole),
-    later: renderer(withoutTokens(whole, spared)),
+    later: renderer(later),
+    laterIsShared: later.flat().every((part) => 'literal' in part || (TOKENS.get(part.token) ?? UNKNOWN).shared === true),
     display: renderer(withoutTokens(whole, new Set<TokenGroup>(['usage', 'route']))),
   };
 }

@@ -45,6 +45,8 @@ export interface Token {
   readonly read: (input: RemarkInput) => string;
   /** Tokens without a group stand in every kind of remark. */
   readonly group?: TokenGroup;
+  /** The same for all clients of an entry, at any time. */
+  readonly shared?: true;
   /** A value of `∞` says nothing: it does not keep its segment alive. */
   readonly unbounded?: true;
 }
@@ -83,7 +85,8 @@ function transport({ protocol, network }: RemarkInput): string {
 
 const always = (read: Token['read']): Token => ({ read });
 const identity = (read: Token['read']): Token => ({ read, group: 'identity' });
-const route = (read: Token['read']): Token => ({ read, group: 'route' });
+const ofEntry = (read: Token['read']): Token => ({ read, shared: true });
+const route = (read: Token['read']): Token => ({ read, group: 'route', shared: true });
 const usage = (read: Token['read']): Token => ({ read, group: 'usage' });
 const usageUnbounded = (read: Token['read']): Token => ({ read, group: 'usage', unbounded: true });
 
@@ -92,8 +95,8 @@ export const TOKENS: ReadonlyMap<string, Token> = new Map(
   Object.entries({
     EMAIL: identity((input) => input.client.email),
     USERNAME: identity((input) => input.client.email),
-    INBOUND: always((input) => input.inboundRemark),
-    HOST: always((input) => input.hostRemark),
+    INBOUND: ofEntry((input) => input.inboundRemark),
+    HOST: ofEntry((input) => input.hostRemark),
     ID: always((input) => input.client.uuid),
     SHORT_ID: always((input) => input.client.uuid.slice(0, 8)),
     TELEGRAM_ID: always((input) => numberOrNothing(input.client.tgId)),

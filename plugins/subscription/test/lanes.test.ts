@@ -100,3 +100,28 @@ test('links follow an inbound, a client and a setting at once', async (t) => {
   t.is((await fetchAt(panel, '/s/sub-ann')).status, 404);
   t.is((await fetchAt(panel, '/moved/sub-ann')).status, 200);
 });
+
+test('names that are the same for all clients are shared, and no others, until the template changes', async (t) => {
+  const clock = new FakeClock();
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock });
+  await fill(panel, clock);
+  await panel.addClient('bob', [1, 2], { subId: 'sub-bob', uuid: '99999999-2222-4333-8444-555555555555' });
+  const later = async (remarkTemplate: string, subShowIdentityOnAllLinks = false) => {
+    await panel.get('/panel/api/setting/update', { body: { remarkTemplate, subShowIdentityOnAllLinks } });
+    const names: string[] = [];
+    for (const name of ['ann', 'bob', 'ann']) {
+      const links = Buffer.from((await fetchAt(panel, `/s/sub-${name}`)).body, 'base64')
+        .toString()
+        .trim()
+        .split('\n');
+      names.push(decodeURIComponent(links[1]?.split('#')[1] ?? ''));
+    }
+    return names;
+  };
+  t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}'), ['Сервер 1', 'Сервер 1', 'Сервер 1']);
+  t.deepEqual(await later('{{PROTOCOL}} {{UNHEARD_OF}}x-{{EMAIL}}'), ['TROJAN x', 'TROJAN x', 'TROJAN x']);
+  t.deepEqual(await later('{{INBOUND}}-{{SHORT_ID}}'), ['Сервер 1-11111111', 'Сервер 1-99999999', 'Сервер 1-11111111']);
+  t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}', true), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
+  t.deepEqual(await later('{{COMMENT}}'), ['x', 'Сервер 1', 'x']);
+  t.deepEqual(await later(''), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
+});
