@@ -51,13 +51,14 @@ export const pluginRemoveCommand = own({
   options: { plugin: word().description('its name, that of its package, or what the config file calls it') },
   example: 'weir plugin remove acme-tally',
   act: async ({ env, options: { plugin }, say }) => {
-    const { name, reference, configFile, uninstalled, others } = await removePlugin(plugin, env);
+    const { name, reference, configFile, uninstalled, missed, others } = await removePlugin(plugin, env);
     if (reference === undefined && uninstalled === undefined) {
       say(`there is nothing to remove: neither the config file nor the data folder has a plugin ${plugin}${didYouMean(plugin, others)}`);
       return 0;
     }
     if (reference !== undefined) say(`${configFile} no longer names ${reference}; it is gone ${NEXT_START}`);
     if (uninstalled !== undefined) say(`${uninstalled} is no longer in the data folder`);
+    for (const reason of missed) say(`note: ${reason}`);
     say(`its tables and settings stay in the database; weir purge ${name} shows them and drops them`);
     return 0;
   },

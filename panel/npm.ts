@@ -11,7 +11,7 @@ const CHATTER = /^(?:code \S+|errno \S+|syscall \S+|path .*|A complete log of th
 const complaint = (stderr: string): string =>
   stderr
     .split('\n')
-    .map((line) => line.replace(/^npm (?:error|ERR!) ?/, ''))
+    .map((line) => line.replace(/^npm (?:error|ERR!) ?(?:404 +)?/, ''))
     .filter((line) => !line.startsWith('npm ') && !CHATTER.test(line))
     .slice(0, 3)
     .join(' ');

@@ -1,5 +1,6 @@
 // Takes a plugin from outside out of the config file and out of the data folder. What it keeps in the database stays.
 import { dirname, resolve } from 'node:path';
+import { checkApart } from './check-apart.js';
 import { isBuiltIn } from './choose.js';
 import { configPath, type ConfigFile, DEFAULT_DATA_DIRECTORY, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
@@ -15,6 +16,8 @@ export interface Removed {
   readonly configFile: string;
   /** the package, where the data folder had it */
   readonly uninstalled: string | undefined;
+  /** why others no longer run without it */
+  readonly missed: readonly string[];
   /** those that there are, for who mistyped */
   readonly others: readonly string[];
 }
@@ -45,6 +48,9 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
   const reference = found[0]?.reference;
   if (reference === undefined && package_ === undefined && (await isBuiltIn(wanted)))
     throw new Error(`${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`);
+  const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
+  const { failed } = reference === undefined ? { failed: [] } : await checkApart({ env, without: reference });
+  const missed = failed.filter(({ reason }) => reason.includes(`but the plugin ${name} `)).map(({ reason }) => reason);
   if (reference !== undefined) await editPlugins(file.path, ({ [reference]: _, ...plugins }) => plugins);
   if (package_ !== undefined && (reference === undefined || reference === `npm:${package_}`)) {
     const workshop = await Workshop.open(directory);
@@ -59,6 +65,5 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
     }
   }
   const uninstalled = package_ !== undefined && (reference === undefined || reference === `npm:${package_}`) ? package_ : undefined;
-  const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
-  return { name, reference, configFile: file.path, uninstalled, others: [...new Set([...named.map(({ name }) => name), ...installed])] };
+  return { name, missed, reference, configFile: file.path, uninstalled, others: [...new Set([...named.map(({ name }) => name), ...installed])] };
 }

@@ -88,8 +88,12 @@ test('a folder stays where it is, is named once, and is only no longer named whe
     t.regex(text, said);
     t.deepEqual(await configIn(data), { plugins: { realtime: false, [reference]: true } });
   }
-  t.is((await weirCommand(data, ['plugin', 'remove', 'sundial'], env)).code, 0);
-  t.deepEqual(await configIn(data), { plugins: { realtime: false } });
+  const reader = await stranger(shop, 'reader', source('reader', "uses: { hours: token('sundial', 'Hours') }", 'token'));
+  await writeFiles(data, { 'weir.json': { plugins: { realtime: false, [reference]: true, [reader]: true } } });
+  const removed = await weirCommand(data, ['plugin', 'remove', 'sundial'], env);
+  t.is(removed.code, 0);
+  t.regex(removed.said, /^note: plugin reader needs sundial\/Hours, but the plugin sundial is not switched on/m);
+  t.deepEqual(await configIn(data), { plugins: { realtime: false, [reader]: true } });
   t.deepEqual((await readdir(join(shop, 'sundial'))).sort(), ['index.js', 'package.json']);
   const builtIn = await weirCommand(data, ['plugin', 'remove', 'realtime'], env);
   t.is(builtIn.code, 1);
