@@ -826,6 +826,12 @@ export type GetInboundsGetByIdReply = {
   originNodeGuid: string;
 };
 
+export type InboundsImportInput = {
+  body: {
+    data: Record<string, unknown> | string;
+  };
+};
+
 export type GetInboundsListReply = {
   id: number;
   enable: boolean;
@@ -1515,6 +1521,11 @@ export class Weir extends Transport {
   /** One inbound with its settings and clients. — GET /panel/api/inbounds/get/{id} */
   getInboundsGetById(input: GetInboundsGetByIdInput): Promise<GetInboundsGetByIdReply> {
     return this.call({ method: 'GET', path: '/panel/api/inbounds/get/{id}', gives: 'obj' }, input);
+  }
+
+  /** Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have. — POST /panel/api/inbounds/import */
+  inboundsImport(input: InboundsImportInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input);
   }
 
   /** All inbounds, without their settings. — GET /panel/api/inbounds/list */

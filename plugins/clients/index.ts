@@ -1,9 +1,10 @@
 import { definePlugin, extend, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
-import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
+import { afterInboundSave, describeInbounds, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
 import { afterClientSave, ClientEdits, Clients } from './contract.js';
 import { forgetImports, Import } from './import/import.js';
+import { inboundImportRoutes } from './inbound-import.js';
 import { describe } from './inbound-view.js';
 import { ManyClients } from './many.js';
 import { manyRoutes } from './many-routes.js';
@@ -25,7 +26,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
-  uses: { engine: Engine, inbounds: Inbounds, settings: Settings },
+  uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits, settings: Settings },
   migrations,
   services: {
     store: singleton(ClientStore),
@@ -57,7 +58,7 @@ export default definePlugin({
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
-  routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope)],
+  routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope), ...inboundImportRoutes(scope)],
   jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
   start: async ({ store, groupStore, db, dataDirectory }) => {
     await forgetImports(dataDirectory);

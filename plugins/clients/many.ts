@@ -167,6 +167,16 @@ export class ManyClients {
     return this.#edits.apply([this.#used(row, row, counters, this.#clock.now())]);
   }
 
+  async setTraffics(counters: readonly { readonly email: string; readonly up: number; readonly down: number }[]): Promise<Applied> {
+    const now = this.#clock.now();
+    return this.#edits.apply(
+      counters.flatMap(({ email, up, down }) => {
+        const row = this.#store.byEmail(email);
+        return row && up + down > 0 ? [this.#used(row, row, { up, down }, now)] : [];
+      }),
+    );
+  }
+
   /** Counters, and whether the client is off because of them. */
   #used(wanted: ClientRow, row: ClientRow, counters: { readonly up: number; readonly down: number }, now: number): Edit {
     const { enable, depletedCause } = settle({ ...wanted, ...counters }, now);
