@@ -117,7 +117,10 @@ export class ClientService {
   async update(email: string, patch: ClientPatch): Promise<Applied> {
     const row = this.find(email);
     const { id, inboundIds } = row;
-    const fields = changedFields(row, patch, this.#clock.now());
+    // Programs send back all that they were shown: of a client that a limit switched off, its switch as it stands is no word of a person.
+    const { enable, ...rest } = patch;
+    const echoed = row.depletedCause !== null && enable === row.enable;
+    const fields = changedFields(row, echoed ? rest : patch, this.#clock.now());
     if (Object.keys(fields).length === 0) return { pending: false, reason: '' };
     this.#refuseTaken(fields, id, '');
     const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
