@@ -2,6 +2,7 @@
 import test from 'ava';
 import { definePlugin, extend, extensionPoint, int, type Plugin } from '../../kernel/index.js';
 import { Protocols } from '../../plugins/inbounds/contract.js';
+import { Channels } from '../../plugins/notifications/contract.js';
 import { LiveTypes } from '../../plugins/realtime/contract.js';
 import { setting, type SettingGroup, SettingGroups } from '../../plugins/settings/contract.js';
 import { Formats } from '../../plugins/subscription/contract.js';
@@ -51,6 +52,11 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
     'a-seven',
     () => [extend(LiveTypes, { type: 'status' })],
     'cannot add to realtime/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name',
+  ],
+  [
+    'a-nine',
+    () => [1, 2].map(() => extend(Channels, { name: 'a-nine', send: async () => undefined } as never)),
+    'cannot add to notifications/Channels: the channel a-nine is there already, of plugin a-nine; choose another name',
   ],
   [
     'a-eight',
