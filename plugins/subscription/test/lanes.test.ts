@@ -119,7 +119,7 @@ test('names that are the same for all clients are shared, and no others, until t
     return names;
   };
   t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}'), ['Сервер 1', 'Сервер 1', 'Сервер 1']);
-  t.deepEqual(await later('{{PROTOCOL}} {{UNHEARD_OF}}x-{{EMAIL}}'), ['TROJAN x', 'TROJAN x', 'TROJAN x']);
+  t.deepEqual(await later('{{PROTOCOL}} {{UNHEARD_OF}}x|{{EMAIL}}'), ['TROJAN x', 'TROJAN x', 'TROJAN x']);
   t.deepEqual(await later('{{INBOUND}}-{{SHORT_ID}}'), ['Сервер 1-11111111', 'Сервер 1-99999999', 'Сервер 1-11111111']);
   t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}', true), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
   t.deepEqual(await later('{{COMMENT}}'), ['x', 'Сервер 1', 'x']);
