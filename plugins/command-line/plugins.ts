@@ -60,9 +60,9 @@ function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: Plugin
     ].join(', '),
   ]);
   return [
-    `${id}, ${kind === 'event' || kind === 'after' ? 'an' : 'a'} ${kind} of ${owner} (${state})`,
+    `${id}, ${/^[ae]/.test(kind) ? 'an' : 'a'} ${kind} of ${owner} (${state})`,
     `  ${doc || (isPublic ? 'Its owner says nothing about it.' : 'Nothing is said about it.')}${isPublic ? '' : ' Of this plugin alone: it may change with any release.'}`,
-    `  A ${kind} is ${PROMISES[kind]}.`,
+    `  It is ${PROMISES[kind]}.`,
     rows.length > 0 ? `Called in this order:\n${table(rows)}` : 'Nobody taps it.',
   ].join('\n');
 }
