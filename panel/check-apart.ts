@@ -1,5 +1,8 @@
 // Runs a check in a process of its own.
 import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CheckOptions, Report } from './check.js';
 
@@ -7,8 +10,18 @@ const ENTRY = fileURLToPath(new URL('./check-process.js', import.meta.url));
 const LIMIT_MS = 120_000;
 const LAST_WORDS = 2_000;
 
-/** Resolves in any case: a process that did not get through is a problem like others. */
-export function checkApart({ env, ...options }: CheckOptions, limit = LIMIT_MS): Promise<Report> {
+/** Resolves whatever the check comes upon: a process that did not get through is a problem like others. */
+export async function checkApart(options: CheckOptions, limit = LIMIT_MS): Promise<Report> {
+  // What it leaves in there goes with it, also when it had to be killed.
+  const folder = await mkdtemp(join(options.env['TMPDIR'] || tmpdir(), 'weir-apart-'));
+  try {
+    return await inProcess({ ...options, env: { ...options.env, TMPDIR: folder } }, limit);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function inProcess({ env, ...options }: CheckOptions, limit: number): Promise<Report> {
   return new Promise((resolve) => {
     const child = fork(ENTRY, { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     let words = '';

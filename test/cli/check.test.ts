@@ -116,15 +116,17 @@ test('pending migrations are told and not run; those of a newer release are told
 
 test('a plugin that hangs or ends the process while it is imported does so in the process of the check', async (t) => {
   const folder = await folderOf(t);
-  await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } } });
+  await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } }, 'tmp/x': '' });
   for (const [module, limit, said] of [
     ['for (;;);', 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
+    [source('oddity', 'hooks: () => { for (;;); }'), 10_000, /^the check did not get through: it took longer than 10 s/],
     ["console.error('bye'); process.exit(7);", undefined, /^the check did not get through: exit code 7: bye$/],
   ] as const) {
     await stranger(folder, 'oddity', module);
-    const { problems } = await checkApart({ env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder } }, limit);
+    const { problems } = await checkApart({ env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } }, limit);
     t.is(problems.length, 1);
     t.regex(problems[0] ?? '', said);
+    t.deepEqual(await readdir(join(folder, 'tmp')), ['x'], 'nothing stays behind');
   }
 });
 
