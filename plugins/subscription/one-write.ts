@@ -21,6 +21,14 @@ export interface Answer {
 export class OneWrite {
   #second = 0;
   #tail: string | undefined;
+  readonly #waiting: { readonly response: ServerResponse; readonly text: string }[] = [];
+  /** What one turn of the loop has answered leaves together: a write alone wakes whoever reads, and waits for that each time. */
+  readonly #flush = (): void => {
+    for (const { response, text } of this.#waiting.splice(0)) {
+      response.socket?.write(text, 'latin1');
+      response.end();
+    }
+  };
 
   /** Answers a GET with 200. */
   send(request: IncomingMessage, response: ServerResponse, { fixed, own, body }: Answer, now: number): void {
@@ -36,8 +44,7 @@ export class OneWrite {
       for (let i = 0; i < own.length; i += 2) head += `${own[i]}: ${own[i + 1]}\r\n`;
       inner._header = STATUS;
       inner._headerSent = true;
-      socket.write(`${head}Content-Length: ${length}${this.#tail}${body}`, 'latin1');
-      response.end();
+      if (this.#waiting.push({ response, text: `${head}Content-Length: ${length}${this.#tail}${body}` }) === 1) setImmediate(this.#flush);
       return;
     }
     response.writeHead(200, [...fixed.list, ...own, 'Content-Length', String(length)]);
