@@ -1,12 +1,12 @@
 // The command line: asks the panel that runs, or becomes one for as long as a command takes.
 import { access, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { bootPanel } from '../panel/boot.js';
 import { choosePlugins } from '../panel/choose.js';
-import { DEFAULT_DATA_DIRECTORY, readConfigFile } from '../panel/config-file.js';
+import { dataDirectoryOf, readConfigFile } from '../panel/config-file.js';
 import type { Environment } from '../panel/variables.js';
 import { declaredCommands } from './declared.js';
 import { ownCommands } from './commands.js';
@@ -33,7 +33,7 @@ export async function weir(argv: readonly string[], env: Environment, terminal: 
       terminal.say(version);
       return 0;
     }
-    const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+    const directory = dataDirectoryOf(env);
     const words = argv.filter((word) => !word.startsWith('-'));
     const [first] = words[0] === 'help' ? words.slice(1) : words;
     if (first === undefined) return await tell(env, argv, terminal);

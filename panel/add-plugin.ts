@@ -1,13 +1,14 @@
 // Adds a plugin from outside: to the data folder, where it is a package, and to the config file. All of it, or nothing.
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { CheckOptions } from './check.js';
 import { checkApart } from './check-apart.js';
-import { configPath, DEFAULT_DATA_DIRECTORY, type PluginEntry, readConfigFile } from './config-file.js';
+import { configPath, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
 import { folderProblem } from './look.js';
 import { type Manifest, pluginOfPackage, readManifest } from './manifest.js';
 import { pack } from './npm.js';
+import { placesOf } from './outside.js';
 import type { Environment } from './variables.js';
 import { installedIn, Workshop } from './workshop.js';
 
@@ -61,11 +62,11 @@ async function checkAndName({ env, file, config }: Place, reference: string, man
 
 /** A folder stays where it is; the config file says where. */
 async function addFolder(place: Place, folder: string): Promise<Added> {
-  const { file, directory } = place;
-  const base = file.path === '' ? directory : dirname(file.path);
-  const named = [...file.plugins.keys()].find((key) => key.startsWith('path:') && resolve(base, key.slice('path:'.length)) === folder);
+  const { env, file } = place;
+  const places = placesOf(env, file.path);
+  const named = [...file.plugins.keys()].find((key) => key.startsWith('path:') && resolve(places.base, key.slice('path:'.length)) === folder);
   const reference = named ?? `path:${folder}`;
-  const manifest = await readManifest(reference, { dataDirectory: directory, base });
+  const manifest = await readManifest(reference, places);
   const { path } = await checkAndName(place, reference, manifest);
   return { ...manifest, reference, configFile: path, former: named && manifest.version, wasNamed: file.plugins.get(reference)?.on === true };
 }
@@ -95,7 +96,7 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
 
 /** `spec` is a folder, `path:folder`, or whatever npm takes: a name with or without version, a file, an address. Rejects with a sentence, and then nothing has changed. */
 export async function addPlugin(spec: string, env: Environment, config?: Config): Promise<Added> {
-  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const directory = dataDirectoryOf(env);
   const problem = await folderProblem(directory);
   if (problem !== undefined) throw new Error(problem);
   const place: Place = { env, directory, file: await readConfigFile(env), config };

@@ -1,13 +1,13 @@
 // A start that is none: everything that a start would find out, without its database, its ports and its core.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { bootPanel } from './boot.js';
 import { type Chosen, choosePlugins } from './choose.js';
-import { type ConfigFile, DEFAULT_DATA_DIRECTORY, type PluginEntry, readConfigFile } from './config-file.js';
+import { type ConfigFile, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
 import { databaseAddress, databaseName, folderProblem, pendingOf, ranIn, unknownOf } from './look.js';
 import { ConfigError, type Environment } from './variables.js';
 
@@ -108,7 +108,7 @@ function changed(file: ConfigFile, { add, without }: CheckOptions): ConfigFile {
 /** Tells what a start would come upon; nothing of the panel's is changed, and one that runs is left alone. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { env, pluginsOf } = options;
-  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const directory = dataDirectoryOf(env);
   const file = changed(await readConfigFile(env), options);
   const chosen = await choosePlugins(pluginsOf === undefined ? env : { ...env, WEIR_DATA_DIR: pluginsOf }, file);
   const rehearsed = await rehearse(chosen, env);

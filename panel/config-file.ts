@@ -60,8 +60,10 @@ function parse(path: string, text: string): ConfigFile {
   return { path, problems, panel, plugins: new Map(entries) };
 }
 
-/** Where the config file is, or would be. */
-export const configPath = (env: Environment): string => resolve(env['WEIR_CONFIG'] || join(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY, 'weir.json'));
+/** The folder that WEIR_DATA_DIR names, as an absolute path. */
+export const dataDirectoryOf = (env: Environment): string => resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+/** The path of the config file, whether it exists or not. */
+export const configPath = (env: Environment): string => resolve(env['WEIR_CONFIG'] || join(dataDirectoryOf(env), 'weir.json'));
 
 /** WEIR_CONFIG, or weir.json in the data folder where it is there. What is wrong with it is in `problems`. */
 export async function readConfigFile(env: Environment): Promise<ConfigFile> {

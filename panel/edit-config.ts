@@ -65,11 +65,11 @@ export async function editPlugins(path: string, change: (plugins: PluginSection)
     });
   const before = await read();
   const whole = before === undefined ? {} : parsed(path, before);
-  const plugins = change((whole['plugins'] ?? {}) as PluginSection);
+  const former = (whole['plugins'] ?? {}) as PluginSection;
+  const plugins = change(former);
   const indent = /^\{\r?\n([ \t]+)"/.exec(before ?? '')?.[1] ?? '  ';
   const after = `${JSON.stringify({ ...whole, plugins }, undefined, indent)}\n`;
-  if (before !== undefined && JSON.stringify(parsed(path, before)['plugins'] ?? {}) === JSON.stringify(plugins))
-    return { path, unchanged: true, undo: async () => undefined };
+  if (before !== undefined && JSON.stringify(former) === JSON.stringify(plugins)) return { path, unchanged: true, undo: async () => undefined };
   await replace(target, after).catch((cause: unknown) => {
     throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
   });

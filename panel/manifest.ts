@@ -83,3 +83,10 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   if (!isFile) fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
   return { name: plugin, version, entry };
 }
+
+/** The name of the plugin that a reference leads to; by the name of its package where it cannot be read. */
+export const nameOf = (reference: string, places: Places): Promise<string> =>
+  readManifest(reference, places).then(
+    ({ name }) => name,
+    () => nameIn(reference),
+  );

@@ -1,6 +1,6 @@
 // Plugins that others wrote: loaded from where the config file says, and held to names of their own so that they can
 // clash with nothing built in. This guards against accidents; a plugin runs with all rights of the panel.
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredCommands } from '../cli/declared.js';
 import type { ColumnTypes } from '../kernel/database/dialect.js';
@@ -8,7 +8,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { within } from '../kernel/plugin/within.js';
-import { DEFAULT_DATA_DIRECTORY } from './config-file.js';
+import { dataDirectoryOf } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
 import { resolveToUs } from './resolve.js';
 import type { Environment } from './variables.js';
@@ -28,7 +28,7 @@ const CREATED = /\b(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?
 const PARTS = ['provides', 'extends', 'hooks', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
 
 export const placesOf = (env: Environment, file: string): Places => {
-  const dataDirectory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const dataDirectory = dataDirectoryOf(env);
   return { dataDirectory, base: file === '' ? dataDirectory : dirname(file) };
 };
 

@@ -1,12 +1,11 @@
 // Drops for good what the database keeps of a plugin that is off.
 import { access } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { connect } from '../kernel/database/connect.js';
 import { lockFolder } from '../kernel/database/lock.js';
 import type { Log } from '../kernel/log/log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { type Chosen, choosePlugins, isBuiltIn } from './choose.js';
-import { configPath, DEFAULT_DATA_DIRECTORY, readConfigFile } from './config-file.js';
+import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
 import { findPlugin } from './find.js';
 import { drop, isNothing, type Kept, keptOf, settingsOf } from './kept.js';
 import { databaseAddress, folderProblem, ranIn } from './look.js';
@@ -47,7 +46,7 @@ const listener = (heard: (copy: string) => void): Log => {
 };
 
 export async function purge({ name, env, yes, running }: PurgeOptions): Promise<Purged> {
-  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const directory = dataDirectoryOf(env);
   const wrong: string[] = [];
   const file = await readConfigFile(env);
   const chosen = await choosePlugins(env, file);

@@ -1,10 +1,11 @@
 // Takes a plugin from outside out of the config file and out of the data folder. What it keeps in the database stays.
-import { dirname, resolve } from 'node:path';
+import { messageOf } from '../kernel/errors/errors.js';
 import { checkApart } from './check-apart.js';
 import { isBuiltIn } from './choose.js';
-import { configPath, type ConfigFile, DEFAULT_DATA_DIRECTORY, readConfigFile } from './config-file.js';
+import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
-import { isOutside, nameIn, pluginOfPackage, readManifest } from './manifest.js';
+import { isOutside, nameOf, pluginOfPackage } from './manifest.js';
+import { placesOf } from './outside.js';
 import type { Environment } from './variables.js';
 import { installedIn, Workshop } from './workshop.js';
 
@@ -22,22 +23,14 @@ export interface Removed {
   readonly others: readonly string[];
 }
 
-/** The name of the plugin that a reference leads to; by the name of its package where it can no longer be read. */
-async function nameOf(reference: string, file: ConfigFile, directory: string): Promise<string> {
-  const base = file.path === '' ? directory : dirname(file.path);
-  return readManifest(reference, { dataDirectory: directory, base }).then(
-    ({ name }) => name,
-    () => nameIn(reference),
-  );
-}
-
 /** `wanted` is the plugin's name, the package's, or what the config file says. Rejects with a sentence. */
 export async function removePlugin(wanted: string, env: Environment): Promise<Removed> {
-  const directory = resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+  const directory = dataDirectoryOf(env);
   const file = await readConfigFile(env);
   if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0) throw new Error(file.problems.join('; '));
+  const places = placesOf(env, file.path);
   const references = [...file.plugins.keys()].filter(isOutside);
-  const named = await Promise.all(references.map(async (reference) => ({ reference, name: await nameOf(reference, file, directory) })));
+  const named = await Promise.all(references.map(async (reference) => ({ reference, name: await nameOf(reference, places) })));
   const found = named.filter(({ reference, name }) => [reference, name].includes(wanted) || reference === `npm:${wanted}`);
   if (found.length > 1)
     throw new Error(
@@ -52,18 +45,18 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
   const { failed } = reference === undefined ? { failed: [] } : await checkApart({ env, without: reference });
   const missed = failed.filter(({ reason }) => reason.includes(`but the plugin ${name} `)).map(({ reason }) => reason);
   if (reference !== undefined) await editPlugins(file.path, ({ [reference]: _, ...plugins }) => plugins);
-  if (package_ !== undefined && (reference === undefined || reference === `npm:${package_}`)) {
+  const uninstalled = reference === undefined || reference === `npm:${package_}` ? package_ : undefined;
+  if (uninstalled !== undefined) {
     const workshop = await Workshop.open(directory);
     try {
-      await workshop.uninstall(package_);
+      await workshop.uninstall(uninstalled);
       await workshop.takeOver();
     } catch (cause) {
       const done = reference === undefined ? '' : ` It is out of ${file.path} already; run this again to take its files away, too.`;
-      throw new Error(`${package_} could not be taken out of ${directory}: ${cause instanceof Error ? cause.message : String(cause)}.${done}`, { cause });
+      throw new Error(`${uninstalled} could not be taken out of ${directory}: ${messageOf(cause)}.${done}`, { cause });
     } finally {
       await workshop.close();
     }
   }
-  const uninstalled = package_ !== undefined && (reference === undefined || reference === `npm:${package_}`) ? package_ : undefined;
   return { name, missed, reference, configFile: file.path, uninstalled, others: [...new Set([...named.map(({ name }) => name), ...installed])] };
 }

@@ -9,7 +9,7 @@ import { choosePlugins } from './choose.js';
 import { type ConfigFile, configPath, readConfigFile } from './config-file.js';
 import { findPlugin } from './find.js';
 import { needsOf } from './go-along.js';
-import { isOutside, nameIn, readManifest } from './manifest.js';
+import { isOutside, nameOf } from './manifest.js';
 import { placesOf } from './outside.js';
 import type { Environment } from './variables.js';
 
@@ -25,11 +25,7 @@ export interface Plan {
 /** What the file calls a plugin from outside, if it knows one of this name. */
 async function keyOutside(env: Environment, file: ConfigFile, name: string): Promise<string | undefined> {
   for (const key of [...file.plugins.keys()].filter(isOutside)) {
-    const called = await readManifest(key, placesOf(env, file.path)).then(
-      (manifest) => manifest.name,
-      () => nameIn(key),
-    );
-    if (called === name) return key;
+    if ((await nameOf(key, placesOf(env, file.path))) === name) return key;
   }
   return undefined;
 }

@@ -583,7 +583,7 @@ declare module 'weir/kernel' {
   type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   export interface Route {
     readonly method: Method;
-    /** `/panel/api/inbounds/get/{id}`; a function where an admin configures it: it is read again at every remount */
+    /** `/panel/api/x/hello/{name}`; a function where an admin configures it: it is read again at every remount */
     readonly path: string | (() => string);
     /** admin: session or token (the default); session: cookie only; anyone: public */
     readonly auth: 'admin' | 'session' | 'anyone';
