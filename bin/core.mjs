@@ -8,7 +8,11 @@ import { root, setUp } from './setup.mjs';
 export async function core() {
   const { findCore } = await import('../dist/plugins/engine/install/find.js');
   const say = (message, data) => process.stderr.write(`${message} ${data ? JSON.stringify(data) : ''}\n`);
-  return findCore({ env: process.env, dataDirectory: join(root, 'data'), log: { info: say, warn: say } }).catch((error) => ({ missing: error.message }));
+  return findCore({
+    env: process.env,
+    dataDirectory: join(root, 'data'),
+    log: { info: say, warn: say },
+  }).catch((error) => ({ missing: error.message }));
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

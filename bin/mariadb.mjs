@@ -29,7 +29,14 @@ const isRoot = () => process.getuid?.() === 0;
 
 /** Path of a program, also where only root looks for programs. */
 function pathOf(name) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/local/sbin',
+    '/usr/sbin',
+    '/usr/local/bin',
+    '/usr/bin',
+    '/opt/homebrew/bin',
+  ];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 const nothing = 'mariadbd is missing';
@@ -38,13 +45,17 @@ const nothing = 'mariadbd is missing';
 async function install() {
   const onDebian = existsSync('/etc/debian_version') && pathOf('apt-get') !== undefined;
   const command = `apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}`;
-  if (process.env.WEIR_TEST_INSTALL === 'off') return `${nothing}, and WEIR_TEST_INSTALL=off forbids to install it`;
-  if (!onDebian || !isRoot()) return `${nothing}; install MariaDB ${OLDEST.join('.')} or newer${onDebian ? `, as root: ${command}` : ''}`;
+  if (process.env.WEIR_TEST_INSTALL === 'off')
+    return `${nothing}, and WEIR_TEST_INSTALL=off forbids to install it`;
+  if (!onDebian || !isRoot())
+    return `${nothing}; install MariaDB ${OLDEST.join('.')} or newer${onDebian ? `, as root: ${command}` : ''}`;
   say(`MariaDB is missing; installing it for the tests: ${command} (WEIR_TEST_INSTALL=off prevents this) …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
     await run('apt-get update', 'apt-get', ['update', '-qq'], { env });
-    await run('apt-get install', 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', PACKAGE], { env });
+    await run('apt-get install', 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', PACKAGE], {
+      env,
+    });
   } catch (error) {
     return `MariaDB could not be installed: ${error.message}`;
   }
@@ -75,13 +86,21 @@ async function makeSystemTables(daemon, options) {
   const share = join(dirname(dirname(realpathSync(daemon))), 'share');
   const folders = ['mysql', 'mariadb', '.'].map((name) => join(share, name));
   const read = (name) => {
-    const path = folders.flatMap((folder) => [join(folder, `mysql_${name}`), join(folder, `mariadb_${name}`)]).find(existsSync);
-    if (path === undefined) throw new Error(`the server's own tables (mysql_${name}) are not in ${folders.join(', ')}`);
+    const path = folders
+      .flatMap((folder) => [join(folder, `mysql_${name}`), join(folder, `mariadb_${name}`)])
+      .find(existsSync);
+    if (path === undefined)
+      throw new Error(`the server's own tables (mysql_${name}) are not in ${folders.join(', ')}`);
     return readFile(path, 'utf8');
   };
-  const input = ['CREATE DATABASE mysql;\nUSE mysql;', await read('system_tables.sql'), await read('system_tables_data.sql')].join('\n');
+  const input = [
+    'CREATE DATABASE mysql;\nUSE mysql;',
+    await read('system_tables.sql'),
+    await read('system_tables_data.sql'),
+  ].join('\n');
   const { status, stderr } = spawnSync(daemon, [...options, '--bootstrap'], { input, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`mariadbd could not make its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
+  if (status !== 0)
+    throw new Error(`mariadbd could not make its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
 }
 
 /** Resolves with `{ server, version, stop }`, or with `{ missing }`, a sentence that says why there is none. */
@@ -92,12 +111,23 @@ export async function mariadb() {
   }
   const daemon = pathOf('mariadbd');
   const version = /\b(\d+)\.(\d+)\.\d+/.exec(spawnSync(daemon, ['--version'], { encoding: 'utf8' }).stdout);
-  if (!version || Number(version[1]) < OLDEST[0] || (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1]))
-    return { missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer` };
+  if (
+    !version ||
+    Number(version[1]) < OLDEST[0] ||
+    (Number(version[1]) === OLDEST[0] && Number(version[2]) < OLDEST[1])
+  )
+    return {
+      missing: `${daemon} is ${version?.[0] ?? 'of an unknown version'}; the tests need MariaDB ${OLDEST.join('.')} or newer`,
+    };
   const folder = await mkdtemp(join(tmpdir(), 'weir-mariadb-'));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.on('exit', remove);
-  const [port, password, data, words] = [await freePort(), randomBytes(12).toString('hex'), join(folder, 'data'), join(folder, 'words.log')];
+  const [port, password, data, words] = [
+    await freePort(),
+    randomBytes(12).toString('hex'),
+    join(folder, 'data'),
+    join(folder, 'words.log'),
+  ];
   try {
     const base = ['--no-defaults', `--datadir=${data}`, ...(isRoot() ? ['--user=root'] : [])];
     await mkdir(data);

@@ -13,7 +13,9 @@ for (const [path, text] of Object.entries(files)) {
   const file = join(root, path);
   if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
   stale++;
-  process.stdout.write(check ? `${path} is stale; node bin/reference.mjs writes it anew\n` : `${path} written\n`);
+  process.stdout.write(
+    check ? `${path} is stale; node bin/reference.mjs writes it anew\n` : `${path} written\n`,
+  );
   if (check) continue;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);

@@ -41,9 +41,13 @@ export function run(what, command, args, options = {}) {
   return new Promise((resolve, reject) => {
     // npm finishes its work before it heeds SIGTERM. Killing it is safe: what has no stamp is done anew.
     const child = spawnWithUs(command, args, { stdio: ['ignore', 2, 2], killedBy: 'SIGKILL', ...options });
-    child.on('error', (cause) => reject(new Error(`${what} could not be started: ${cause.message}`, { cause })));
+    child.on('error', (cause) =>
+      reject(new Error(`${what} could not be started: ${cause.message}`, { cause })),
+    );
     child.on('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}); see the messages above`)),
+      code === 0
+        ? resolve()
+        : reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}); see the messages above`)),
     );
   });
 }
@@ -92,14 +96,23 @@ async function installSqlite() {
     await copyFile(kept, built);
     if (await sqliteWorks()) return;
   }
-  const missing = ['python3', 'make', 'g++'].filter((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error);
+  const missing = ['python3', 'make', 'g++'].filter(
+    (tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error,
+  );
   if (missing.length > 0)
-    say(`SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`);
+    say(
+      `SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`,
+    );
   say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
   // What the compiler says is shown by npm when it fails; its warnings alone are thousands of lines.
-  await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], { stdio: ['ignore', 'ignore', 2] });
-  if (!(await sqliteWorks())) throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");
-  await keep(built, kept).catch((error) => say(`SQLite's driver is not kept for the next checkout: ${error.message}`));
+  await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], {
+    stdio: ['ignore', 'ignore', 2],
+  });
+  if (!(await sqliteWorks()))
+    throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");
+  await keep(built, kept).catch((error) =>
+    say(`SQLite's driver is not kept for the next checkout: ${error.message}`),
+  );
 }
 
 async function keep(file, kept) {
@@ -112,7 +125,9 @@ async function keep(file, kept) {
 async function digestSources() {
   const hash = createHash('sha256');
   const walk = async (folder) => {
-    for (const entry of (await readdir(folder, { withFileTypes: true }).catch(() => [])).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of (await readdir(folder, { withFileTypes: true }).catch(() => [])).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await walk(path);
       else if (entry.name.endsWith('.ts')) {
@@ -133,7 +148,11 @@ export async function build() {
   if ((await read(stamp)) === wanted) return;
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
-  await run('the build', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  await run('the build', process.execPath, [
+    join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+    '-p',
+    'tsconfig.json',
+  ]);
   await writeFile(stamp, wanted);
 }
 

@@ -11,7 +11,8 @@ function whoRuns({ plugins }: Report): string {
 
 export const checkCommand = own({
   name: 'check',
-  about: 'Tells whether the panel would start: environment, config file, plugins, database. Changes nothing, and leaves one that runs alone.',
+  about:
+    'Tells whether the panel would start: environment, config file, plugins, database. Changes nothing, and leaves one that runs alone.',
   options: {},
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
   act: async ({ env, say, complain }) => {
@@ -21,8 +22,10 @@ export const checkCommand = own({
     if (report.plugins.length > 0) say(`plugins      ${whoRuns(report)}`);
     if (database) say(`database     ${database}`);
     for (const note of notes) say(`note         ${note}`);
-    if (problems.length > 0) complain(`the panel would not start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    if (failed.length > 0) complain(`it would run without these:\n${failed.map(({ reason }) => `  - ${reason}`).join('\n')}`);
+    if (problems.length > 0)
+      complain(`the panel would not start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    if (failed.length > 0)
+      complain(`it would run without these:\n${failed.map(({ reason }) => `  - ${reason}`).join('\n')}`);
     if (problems.length > 0 || failed.length > 0) return 1;
     say('all is well: the panel would start');
     return 0;

@@ -4,4 +4,9 @@ import type { Own } from './own.js';
 import { pluginAddCommand, pluginRemoveCommand } from './plugin.js';
 import { purgeCommand } from './purge.js';
 
-export const ownCommands: readonly Own[] = [checkCommand, pluginAddCommand, pluginRemoveCommand, purgeCommand];
+export const ownCommands: readonly Own[] = [
+  checkCommand,
+  pluginAddCommand,
+  pluginRemoveCommand,
+  purgeCommand,
+];

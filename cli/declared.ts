@@ -5,14 +5,20 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
 
 /** Stands for the scope of a plugin that is not built: whatever is taken out of it is the same again. */
-export const nothing: object = new Proxy(() => undefined, { get: (_, key) => (typeof key === 'symbol' ? undefined : nothing), apply: () => nothing });
+export const nothing: object = new Proxy(() => undefined, {
+  get: (_, key) => (typeof key === 'symbol' ? undefined : nothing),
+  apply: () => nothing,
+});
 
 /** What plugins declare, before anything of them is built. */
 export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedCommand[] =>
   checkCommands(
     plugins.flatMap(({ name, commands }) => {
       try {
-        return commands(nothing as never).map((command) => ({ ...command, owner: { name, faulty: false, fault: () => undefined } }));
+        return commands(nothing as never).map((command) => ({
+          ...command,
+          owner: { name, faulty: false, fault: () => undefined },
+        }));
       } catch (cause) {
         throw new PluginError(
           `plugin ${name} cannot list its commands before it is built (${messageOf(cause)}); what it declares must not depend on its scope`,

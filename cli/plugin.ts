@@ -16,24 +16,34 @@ function configOf(text: string | undefined): Record<string, unknown> | undefined
   } catch (error) {
     throw new Error(`--config is no JSON: ${messageOf(error)}`, { cause: error });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('--config must be an object, like {"keepDays": 30}');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('--config must be an object, like {"keepDays": 30}');
   return value as Record<string, unknown>;
 }
 
 export const pluginAddCommand = own({
   name: 'plugin add',
-  about: 'Adds a plugin of somebody else: keeps it in the data folder, checks that the panel would start with it, and names it in the config file.',
+  about:
+    'Adds a plugin of somebody else: keeps it in the data folder, checks that the panel would start with it, and names it in the config file.',
   operand: 'plugin',
   options: {
-    plugin: word().description('what npm would install (a name, name@version, a .tgz file, an address), or a folder (./mine), which stays where it is'),
+    plugin: word().description(
+      'what npm would install (a name, name@version, a .tgz file, an address), or a folder (./mine), which stays where it is',
+    ),
     config: optional(word().description('its boot settings, as JSON')),
   },
   example: `weir plugin add weir-plugin-acme-tally --config '{"keepDays": 30}'`,
   act: async ({ env, options, say, complain }) => {
     try {
-      const { name, version, reference, configFile, former, wasNamed } = await addPlugin(options.plugin, env, configOf(options.config));
-      if (former === version && wasNamed && options.config === undefined) say(`the plugin ${name} ${version} was there already`);
-      else if (former !== undefined && former !== version) say(`the plugin ${name} is now ${version}; before it was ${former}`);
+      const { name, version, reference, configFile, former, wasNamed } = await addPlugin(
+        options.plugin,
+        env,
+        configOf(options.config),
+      );
+      if (former === version && wasNamed && options.config === undefined)
+        say(`the plugin ${name} ${version} was there already`);
+      else if (former !== undefined && former !== version)
+        say(`the plugin ${name} is now ${version}; before it was ${former}`);
       else say(`the plugin ${name} ${version} is added`);
       say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${NEXT_START}`);
       return 0;
@@ -46,14 +56,17 @@ export const pluginAddCommand = own({
 
 export const pluginRemoveCommand = own({
   name: 'plugin remove',
-  about: 'Takes a plugin of somebody else out of the config file and out of the data folder. What it keeps in the database stays.',
+  about:
+    'Takes a plugin of somebody else out of the config file and out of the data folder. What it keeps in the database stays.',
   operand: 'plugin',
   options: { plugin: word().description('its name, that of its package, or what the config file calls it') },
   example: 'weir plugin remove acme-tally',
   act: async ({ env, options: { plugin }, say }) => {
     const { name, reference, configFile, uninstalled, missed, others } = await removePlugin(plugin, env);
     if (reference === undefined && uninstalled === undefined) {
-      say(`there is nothing to remove: neither the config file nor the data folder has a plugin ${plugin}${didYouMean(plugin, others)}`);
+      say(
+        `there is nothing to remove: neither the config file nor the data folder has a plugin ${plugin}${didYouMean(plugin, others)}`,
+      );
       return 0;
     }
     if (reference !== undefined) say(`${configFile} no longer names ${reference}; it is gone ${NEXT_START}`);

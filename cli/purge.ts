@@ -10,7 +10,10 @@ import { own } from './own.js';
 /** Names of the plugins in the panel that runs on this folder; undefined when none answers. */
 async function runningIn(directory: string): Promise<readonly string[] | undefined> {
   let said = '';
-  const exit = await askPanel(directory, ['plugins', '--json'], { say: (line) => (said += line), complain: () => undefined });
+  const exit = await askPanel(directory, ['plugins', '--json'], {
+    say: (line) => (said += line),
+    complain: () => undefined,
+  });
   if (exit === undefined) return undefined;
   if (exit !== 0) throw new Error('the panel that runs does not tell which plugins it has; stop it first');
   return (JSON.parse(said) as { name: string }[]).map(({ name }) => name);
@@ -18,16 +21,23 @@ async function runningIn(directory: string): Promise<readonly string[] | undefin
 
 const inventory = ({ tables, settings, migrations }: Kept): string =>
   table([
-    ...tables.map(({ name, type, rows }): [string, string] => [`${type} ${name}`, rows === 1 ? '1 row' : `${rows} rows`]),
+    ...tables.map(({ name, type, rows }): [string, string] => [
+      `${type} ${name}`,
+      rows === 1 ? '1 row' : `${rows} rows`,
+    ]),
     ...settings.map((name): [string, string] => [`setting ${name}`, '']),
     ...migrations.map((name): [string, string] => [`migration ${name}`, 'its entry in the ledger']),
   ]);
 
 export const purgeCommand = own({
   name: 'purge',
-  about: 'Drops for good what a plugin that is off keeps in the database: its tables, its settings, the ledger of its migrations. Without --yes it only tells.',
+  about:
+    'Drops for good what a plugin that is off keeps in the database: its tables, its settings, the ledger of its migrations. Without --yes it only tells.',
   operand: 'plugin',
-  options: { plugin: word().description('its name'), yes: optional(bool().description('drop it; a database in a file is copied to backups/ before')) },
+  options: {
+    plugin: word().description('its name'),
+    yes: optional(bool().description('drop it; a database in a file is copied to backups/ before')),
+  },
   example: 'weir purge acme-tally --yes',
   act: async ({ env, directory, options: { plugin, yes = false }, say, complain }) => {
     const { kept, copy } = await purge({ name: plugin, env, yes, running: () => runningIn(directory) });

@@ -22,14 +22,21 @@ const PATIENCE_MS = 15_000;
 /** The process of `weir`. */
 export async function main(): Promise<void> {
   const line = (stream: NodeJS.WritableStream) => (text: string) => void stream.write(`${text}\n`);
-  process.exit(await weir(process.argv.slice(2), process.env, { say: line(process.stdout), complain: line(process.stderr) }));
+  process.exit(
+    await weir(process.argv.slice(2), process.env, {
+      say: line(process.stdout),
+      complain: line(process.stderr),
+    }),
+  );
 }
 
 /** Resolves with the exit code: 0, 1 when it failed, 2 when nobody understood what was typed. */
 export async function weir(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
   try {
     if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
-      const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+      const { version } = JSON.parse(
+        await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+      ) as { version: string };
       terminal.say(version);
       return 0;
     }
@@ -37,7 +44,8 @@ export async function weir(argv: readonly string[], env: Environment, terminal: 
     const words = argv.filter((word) => !word.startsWith('-'));
     const [first] = words[0] === 'help' ? words.slice(1) : words;
     if (first === undefined) return await tell(env, argv, terminal);
-    if (ownCommands.some(({ name }) => name.split(' ')[0] === first)) return await runOwn(argv, { env, directory, ...terminal });
+    if (ownCommands.some(({ name }) => name.split(' ')[0] === first))
+      return await runOwn(argv, { env, directory, ...terminal });
     for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
       const exit = await askPanel(directory, argv, terminal);
       if (exit !== undefined) return exit;
@@ -72,7 +80,12 @@ async function runOwn(argv: readonly string[], here: Omit<Here, 'options'>): Pro
   return understood.command.act({ ...here, options: understood.options as never });
 }
 
-async function withoutPanel(directory: string, argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+async function withoutPanel(
+  directory: string,
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+): Promise<number> {
   const chosen = await choosePlugins(env, await readConfigFile(env));
   const understood = understand(declaredCommands(chosen.plugins), argv);
   if ('text' in understood) return answer(understood, terminal);
@@ -100,10 +113,15 @@ async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
   );
   const self = process.getuid?.();
   if (owner !== undefined && self !== undefined && owner !== self)
-    throw new Error(`${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`);
+    throw new Error(
+      `${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`,
+    );
   const there = await access(join(directory, LOCK_FILE)).then(
     () => true,
     () => false,
   );
-  if (!there && !fresh) throw new Error(`there is no panel in ${directory}; set WEIR_DATA_DIR to its data folder, or start one first`);
+  if (!there && !fresh)
+    throw new Error(
+      `there is no panel in ${directory}; set WEIR_DATA_DIR to its data folder, or start one first`,
+    );
 }

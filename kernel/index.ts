@@ -5,19 +5,54 @@ export { sameSecret, SESSION_COOKIE, Sessions, type SessionsApi } from './auth/s
 export { command, type Command, type CommandInput } from './command/command.js';
 export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
 export { type Configured, variable } from './config/variable.js';
-export type { Adder, Extended, Extension, ExtensionPoint, Maybe, Provision, Token } from './container/token.js';
+export type {
+  Adder,
+  Extended,
+  Extension,
+  ExtensionPoint,
+  Maybe,
+  Provision,
+  Token,
+} from './container/token.js';
 export { extend, extensionPoint, maybe, provide, token } from './container/token.js';
 export type { ColumnTypes, SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
-export { column, type Column, type Row, table, type Table, type TableModel, type TableModels } from './database/table.js';
+export {
+  column,
+  type Column,
+  type Row,
+  table,
+  type Table,
+  type TableModel,
+  type TableModels,
+} from './database/table.js';
 export type { Database, Tx } from './database/writer.js';
-export { defineErrors, type ErrorDetails, type ErrorFactory, type Issue, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
+export {
+  defineErrors,
+  type ErrorDetails,
+  type ErrorFactory,
+  type Issue,
+  kernelErrors,
+  messageOf,
+  PanelError,
+  Refusal,
+} from './errors/errors.js';
 export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
 export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
-export { bare, message, payload, raw, type RequestInfo, type Route, route, said, unwrapped } from './http/route.js';
+export {
+  bare,
+  message,
+  payload,
+  raw,
+  type RequestInfo,
+  type Route,
+  route,
+  said,
+  unwrapped,
+} from './http/route.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
@@ -27,5 +62,17 @@ export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';
-export { anything, bool, int, jsonObject, num, oneOf, openObject, port, text, urlPath, word } from './schema/shape.js';
+export {
+  anything,
+  bool,
+  int,
+  jsonObject,
+  num,
+  oneOf,
+  openObject,
+  port,
+  text,
+  urlPath,
+  word,
+} from './schema/shape.js';
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from './schema/shape.js';

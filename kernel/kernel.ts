@@ -97,28 +97,59 @@ export class Kernel {
 
   /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; nothing is left open then. */
   static async boot(options: KernelOptions): Promise<Kernel> {
-    const { plugins, dataDirectory, host, port, certificate, log, clock = systemClock, strict = false, leftOut = [] } = options;
+    const {
+      plugins,
+      dataDirectory,
+      host,
+      port,
+      certificate,
+      log,
+      clock = systemClock,
+      strict = false,
+      leftOut = [],
+    } = options;
     const limits = { ...LIMITS, ...options.limits };
 
     // Connect and migrate.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
-    const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => (await lock.release(), Promise.reject(cause)));
+    const connections = await connect(options.databaseUrl, dataDirectory).catch(
+      async (cause: unknown) => (await lock.release(), Promise.reject(cause)),
+    );
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { strict });
     try {
       const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
-      for (const plugin of plugins) await blame(plugin, 'cannot have its tables', () => migrations.run(plugin.name, plugin.migrations));
+      for (const plugin of plugins)
+        await blame(plugin, 'cannot have its tables', () => migrations.run(plugin.name, plugin.migrations));
       const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
       // Build: containers, hooks, routes. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
-      const listeners = new ListenerSet({ hooks, sessions, proxies, log, checkReplies: strict }, { host, port, certificate });
+      const listeners = new ListenerSet(
+        { hooks, sessions, proxies, log, checkReplies: strict },
+        { host, port, certificate },
+      );
       const stopping = new AbortController();
-      const instances = plugins.map((plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock));
-      const kernel = new Kernel({ log, listeners, dataDirectory, clock, instances, hooks, connections, lock, writer, stopping, limits, leftOut });
+      const instances = plugins.map(
+        (plugin) => new PluginInstance(plugin, log.child({ plugin: plugin.name }), clock),
+      );
+      const kernel = new Kernel({
+        log,
+        listeners,
+        dataDirectory,
+        clock,
+        instances,
+        hooks,
+        connections,
+        lock,
+        writer,
+        stopping,
+        limits,
+        leftOut,
+      });
       kernel.#build(options.configs, [
         provide(Sessions, sessions),
         provide(Listeners, listeners),
@@ -148,7 +179,9 @@ export class Kernel {
           config: configs.get(name)?.values,
           configSource: configs.get(name)?.sources ?? {},
           db: new Database(this.#parts.connections, this.#parts.writer, name),
-          tables: Object.fromEntries(Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)])),
+          tables: Object.fromEntries(
+            Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)]),
+          ),
           hooks: this.#parts.hooks.of(name),
           clock: this.#parts.clock,
           signal: this.#parts.stopping.signal,
@@ -166,7 +199,8 @@ export class Kernel {
 
   /** Those from outside come last: who clashes with what is built in is the one to blame. */
   #each(what: string, work: (instance: PluginInstance) => void): void {
-    for (const instance of [...this.#parts.instances].sort((a, b) => Number(a.outside) - Number(b.outside))) blame(instance.plugin, what, () => work(instance));
+    for (const instance of [...this.#parts.instances].sort((a, b) => Number(a.outside) - Number(b.outside)))
+      blame(instance.plugin, what, () => work(instance));
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
@@ -176,7 +210,9 @@ export class Kernel {
       for (const instance of this.#parts.instances) {
         started.push(instance);
         const limit = this.#parts.limits[instance.essential ? 'essentialStart' : 'start'];
-        await blame(instance.plugin, 'did not start', () => within(limit, 'its start', async () => instance.plugin.start(instance.scope)));
+        await blame(instance.plugin, 'did not start', () =>
+          within(limit, 'its start', async () => instance.plugin.start(instance.scope)),
+        );
         instance.state = 'running';
       }
       this.#each('cannot offer its commands', (owner) => {
@@ -206,17 +242,31 @@ export class Kernel {
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
     this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
-    this.#schedule.start(this.#self, { name: 'certificate', every: '1m', run: () => this.listeners.renewCertificate() });
+    this.#schedule.start(this.#self, {
+      name: 'certificate',
+      every: '1m',
+      run: () => this.listeners.renewCertificate(),
+    });
     this.#isOpen = true;
     await this.#parts.hooks.after(afterKernelOpen, { startedAt });
     const facts = await this.#parts.hooks.compose(composeReadyLine, undefined).catch(() => []);
     for (const { name, reason, error } of this.#parts.leftOut)
-      this.#parts.log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
+      this.#parts.log.error('a plugin is left out', {
+        plugin: name,
+        reason,
+        ...(error !== undefined && { error }),
+      });
     this.#parts.log.info(
       'ready',
-      Object.assign({ ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl }, ...facts.map(({ entry }) => entry)) as object,
+      Object.assign(
+        { ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl },
+        ...facts.map(({ entry }) => entry),
+      ) as object,
     );
-    this.#parts.hooks.emit(kernelReady, { startedAt, plugins: this.#parts.instances.map(({ name }) => name) });
+    this.#parts.hooks.emit(kernelReady, {
+      startedAt,
+      plugins: this.#parts.instances.map(({ name }) => name),
+    });
   }
 
   /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
@@ -240,9 +290,13 @@ export class Kernel {
   /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */
   async #stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
     const end = async (instance: PluginInstance) => {
-      await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) => instance.fault('stop', error));
+      await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) =>
+        instance.fault('stop', error),
+      );
       const limit = STOP_LIMIT_MS[instance.essential ? 'essential' : 'other'];
-      await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch((error: unknown) => instance.fault('stop', error));
+      await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch(
+        (error: unknown) => instance.fault('stop', error),
+      );
       await instance.dispose();
     };
     await Promise.all(instances.filter(({ outside }) => outside).map(end));
@@ -263,8 +317,14 @@ export class Kernel {
       about,
       outside,
       state,
-      reason: state === 'faulty' ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again' : '',
+      reason:
+        state === 'faulty'
+          ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
+          : '',
     }));
-    return [...running, ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
+    return [
+      ...running,
+      ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const })),
+    ];
   }
 }

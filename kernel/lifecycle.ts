@@ -4,8 +4,14 @@ import { after, draft, event, guard } from './hooks/kinds.js';
 /** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
 /** Facts for the one line in the log that says the panel is ready. */
-export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>('kernel/composeReadyLine');
+export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>(
+  'kernel/composeReadyLine',
+);
 /** All plugins run and all listeners are open. */
-export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>('kernel/kernelReady');
+export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(
+  'kernel/kernelReady',
+);
 /** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. With `again` it is back at once: what runs beside it is left to the one that comes. */
-export const beforeKernelStop = guard<{ readonly reason: string; readonly again: boolean }>('kernel/beforeKernelStop');
+export const beforeKernelStop = guard<{ readonly reason: string; readonly again: boolean }>(
+  'kernel/beforeKernelStop',
+);

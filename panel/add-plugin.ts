@@ -39,7 +39,8 @@ async function mustStart(options: CheckOptions, name: string, reference: string)
   if (failed.length === 0) return;
   const before = await checkApart({ env: options.env });
   const hit = failed.filter(({ name: other }) => !before.failed.some((known) => known.name === other));
-  if (hit.length > 0) throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
+  if (hit.length > 0)
+    throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
 }
 
 interface Place {
@@ -49,12 +50,18 @@ interface Place {
   readonly config: Config | undefined;
 }
 
-async function checkAndName({ env, file, config }: Place, reference: string, manifest: Manifest, pluginsOf?: string) {
+async function checkAndName(
+  { env, file, config }: Place,
+  reference: string,
+  manifest: Manifest,
+  pluginsOf?: string,
+) {
   const known = file.plugins.get(reference);
   const entry: PluginEntry = { on: true, config: config ?? known?.config ?? {} };
   await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
   return editPlugins(configPath(env), (plugins) => {
-    const { on: _, ...former } = typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
+    const { on: _, ...former } =
+      typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
     const next = { ...former, ...(config !== undefined && { config }) };
     return { ...plugins, [reference]: Object.keys(next).length > 0 ? next : true };
   });
@@ -64,11 +71,19 @@ async function checkAndName({ env, file, config }: Place, reference: string, man
 async function addFolder(place: Place, folder: string): Promise<Added> {
   const { env, file } = place;
   const places = placesOf(env, file.path);
-  const named = [...file.plugins.keys()].find((key) => key.startsWith('path:') && resolve(places.base, key.slice('path:'.length)) === folder);
+  const named = [...file.plugins.keys()].find(
+    (key) => key.startsWith('path:') && resolve(places.base, key.slice('path:'.length)) === folder,
+  );
   const reference = named ?? `path:${folder}`;
   const manifest = await readManifest(reference, places);
   const { path } = await checkAndName(place, reference, manifest);
-  return { ...manifest, reference, configFile: path, former: named && manifest.version, wasNamed: file.plugins.get(reference)?.on === true };
+  return {
+    ...manifest,
+    reference,
+    configFile: path,
+    former: named && manifest.version,
+    wasNamed: file.plugins.get(reference)?.on === true,
+  };
 }
 
 async function addPackage(place: Place, spec: string): Promise<Added> {
@@ -77,10 +92,14 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
   try {
     const packed = await pack(spec, workshop.folder);
     if (pluginOfPackage(packed.name) === undefined)
-      throw new Error(`${spec} is a package called ${packed.name}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`);
+      throw new Error(
+        `${spec} is a package called ${packed.name}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`,
+      );
     const reference = `npm:${packed.name}`;
     const wasThere = packed.name in (await installedIn(directory));
-    const former = wasThere ? await readManifest(reference, { dataDirectory: directory, base: directory }).catch(() => undefined) : undefined;
+    const former = wasThere
+      ? await readManifest(reference, { dataDirectory: directory, base: directory }).catch(() => undefined)
+      : undefined;
     await workshop.install(packed);
     const manifest = await readManifest(reference, { dataDirectory: workshop.folder, base: workshop.folder });
     const edited = await checkAndName(place, reference, manifest, workshop.folder);
@@ -88,7 +107,13 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
       await edited.undo();
       throw error;
     });
-    return { ...manifest, reference, configFile: edited.path, former: former?.version, wasNamed: file.plugins.get(reference)?.on === true };
+    return {
+      ...manifest,
+      reference,
+      configFile: edited.path,
+      former: former?.version,
+      wasNamed: file.plugins.get(reference)?.on === true,
+    };
   } finally {
     await workshop.close();
   }
@@ -103,6 +128,7 @@ export async function addPlugin(spec: string, env: Environment, config?: Config)
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
   // A name may be that of a package and of a folder here; npm takes it for the package, too.
-  if (spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)))) return addFolder(place, folder);
+  if (spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder))))
+    return addFolder(place, folder);
   return addPackage(place, spec.replace(/^npm:/, ''));
 }

@@ -63,18 +63,46 @@ export const DEFAULT_PRESET = 'standard';
 
 /** Where the rest is found, so these stand in the environment only. */
 export const placeVariables = {
-  dataDirectory: variable('WEIR_DATA_DIR', withDefault(word(), DEFAULT_DATA_DIRECTORY), 'folder of database, core and logs'),
-  configFile: variable('WEIR_CONFIG', optional(word()), 'config file; without it weir.json in the data folder, where it is there'),
+  dataDirectory: variable(
+    'WEIR_DATA_DIR',
+    withDefault(word(), DEFAULT_DATA_DIRECTORY),
+    'folder of database, core and logs',
+  ),
+  configFile: variable(
+    'WEIR_CONFIG',
+    optional(word()),
+    'config file; without it weir.json in the data folder, where it is there',
+  ),
 } as const;
 
 export const bootVariables = {
-  preset: variable('WEIR_PRESET', withDefault(oneOf(...presets), DEFAULT_PRESET), 'which plugins are on: minimal, standard or full'),
+  preset: variable(
+    'WEIR_PRESET',
+    withDefault(oneOf(...presets), DEFAULT_PRESET),
+    'which plugins are on: minimal, standard or full',
+  ),
   host: variable('WEIR_HOST', withDefault(word().hostname(), '127.0.0.1'), 'address of the panel'),
-  port: variable('WEIR_PANEL_PORT', withDefault(int().min(0).max(65_535), 2053), 'port of the panel; 0 takes a free one'),
-  tlsCert: variable('WEIR_TLS_CERT', optional(word()), 'file with the certificate of the panel, in PEM; with it the panel speaks HTTPS'),
+  port: variable(
+    'WEIR_PANEL_PORT',
+    withDefault(int().min(0).max(65_535), 2053),
+    'port of the panel; 0 takes a free one',
+  ),
+  tlsCert: variable(
+    'WEIR_TLS_CERT',
+    optional(word()),
+    'file with the certificate of the panel, in PEM; with it the panel speaks HTTPS',
+  ),
   tlsKey: variable('WEIR_TLS_KEY', optional(word()), 'file with the key of that certificate, in PEM'),
-  trustedProxies: variable('WEIR_TRUSTED_PROXIES', optional(proxyList), 'addresses and CIDRs whose forwarded headers count, comma-separated'),
-  logLevel: variable('WEIR_LOG_LEVEL', withDefault(oneOf(...levels), 'info'), 'least severe level that is written'),
+  trustedProxies: variable(
+    'WEIR_TRUSTED_PROXIES',
+    optional(proxyList),
+    'addresses and CIDRs whose forwarded headers count, comma-separated',
+  ),
+  logLevel: variable(
+    'WEIR_LOG_LEVEL',
+    withDefault(oneOf(...levels), 'info'),
+    'least severe level that is written',
+  ),
   databaseUrl: variable(
     'WEIR_DATABASE_URL',
     optional(databaseUrl),

@@ -10,7 +10,8 @@ import { type ConfigFile, noFile } from './config-file.js';
 import { configure } from './configure.js';
 import { type Environment, unknownVariables } from './variables.js';
 
-export interface BootOptions extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
+export interface BootOptions
+  extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** what was to run and could not even be loaded */
@@ -42,14 +43,34 @@ export async function bootPanel(options: BootOptions): Promise<Kernel> {
 }
 
 async function attempt(options: BootOptions & { readonly leftOut: readonly LeftOut[] }): Promise<Kernel> {
-  const { env, file = noFile, readable = false, write = (line) => process.stdout.write(line), leftOut } = options;
-  const { plugins, panel, certificate, configs, known } = await configure(options.plugins, env, file, new Set(leftOut.map(({ name }) => name)));
+  const {
+    env,
+    file = noFile,
+    readable = false,
+    write = (line) => process.stdout.write(line),
+    leftOut,
+  } = options;
+  const { plugins, panel, certificate, configs, known } = await configure(
+    options.plugins,
+    env,
+    file,
+    new Set(leftOut.map(({ name }) => name)),
+  );
   const log = createLog({ level: panel.logLevel, readable, write });
-  for (const name of unknownVariables(env, known)) log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
+  for (const name of unknownVariables(env, known))
+    log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
   if (!certificate && !isLoopback(panel.host))
     log.warn(
       'passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1',
       { host: panel.host },
     );
-  return Kernel.boot({ ...options, ...panel, dataDirectory: resolve(panel.dataDirectory), plugins, certificate, configs, log });
+  return Kernel.boot({
+    ...options,
+    ...panel,
+    dataDirectory: resolve(panel.dataDirectory),
+    plugins,
+    certificate,
+    configs,
+    log,
+  });
 }

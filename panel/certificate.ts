@@ -39,7 +39,10 @@ export class CertificateFiles implements Certificate {
     try {
       createSecureContext({ cert, key });
     } catch (cause) {
-      throw new Error(`${this.#keyFile} holds no key in PEM that fits the certificate in ${this.#certFile}: ${messageOf(cause)}`, { cause });
+      throw new Error(
+        `${this.#keyFile} holds no key in PEM that fits the certificate in ${this.#certFile}: ${messageOf(cause)}`,
+        { cause },
+      );
     }
     this.#pem = { cert, key };
     return true;

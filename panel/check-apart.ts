@@ -36,8 +36,19 @@ function inProcess({ env, ...options }: CheckOptions, limit: number): Promise<Re
     child.on('error', (error) => (words += error.message));
     child.on('close', (code) => {
       clearTimeout(timer);
-      const why = late ? `it took longer than ${limit / 1000} s; a plugin may hang while it is imported` : `exit code ${code}${words && `: ${words.trim()}`}`;
-      resolve(report ?? { problems: [`the check did not get through: ${why}`], failed: [], notes: [], plugins: [], configFile: '', database: '' });
+      const why = late
+        ? `it took longer than ${limit / 1000} s; a plugin may hang while it is imported`
+        : `exit code ${code}${words && `: ${words.trim()}`}`;
+      resolve(
+        report ?? {
+          problems: [`the check did not get through: ${why}`],
+          failed: [],
+          notes: [],
+          plugins: [],
+          configFile: '',
+          database: '',
+        },
+      );
     });
     child.send(options);
   });

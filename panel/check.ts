@@ -66,7 +66,11 @@ async function rehearse(chosen: Chosen, env: Environment) {
       env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: '' },
       forCommand: true,
       write: (line) => {
-        const { level, msg, variable } = JSON.parse(line) as { level: string; msg: string; variable?: string };
+        const { level, msg, variable } = JSON.parse(line) as {
+          level: string;
+          msg: string;
+          variable?: string;
+        };
         if (level === 'warn') notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
       },
     });
@@ -74,7 +78,11 @@ async function rehearse(chosen: Chosen, env: Environment) {
     await kernel.stop('the check has ended');
     return { states, notes: [...new Set(notes)], problems: [] };
   } catch (error) {
-    return { states: [], notes, problems: error instanceof ConfigError ? error.problems : [messageOf(error)] };
+    return {
+      states: [],
+      notes,
+      problems: error instanceof ConfigError ? error.problems : [messageOf(error)],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -84,13 +92,25 @@ async function rehearse(chosen: Chosen, env: Environment) {
 async function lookAtDatabase(plugins: readonly Plugin[], address: string | undefined, directory: string) {
   try {
     const ran = await ranIn(address, directory);
-    if (!ran || ran.length === 0) return { notes: [`${databaseName(address, directory)} is empty: a start makes its tables`], problems: [] };
+    if (!ran || ran.length === 0)
+      return {
+        notes: [`${databaseName(address, directory)} is empty: a start makes its tables`],
+        problems: [],
+      };
     const pending = pendingOf(plugins, ran);
     const unknown = unknownOf(plugins, ran);
     return {
       notes: [
-        ...(pending.length > 0 ? [`a start would migrate the database, after a copy of it where it is a file: ${pending.join(', ')}`] : []),
-        ...(unknown.length > 0 ? [`the database has migrations of a newer release, which this one does not know: ${unknown.join(', ')}`] : []),
+        ...(pending.length > 0
+          ? [
+              `a start would migrate the database, after a copy of it where it is a file: ${pending.join(', ')}`,
+            ]
+          : []),
+        ...(unknown.length > 0
+          ? [
+              `the database has migrations of a newer release, which this one does not know: ${unknown.join(', ')}`,
+            ]
+          : []),
       ],
       problems: [],
     };
@@ -110,7 +130,10 @@ export async function check(options: CheckOptions): Promise<Report> {
   const { env, pluginsOf } = options;
   const directory = dataDirectoryOf(env);
   const file = changed(await readConfigFile(env), options);
-  const chosen = await choosePlugins(pluginsOf === undefined ? env : { ...env, WEIR_DATA_DIR: pluginsOf }, file);
+  const chosen = await choosePlugins(
+    pluginsOf === undefined ? env : { ...env, WEIR_DATA_DIR: pluginsOf },
+    file,
+  );
   const rehearsed = await rehearse(chosen, env);
   // The address is the only setting that the rehearsal does without.
   const wrong: string[] = [];
@@ -131,8 +154,14 @@ export async function check(options: CheckOptions): Promise<Report> {
   const listed = ({ name, version, outside }: Listed): Listed => ({ name, version, outside });
   return {
     problems: [...rehearsed.problems, ...(folder === undefined ? [] : [folder]), ...database.problems],
-    failed: failed.filter(({ name }) => !along.has(name)).map((state) => ({ ...listed(state), reason: state.reason })),
-    notes: [...rehearsed.notes, ...failed.filter(({ name }) => along.has(name)).map(({ reason }) => reason), ...database.notes],
+    failed: failed
+      .filter(({ name }) => !along.has(name))
+      .map((state) => ({ ...listed(state), reason: state.reason })),
+    notes: [
+      ...rehearsed.notes,
+      ...failed.filter(({ name }) => along.has(name)).map(({ reason }) => reason),
+      ...database.notes,
+    ],
     plugins: rehearsed.states.filter(({ state }) => state !== 'failed').map(listed),
     configFile: file.path,
     database: wrong.length > 0 ? '' : databaseName(address, directory),

@@ -49,8 +49,13 @@ async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen
       manifest = await readManifest(reference, placesOf(env, file.path));
       const { name } = manifest;
       if (name === 'kernel' || (await isBuiltIn(name)))
-        throw new PluginError(`the plugin ${reference} is called ${name}, as one that is built in; its author has to call it something else`);
-      if (sections.has(name)) throw new PluginError(`the plugin ${reference} is called ${name}, as another one in ${file.path}; leave one of them out`);
+        throw new PluginError(
+          `the plugin ${reference} is called ${name}, as one that is built in; its author has to call it something else`,
+        );
+      if (sections.has(name))
+        throw new PluginError(
+          `the plugin ${reference} is called ${name}, as another one in ${file.path}; leave one of them out`,
+        );
       sections.set(name, { ...entry, key: reference });
       plugins.push(await loadOutside(reference, manifest));
     } catch (error) {
@@ -76,7 +81,9 @@ export async function choosePlugins(env: Environment, configFile: ConfigFile): P
   const find = (name: string): Promise<Plugin | undefined> =>
     findPlugin(name).catch((error: unknown) => {
       if (!(error instanceof PluginError)) throw error;
-      problems.push(file.plugins.has(name) ? `${error.message} (plugins.${name} in ${file.path})` : error.message);
+      problems.push(
+        file.plugins.has(name) ? `${error.message} (plugins.${name} in ${file.path})` : error.message,
+      );
       return undefined;
     });
   const preset = env['WEIR_PRESET'] || file.panel['preset'];
@@ -89,7 +96,10 @@ export async function choosePlugins(env: Environment, configFile: ConfigFile): P
       names.delete(name);
       // One that cannot even be loaded may be off for just that reason.
       const plugin = await find(name).catch(() => undefined);
-      if (plugin?.essential) problems.push(`plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`);
+      if (plugin?.essential)
+        problems.push(
+          `plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`,
+        );
     }
   }
   const plugins = await Promise.all([...names].map(find));
@@ -97,5 +107,9 @@ export async function choosePlugins(env: Environment, configFile: ConfigFile): P
     plugins.filter((plugin) => plugin !== undefined),
     file,
   );
-  return { plugins: [...builtIn.plugins, ...outside.plugins], file: { ...file, problems }, leftOut: [...builtIn.leftOut, ...outside.leftOut] };
+  return {
+    plugins: [...builtIn.plugins, ...outside.plugins],
+    file: { ...file, problems },
+    leftOut: [...builtIn.leftOut, ...outside.leftOut],
+  };
 }

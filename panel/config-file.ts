@@ -21,13 +21,17 @@ export const DEFAULT_DATA_DIRECTORY = './data';
 export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: new Map() };
 
 /** The panel's own settings stand at the top. */
-export const panelSection = ({ path, panel }: ConfigFile): Section => ({ values: panel, at: (key) => `${key} in ${path}` });
+export const panelSection = ({ path, panel }: ConfigFile): Section => ({
+  values: panel,
+  at: (key) => `${key} in ${path}`,
+});
 export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Section => ({
   values: plugins.get(name)?.config ?? {},
   at: (key) => `plugins.${plugins.get(name)?.key ?? name}.config.${key} in ${path}`,
 });
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readPlugin(path: string, name: string, value: unknown, problems: string[]): PluginEntry {
   const where = `plugins.${name} in ${path}`;
@@ -38,7 +42,9 @@ function readPlugin(path: string, name: string, value: unknown, problems: string
   }
   const { on = true, config = {}, ...unknown } = value;
   for (const key of Object.keys(unknown))
-    problems.push(`plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`);
+    problems.push(
+      `plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`,
+    );
   if (typeof on !== 'boolean') problems.push(`plugins.${name}.on in ${path} must be true or false`);
   if (!isObject(config)) problems.push(`plugins.${name}.config in ${path} must be an object`);
   return { on: on !== false, config: isObject(config) ? config : {} };
@@ -51,19 +57,31 @@ function parse(path: string, text: string): ConfigFile {
     whole = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     // The message quotes the file, where a password may stand.
-    return { ...noFile, path, problems: [`${path} is no JSON: ${messageOf(error).replace(/, (?:\.\.\.)?".*$/s, '')}; correct it or remove it`] };
+    return {
+      ...noFile,
+      path,
+      problems: [
+        `${path} is no JSON: ${messageOf(error).replace(/, (?:\.\.\.)?".*$/s, '')}; correct it or remove it`,
+      ],
+    };
   }
-  if (!isObject(whole)) return { ...noFile, path, problems: [`${path} must hold an object, like {"plugins": {}}`] };
+  if (!isObject(whole))
+    return { ...noFile, path, problems: [`${path} must hold an object, like {"plugins": {}}`] };
   const { plugins = {}, ...panel } = whole;
-  if (!isObject(plugins)) problems.push(`plugins in ${path} must be an object from names of plugins to true, false or an object`);
-  const entries = Object.entries(isObject(plugins) ? plugins : {}).map(([name, value]) => [name, readPlugin(path, name, value, problems)] as const);
+  if (!isObject(plugins))
+    problems.push(`plugins in ${path} must be an object from names of plugins to true, false or an object`);
+  const entries = Object.entries(isObject(plugins) ? plugins : {}).map(
+    ([name, value]) => [name, readPlugin(path, name, value, problems)] as const,
+  );
   return { path, problems, panel, plugins: new Map(entries) };
 }
 
 /** The folder that WEIR_DATA_DIR names, as an absolute path. */
-export const dataDirectoryOf = (env: Environment): string => resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
+export const dataDirectoryOf = (env: Environment): string =>
+  resolve(env['WEIR_DATA_DIR'] || DEFAULT_DATA_DIRECTORY);
 /** The path of the config file, whether it exists or not. */
-export const configPath = (env: Environment): string => resolve(env['WEIR_CONFIG'] || join(dataDirectoryOf(env), 'weir.json'));
+export const configPath = (env: Environment): string =>
+  resolve(env['WEIR_CONFIG'] || join(dataDirectoryOf(env), 'weir.json'));
 
 /** WEIR_CONFIG, or weir.json in the data folder where it is there. What is wrong with it is in `problems`. */
 export async function readConfigFile(env: Environment): Promise<ConfigFile> {
@@ -77,7 +95,11 @@ export async function readConfigFile(env: Environment): Promise<ConfigFile> {
     return {
       ...noFile,
       path,
-      problems: [missing ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out` : `${path} cannot be read: ${messageOf(error)}`],
+      problems: [
+        missing
+          ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out`
+          : `${path} cannot be read: ${messageOf(error)}`,
+      ],
     };
   }
 }

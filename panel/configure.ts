@@ -20,7 +20,10 @@ export interface Configuration {
   readonly known: readonly string[];
 }
 
-async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string }, problems: string[]): Promise<Certificate | undefined> {
+async function certificateOf(
+  { tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string },
+  problems: string[],
+): Promise<Certificate | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return CertificateFiles.read(tlsCert, tlsKey).catch((error: unknown) => {
@@ -37,7 +40,12 @@ async function certificateOf({ tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: s
 }
 
 /** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins, or what one from outside is given. */
-export async function configure(chosen: readonly Plugin[], env: Environment, file: ConfigFile, gone?: ReadonlySet<string>): Promise<Configuration> {
+export async function configure(
+  chosen: readonly Plugin[],
+  env: Environment,
+  file: ConfigFile,
+  gone?: ReadonlySet<string>,
+): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
   let misfit: PluginError | undefined;
@@ -47,7 +55,10 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
     if (!(error instanceof PluginError) || error.culprit) throw error;
     misfit = error;
   }
-  const panel = { ...readVariables('kernel', placeVariables, env, problems), ...readVariables('kernel', bootVariables, env, problems, panelSection(file)) };
+  const panel = {
+    ...readVariables('kernel', placeVariables, env, problems),
+    ...readVariables('kernel', bootVariables, env, problems, panelSection(file)),
+  };
   const certificate = await certificateOf(panel, problems);
   const configs = new Map(
     plugins.map((plugin) => {
@@ -61,6 +72,8 @@ export async function configure(chosen: readonly Plugin[], env: Environment, fil
   );
   if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);
   if (misfit) throw misfit;
-  const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) => Object.values(variables).map(({ variable }) => variable));
+  const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) =>
+    Object.values(variables).map(({ variable }) => variable),
+  );
   return { plugins, panel, certificate, configs, known };
 }

@@ -15,7 +15,8 @@ export interface Edited {
   readonly undo: () => Promise<void>;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const orMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code === 'ENOENT') return undefined;
   throw error;
@@ -50,12 +51,16 @@ function parsed(path: string, text: string): Record<string, unknown> {
     // What the parser says quotes the file, where a password may stand.
     throw new Error(`${path} is no JSON; correct it first`);
   }
-  if (!isObject(whole) || !isObject(whole['plugins'] ?? {})) throw new Error(`${path} must hold an object, and "plugins" in it too; correct it first`);
+  if (!isObject(whole) || !isObject(whole['plugins'] ?? {}))
+    throw new Error(`${path} must hold an object, and "plugins" in it too; correct it first`);
   return whole;
 }
 
 /** Lets `change` make the section `plugins` of the file at `path` anew; a file that is not there is made. Everything else in it stays. */
-export async function editPlugins(path: string, change: (plugins: PluginSection) => PluginSection): Promise<Edited> {
+export async function editPlugins(
+  path: string,
+  change: (plugins: PluginSection) => PluginSection,
+): Promise<Edited> {
   // One that is a link stays one.
   const target = await realpath(path).catch(() => path);
   const read = (): Promise<string | undefined> =>
@@ -69,9 +74,14 @@ export async function editPlugins(path: string, change: (plugins: PluginSection)
   const plugins = change(former);
   const indent = /^\{\r?\n([ \t]+)"/.exec(before ?? '')?.[1] ?? '  ';
   const after = `${JSON.stringify({ ...whole, plugins }, undefined, indent)}\n`;
-  if (before !== undefined && JSON.stringify(former) === JSON.stringify(plugins)) return { path, unchanged: true, undo: async () => undefined };
+  if (before !== undefined && JSON.stringify(former) === JSON.stringify(plugins))
+    return { path, unchanged: true, undo: async () => undefined };
   await replace(target, after).catch((cause: unknown) => {
     throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
   });
-  return { path, unchanged: false, undo: () => (before === undefined ? rm(target, { force: true }) : replace(target, before)) };
+  return {
+    path,
+    unchanged: false,
+    undo: () => (before === undefined ? rm(target, { force: true }) : replace(target, before)),
+  };
 }

@@ -6,18 +6,27 @@ import { PluginError } from '../kernel/plugin/order.js';
 const FOLDER = new URL('../plugins/', import.meta.url);
 const NAME = /^[a-z][a-z0-9-]*$/;
 
-const isPlugin = (value: unknown): value is Plugin => typeof value === 'object' && value !== null && 'name' in value && 'api' in value && 'services' in value;
+const isPlugin = (value: unknown): value is Plugin =>
+  typeof value === 'object' && value !== null && 'name' in value && 'api' in value && 'services' in value;
 
 export async function findPlugin(name: string): Promise<Plugin> {
-  if (!NAME.test(name)) throw new PluginError(`"${name}" is no name of a plugin; it takes lower-case letters, digits and hyphens`);
+  if (!NAME.test(name))
+    throw new PluginError(
+      `"${name}" is no name of a plugin; it takes lower-case letters, digits and hyphens`,
+    );
   const entry = new URL(`${name}/index.js`, FOLDER);
   await access(entry).catch(() => {
     throw new PluginError(`there is no plugin ${name}: plugins/${name}/index is missing`);
   });
   const { default: plugin } = (await import(entry.href)) as { default?: unknown };
-  if (!isPlugin(plugin)) throw new PluginError(`plugins/${name}/index has no default export made by definePlugin (kernel contract ${KERNEL_API})`);
-  if (plugin.name !== name) throw new PluginError(`plugins/${name} calls itself ${plugin.name}; folder and name must agree`);
+  if (!isPlugin(plugin))
+    throw new PluginError(
+      `plugins/${name}/index has no default export made by definePlugin (kernel contract ${KERNEL_API})`,
+    );
+  if (plugin.name !== name)
+    throw new PluginError(`plugins/${name} calls itself ${plugin.name}; folder and name must agree`);
   return plugin;
 }
 
-export const findPlugins = (names: readonly string[]): Promise<Plugin[]> => Promise.all(names.map(findPlugin));
+export const findPlugins = (names: readonly string[]): Promise<Plugin[]> =>
+  Promise.all(names.map(findPlugin));

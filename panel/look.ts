@@ -26,19 +26,29 @@ export const databaseName = (address: string | undefined, dataDirectory: string)
 export function databaseAddress(env: Environment, file: ConfigFile, problems: string[]): string | undefined {
   const { databaseUrl } = bootVariables;
   const values = 'databaseUrl' in file.panel ? { databaseUrl: file.panel['databaseUrl'] } : {};
-  return readVariables('kernel', { databaseUrl }, env, problems, { ...panelSection(file), values }).databaseUrl;
+  return readVariables('kernel', { databaseUrl }, env, problems, { ...panelSection(file), values })
+    .databaseUrl;
 }
 
 /** Which migrations have run in it; undefined where there is no database yet. */
-export async function ranIn(address: string | undefined, dataDirectory: string): Promise<readonly Ran[] | undefined> {
+export async function ranIn(
+  address: string | undefined,
+  dataDirectory: string,
+): Promise<readonly Ran[] | undefined> {
   const driver = (await import(`../drivers/${address === undefined ? 'sqlite' : 'mysql'}/look.js`)) as Driver;
   return driver.look(new URL(address ?? 'sqlite:'), dataDirectory).catch((cause: unknown) => {
-    throw new Error(`the database ${databaseName(address, dataDirectory)} cannot be opened: ${messageOf(cause)}`, { cause });
+    throw new Error(
+      `the database ${databaseName(address, dataDirectory)} cannot be opened: ${messageOf(cause)}`,
+      { cause },
+    );
   });
 }
 
 /** `plugin/migration` of what a start would run, in its order. */
-export function pendingOf(plugins: readonly Pick<Plugin, 'name' | 'migrations'>[], ran: readonly Ran[]): string[] {
+export function pendingOf(
+  plugins: readonly Pick<Plugin, 'name' | 'migrations'>[],
+  ran: readonly Ran[],
+): string[] {
   const done = new Set(ran.map(({ plugin, name }) => `${plugin}/${name}`));
   return [{ name: 'kernel', migrations: sessionMigrations }, ...plugins]
     .flatMap(({ name, migrations }) => migrations.map((migration) => `${name}/${migration.name}`))
@@ -46,9 +56,16 @@ export function pendingOf(plugins: readonly Pick<Plugin, 'name' | 'migrations'>[
 }
 
 /** What ran for these plugins, and they do not have: the database is that of another release. */
-export function unknownOf(plugins: readonly Pick<Plugin, 'name' | 'migrations'>[], ran: readonly Ran[]): string[] {
-  const known = new Map(plugins.map(({ name, migrations }) => [name, new Set(migrations.map((migration) => migration.name))]));
-  return ran.filter(({ plugin, name }) => known.get(plugin)?.has(name) === false).map(({ plugin, name }) => `${plugin}/${name}`);
+export function unknownOf(
+  plugins: readonly Pick<Plugin, 'name' | 'migrations'>[],
+  ran: readonly Ran[],
+): string[] {
+  const known = new Map(
+    plugins.map(({ name, migrations }) => [name, new Set(migrations.map((migration) => migration.name))]),
+  );
+  return ran
+    .filter(({ plugin, name }) => known.get(plugin)?.has(name) === false)
+    .map(({ plugin, name }) => `${plugin}/${name}`);
 }
 
 /** Why the panel, run by whom this is run, could not use its data folder. */

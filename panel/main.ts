@@ -18,8 +18,12 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   const readable = Boolean(process.stdout.isTTY);
   const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
   const lost = (error: unknown): void => {
-    const forPeople = error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
-    log.error('the panel could not start', forPeople ? { problem: error.message } : { problem: messageOf(error), error });
+    const forPeople =
+      error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
+    log.error(
+      'the panel could not start',
+      forPeople ? { problem: error.message } : { problem: messageOf(error), error },
+    );
     process.exit(ending ? 0 : 1);
   };
   const program = new Program({ env: process.env, log, readable, limits, lost });

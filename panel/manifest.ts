@@ -29,9 +29,11 @@ export interface Places {
 export const pluginOfPackage = (name: string): string | undefined => PACKAGE.exec(name)?.[1];
 
 /** The name to report a plugin by that has not even a readable manifest. */
-export const nameIn = (reference: string): string => pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
+export const nameIn = (reference: string): string =>
+  pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `exports` as Node reads it for an import of the package itself, then `main`. */
 function entryOf({ exports, main }: Record<string, unknown>): string | undefined {
@@ -46,8 +48,12 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
     throw new PluginError(`the plugin ${reference} ${problem}`, undefined, cause);
   };
   const [, kind, target = ''] = REFERENCE.exec(reference) ?? [];
-  if (kind === 'npm' && !PACKAGE.test(target)) fail('has no name of a package of a plugin; these are called weir-plugin-<name>, or @scope/weir-plugin-<name>');
-  const folder = kind === 'npm' ? join(dataDirectory, 'plugins', 'node_modules', target) : resolve(base, target);
+  if (kind === 'npm' && !PACKAGE.test(target))
+    fail(
+      'has no name of a package of a plugin; these are called weir-plugin-<name>, or @scope/weir-plugin-<name>',
+    );
+  const folder =
+    kind === 'npm' ? join(dataDirectory, 'plugins', 'node_modules', target) : resolve(base, target);
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) =>
     fail(
       ['ENOENT', 'ENOTDIR'].includes(error.code ?? '')
@@ -64,23 +70,32 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   if (!isObject(manifest)) return fail('has a package.json that holds no object; install it again');
   const { name, version, weir } = manifest;
   const plugin = typeof name === 'string' ? PACKAGE.exec(name)?.[1] : undefined;
-  if (plugin === undefined) return fail(`is a package called ${JSON.stringify(name)}; packages of plugins are called weir-plugin-<name>`);
-  if (kind === 'npm' && name !== target) fail(`calls itself ${String(name)} in its package.json; install it again`);
-  if (typeof version !== 'string' || version === '') return fail('has no version in its package.json; its author has to say one');
+  if (plugin === undefined)
+    return fail(
+      `is a package called ${JSON.stringify(name)}; packages of plugins are called weir-plugin-<name>`,
+    );
+  if (kind === 'npm' && name !== target)
+    fail(`calls itself ${String(name)} in its package.json; install it again`);
+  if (typeof version !== 'string' || version === '')
+    return fail('has no version in its package.json; its author has to say one');
   if (!isObject(weir) || !Number.isInteger(weir['api']))
-    return fail('does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all');
+    return fail(
+      'does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all',
+    );
   if (weir['api'] !== KERNEL_API)
     fail(
       `was written for kernel contract ${String(weir['api'])}, this panel has ${KERNEL_API}; update ${Number(weir['api']) < KERNEL_API ? 'the plugin' : 'the panel'}`,
     );
   const path = entryOf(manifest);
-  if (path === undefined) return fail('names no module in its package.json; its author has to add "exports": "./dist/index.js"');
+  if (path === undefined)
+    return fail('names no module in its package.json; its author has to add "exports": "./dist/index.js"');
   const entry = resolve(folder, path);
   const isFile = await stat(entry).then(
     (found) => found.isFile(),
     () => false,
   );
-  if (!isFile) fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
+  if (!isFile)
+    fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
   return { name: plugin, version, entry };
 }
 

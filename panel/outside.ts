@@ -33,11 +33,15 @@ export const placesOf = (env: Environment, file: string): Places => {
 };
 
 export const tablePrefix = (plugin: string): string => `x_${plugin.replaceAll('-', '_')}_`;
-export const variablePrefix = (plugin: string): string => `WEIR_X_${plugin.replaceAll('-', '_').toUpperCase()}_`;
+export const variablePrefix = (plugin: string): string =>
+  `WEIR_X_${plugin.replaceAll('-', '_').toUpperCase()}_`;
 
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<string, unknown>;
+  const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<
+    string,
+    unknown
+  >;
   return (
     typeof name === 'string' &&
     typeof api === 'number' &&
@@ -55,7 +59,9 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
   const created = (['sqlite', 'mysql'] as const)
     .flatMap((dialect) => migrations.flatMap(({ up }) => up(words(dialect))))
     .flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
-  const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter((table) => !table.startsWith(prefix));
+  const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter(
+    (table) => !table.startsWith(prefix),
+  );
   const wrongVariables = Object.values(config)
     .map(({ variable }) => variable)
     .filter((variable) => !variable.startsWith(variables));
@@ -63,24 +69,34 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
   return [
     ...[...new Set(wrongTables)].map((table) => `its table or index ${table} must be called ${prefix}…`),
     ...wrongVariables.map((variable) => `its variable ${variable} must be called ${variables}…`),
-    ...declared.filter((command) => command !== name && !command.startsWith(`${name} `)).map((command) => `its command ${command} must begin with ${name}`),
+    ...declared
+      .filter((command) => command !== name && !command.startsWith(`${name} `))
+      .map((command) => `its command ${command} must begin with ${name}`),
   ];
 }
 
 async function importPlugin(reference: string, { name, entry }: Manifest): Promise<Plugin> {
   resolveToUs();
-  const loaded = await within(IMPORT_LIMIT_MS, 'the import', () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>).catch(
-    (cause: unknown) => {
-      throw new PluginError(
-        `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`,
-        undefined,
-        cause,
-      );
-    },
-  );
+  const loaded = await within(
+    IMPORT_LIMIT_MS,
+    'the import',
+    () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>,
+  ).catch((cause: unknown) => {
+    throw new PluginError(
+      `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`,
+      undefined,
+      cause,
+    );
+  });
   const plugin = loaded.default;
-  if (!isPlugin(plugin)) throw new PluginError(`the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`);
-  if (plugin.name !== name) throw new PluginError(`the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`);
+  if (!isPlugin(plugin))
+    throw new PluginError(
+      `the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`,
+    );
+  if (plugin.name !== name)
+    throw new PluginError(
+      `the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`,
+    );
   return plugin;
 }
 
@@ -90,9 +106,16 @@ export function asOutside(plugin: Plugin, where: string, version = plugin.versio
   try {
     wrong = trespasses(plugin);
   } catch (cause) {
-    throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be read: ${messageOf(cause)}; update it, or leave it out`, undefined, cause);
+    throw new PluginError(
+      `the plugin ${plugin.name} (${where}) cannot be read: ${messageOf(cause)}; update it, or leave it out`,
+      undefined,
+      cause,
+    );
   }
-  if (wrong.length > 0) throw new PluginError(`the plugin ${plugin.name} (${where}) uses names that are not its own: ${wrong.join('; ')}`);
+  if (wrong.length > 0)
+    throw new PluginError(
+      `the plugin ${plugin.name} (${where}) uses names that are not its own: ${wrong.join('; ')}`,
+    );
   return { ...plugin, version, essential: false, outside: true };
 }
 

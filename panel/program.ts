@@ -5,7 +5,13 @@ import { messageOf } from '../kernel/errors/errors.js';
 import { provide } from '../kernel/container/token.js';
 import type { Kernel, KernelOptions } from '../kernel/kernel.js';
 import type { Log } from '../kernel/log/log.js';
-import { type Objection, type PanelProgramApi, PanelProgram, type Switch, type Switched } from '../plugins/system/contract.js';
+import {
+  type Objection,
+  type PanelProgramApi,
+  PanelProgram,
+  type Switch,
+  type Switched,
+} from '../plugins/system/contract.js';
 import { bootPanel } from './boot.js';
 import { checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';
@@ -39,9 +45,12 @@ interface Attempt {
   readonly settle: (problem: string | undefined) => void;
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const failed = (kernel: Kernel): Map<string, string> =>
-  new Map(kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])));
+  new Map(
+    kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])),
+  );
 
 export class Program implements PanelProgramApi {
   readonly #options: Options;
@@ -84,15 +93,23 @@ export class Program implements PanelProgramApi {
     return this.#alone(async (kernel) => {
       const { problems } = await checkApart({ env: this.#options.env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
-      this.#soon(kernel, { reason: 'a restart was asked for', former: this.#file, problem: () => undefined, settle: () => undefined });
+      this.#soon(kernel, {
+        reason: 'a restart was asked for',
+        former: this.#file,
+        problem: () => undefined,
+        settle: () => undefined,
+      });
       return { restarting: true };
     });
   }
 
   async #alone(work: (kernel: Kernel) => Promise<Switched | Objection>): Promise<Switched | Objection> {
-    if (this.#busy || this.#ending || !this.#kernel) return { refused: 'busy', reason: 'the panel restarts already; try again when it is back' };
+    if (this.#busy || this.#ending || !this.#kernel)
+      return { refused: 'busy', reason: 'the panel restarts already; try again when it is back' };
     this.#busy = true;
-    const done = await work(this.#kernel).catch((error: unknown) => ({ refused: 'not writable', reason: messageOf(error) }) as const);
+    const done = await work(this.#kernel).catch(
+      (error: unknown) => ({ refused: 'not writable', reason: messageOf(error) }) as const,
+    );
     if ('refused' in done || !done.restarting) this.#busy = false;
     return done;
   }
@@ -116,7 +133,12 @@ export class Program implements PanelProgramApi {
       problem: (started) => [...failed(started)].find(([other]) => other === name || !before.has(other))?.[1],
       settle: (problem) => {
         if (problem === undefined) this.#switches.delete(name);
-        else this.#switches.set(name, { name, enable, problem: `it could not be switched ${state}, and the former config is in force again: ${problem}` });
+        else
+          this.#switches.set(name, {
+            name,
+            enable,
+            problem: `it could not be switched ${state}, and the former config is in force again: ${problem}`,
+          });
       },
     });
     return { restarting: true };
@@ -142,11 +164,17 @@ export class Program implements PanelProgramApi {
     }
     settle(problem);
     if (problem === undefined) return log.info('the panel started again', { reason });
-    log.error('the panel did not start again as it should; the former config comes back', { reason, problem });
+    log.error('the panel did not start again as it should; the former config comes back', {
+      reason,
+      problem,
+    });
     await this.#kernel?.stop('the former config comes back', true);
-    await undo
-      ?.undo()
-      .catch((error: unknown) => log.error('the config file could not be put back; do it by hand', { file: undo.path, problem: messageOf(error) }));
+    await undo?.undo().catch((error: unknown) =>
+      log.error('the config file could not be put back; do it by hand', {
+        file: undo.path,
+        problem: messageOf(error),
+      }),
+    );
     this.#kernel = await this.#boot(former);
   }
 

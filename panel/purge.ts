@@ -26,11 +26,21 @@ export interface Purged {
 }
 
 /** Why what it keeps is needed, if it is. */
-function needed(name: string, builtIn: Plugin | undefined, { plugins, leftOut }: Chosen, path: string): string | undefined {
-  if (name === 'kernel' || builtIn?.essential) return `${name} is essential: no panel starts without it, and nothing of it is dropped`;
-  if (plugins.some((plugin) => plugin.name === name)) return `the plugin ${name} is on; switch it off in ${path} and restart the panel first`;
+function needed(
+  name: string,
+  builtIn: Plugin | undefined,
+  { plugins, leftOut }: Chosen,
+  path: string,
+): string | undefined {
+  if (name === 'kernel' || builtIn?.essential)
+    return `${name} is essential: no panel starts without it, and nothing of it is dropped`;
+  if (plugins.some((plugin) => plugin.name === name))
+    return `the plugin ${name} is on; switch it off in ${path} and restart the panel first`;
   const out = leftOut.find((plugin) => plugin.name === name);
-  return out && `the plugin ${name} is not switched off, it only cannot run (${out.reason}); switch it off in ${path} first`;
+  return (
+    out &&
+    `the plugin ${name} is not switched off, it only cannot run (${out.reason}); switch it off in ${path} first`
+  );
 }
 
 /** A log that hears of nothing but the copy. */
@@ -62,7 +72,10 @@ export async function purge({ name, env, yes, running }: PurgeOptions): Promise<
   const why = needed(name, builtIn, chosen, configPath(env));
   if (why !== undefined) throw new Error(why);
   const has = await running();
-  if (has?.includes(name)) throw new Error(`the panel that runs still has the plugin ${name}; it is off from its next start on, so restart it first`);
+  if (has?.includes(name))
+    throw new Error(
+      `the panel that runs still has the plugin ${name}; it is off from its next start on, so restart it first`,
+    );
   const none = { tables: [], settings: [], migrations: [], others: [] };
   if ((await ranIn(address, directory)) === undefined) return { kept: none, copy: undefined };
 
@@ -71,7 +84,11 @@ export async function purge({ name, env, yes, running }: PurgeOptions): Promise<
   try {
     const connections = await connect(address, directory);
     try {
-      const kept = await keptOf(connections, { name, builtIn, shared: new Set(chosen.plugins.flatMap(settingsOf)) });
+      const kept = await keptOf(connections, {
+        name,
+        builtIn,
+        shared: new Set(chosen.plugins.flatMap(settingsOf)),
+      });
       let copy: string | undefined;
       if (!yes || isNothing(kept)) return { kept, copy };
       await connections.keepCopy(listener((path) => (copy = path)));

@@ -27,11 +27,16 @@ export interface Removed {
 export async function removePlugin(wanted: string, env: Environment): Promise<Removed> {
   const directory = dataDirectoryOf(env);
   const file = await readConfigFile(env);
-  if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0) throw new Error(file.problems.join('; '));
+  if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0)
+    throw new Error(file.problems.join('; '));
   const places = placesOf(env, file.path);
   const references = [...file.plugins.keys()].filter(isOutside);
-  const named = await Promise.all(references.map(async (reference) => ({ reference, name: await nameOf(reference, places) })));
-  const found = named.filter(({ reference, name }) => [reference, name].includes(wanted) || reference === `npm:${wanted}`);
+  const named = await Promise.all(
+    references.map(async (reference) => ({ reference, name: await nameOf(reference, places) })),
+  );
+  const found = named.filter(
+    ({ reference, name }) => [reference, name].includes(wanted) || reference === `npm:${wanted}`,
+  );
   if (found.length > 1)
     throw new Error(
       `several plugins in ${file.path} are called ${wanted}: ${found.map(({ reference }) => reference).join(', ')}; name the one that is meant like this`,
@@ -40,10 +45,14 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
   const package_ = installed.find((name) => [name, pluginOfPackage(name), `npm:${name}`].includes(wanted));
   const reference = found[0]?.reference;
   if (reference === undefined && package_ === undefined && (await isBuiltIn(wanted)))
-    throw new Error(`${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`);
+    throw new Error(
+      `${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`,
+    );
   const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
   const { failed } = reference === undefined ? { failed: [] } : await checkApart({ env, without: reference });
-  const missed = failed.filter(({ reason }) => reason.includes(`but the plugin ${name} `)).map(({ reason }) => reason);
+  const missed = failed
+    .filter(({ reason }) => reason.includes(`but the plugin ${name} `))
+    .map(({ reason }) => reason);
   if (reference !== undefined) await editPlugins(file.path, ({ [reference]: _, ...plugins }) => plugins);
   const uninstalled = reference === undefined || reference === `npm:${package_}` ? package_ : undefined;
   if (uninstalled !== undefined) {
@@ -52,11 +61,23 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
       await workshop.uninstall(uninstalled);
       await workshop.takeOver();
     } catch (cause) {
-      const done = reference === undefined ? '' : ` It is out of ${file.path} already; run this again to take its files away, too.`;
-      throw new Error(`${uninstalled} could not be taken out of ${directory}: ${messageOf(cause)}.${done}`, { cause });
+      const done =
+        reference === undefined
+          ? ''
+          : ` It is out of ${file.path} already; run this again to take its files away, too.`;
+      throw new Error(`${uninstalled} could not be taken out of ${directory}: ${messageOf(cause)}.${done}`, {
+        cause,
+      });
     } finally {
       await workshop.close();
     }
   }
-  return { name, missed, reference, configFile: file.path, uninstalled, others: [...new Set([...named.map(({ name }) => name), ...installed])] };
+  return {
+    name,
+    missed,
+    reference,
+    configFile: file.path,
+    uninstalled,
+    others: [...new Set([...named.map(({ name }) => name), ...installed])],
+  };
 }

@@ -2,7 +2,11 @@
 // whatever copy lies in the importer's own node_modules for its types.
 import * as module from 'node:module';
 
-type Resolve = (specifier: string, context: { readonly parentURL?: string | undefined }, next: (specifier: string, context?: object) => object) => object;
+type Resolve = (
+  specifier: string,
+  context: { readonly parentURL?: string | undefined },
+  next: (specifier: string, context?: object) => object,
+) => object;
 interface NewerModule {
   readonly registerHooks?: (hooks: { readonly resolve: Resolve }) => unknown;
 }
@@ -15,7 +19,10 @@ export function resolveToUs(): void {
   // A package may import itself by its name: asked from here, Node reads the exports of the package that runs.
   const { registerHooks } = module as NewerModule;
   if (registerHooks) {
-    registerHooks({ resolve: (specifier, context, next) => next(specifier, OURS.test(specifier) ? { ...context, parentURL: import.meta.url } : context) });
+    registerHooks({
+      resolve: (specifier, context, next) =>
+        next(specifier, OURS.test(specifier) ? { ...context, parentURL: import.meta.url } : context),
+    });
     return;
   }
   // Node 20 runs hooks in a thread of their own, which has to load them from somewhere.

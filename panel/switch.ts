@@ -37,9 +37,15 @@ const builtIn = (name: string): Promise<Plugin | undefined> =>
     throw error;
   });
 
-const and = (names: readonly string[]): string => [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+const and = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
 
-async function planned(env: Environment, running: readonly PluginState[], name: string, enable: boolean): Promise<Plan | Objection> {
+async function planned(
+  env: Environment,
+  running: readonly PluginState[],
+  name: string,
+  enable: boolean,
+): Promise<Plan | Objection> {
   const read = await readConfigFile(env);
   const former = { ...read, path: configPath(env) };
   const plugin = await builtIn(name);
@@ -49,21 +55,41 @@ async function planned(env: Environment, running: readonly PluginState[], name: 
       refused: 'unknown',
       reason: `there is no plugin ${name}: it is neither in this tree nor one from outside that ${former.path} names; add it there first`,
     };
-  if (!enable && plugin?.essential) return { refused: 'essential', reason: `the panel does not start without the plugin ${name}; it cannot be switched off` };
+  if (!enable && plugin?.essential)
+    return {
+      refused: 'essential',
+      reason: `the panel does not start without the plugin ${name}; it cannot be switched off`,
+    };
   const now = await choosePlugins(env, former);
   const isOn = (other: string): boolean => [...now.plugins, ...now.leftOut].some((on) => on.name === other);
   const state = running.find((other) => other.name === name)?.state;
-  if (isOn(name) === enable && (enable ? state === 'running' : state === undefined)) return { key, needless: true, former };
-  const users = enable ? [] : now.plugins.filter((other) => needsOf(other).includes(name)).map((other) => other.name);
+  if (isOn(name) === enable && (enable ? state === 'running' : state === undefined))
+    return { key, needless: true, former };
+  const users = enable
+    ? []
+    : now.plugins.filter((other) => needsOf(other).includes(name)).map((other) => other.name);
   if (users.length > 0)
-    return { refused: 'in use', reason: `${and(users)} ${users.length > 1 ? 'need' : 'needs'} the plugin ${name}; switch ${and(users)} off first` };
+    return {
+      refused: 'in use',
+      reason: `${and(users)} ${users.length > 1 ? 'need' : 'needs'} the plugin ${name}; switch ${and(users)} off first`,
+    };
   // In a process of its own: the code of one that was off so far may do anything.
-  const { problems, failed } = await checkApart({ env, add: { reference: key, entry: { config: {}, ...former.plugins.get(key), on: enable } } });
+  const { problems, failed } = await checkApart({
+    env,
+    add: { reference: key, entry: { config: {}, ...former.plugins.get(key), on: enable } },
+  });
   const failing = new Set(running.filter((other) => other.state === 'failed').map((other) => other.name));
-  const reasons = [...problems, ...failed.filter((other) => other.name === name || !failing.has(other.name)).map(({ reason }) => reason)];
-  return reasons.length > 0 ? { refused: 'would not start', reason: reasons.join('; ') } : { key, needless: false, former };
+  const reasons = [
+    ...problems,
+    ...failed.filter((other) => other.name === name || !failing.has(other.name)).map(({ reason }) => reason),
+  ];
+  return reasons.length > 0
+    ? { refused: 'would not start', reason: reasons.join('; ') }
+    : { key, needless: false, former };
 }
 
 /** Never rejects: whatever is wrong with the configuration stands against it. */
 export const planSwitch = (...asked: Parameters<typeof planned>): Promise<Plan | Objection> =>
-  planned(...asked).catch((error: unknown) => ({ refused: 'would not start', reason: messageOf(error) }) as const);
+  planned(...asked).catch(
+    (error: unknown) => ({ refused: 'would not start', reason: messageOf(error) }) as const,
+  );

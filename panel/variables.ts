@@ -26,10 +26,17 @@ const SECRET = /(PASSWORD|SECRET|TOKEN|KEY|DATABASE_?URL)$/i;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An empty variable counts as not set. */
-const inEnvironment = (env: Environment, { variable: name }: Variable): string | undefined => (env[name] === '' ? undefined : env[name]);
+const inEnvironment = (env: Environment, { variable: name }: Variable): string | undefined =>
+  env[name] === '' ? undefined : env[name];
 
 /** Reads one group of boot settings; mistakes are added to `problems`. */
-export function readVariables<V extends Variables>(owner: string, variables: V, env: Environment, problems: string[], file: Section = EMPTY): Configured<V> {
+export function readVariables<V extends Variables>(
+  owner: string,
+  variables: V,
+  env: Environment,
+  problems: string[],
+  file: Section = EMPTY,
+): Configured<V> {
   const values = Object.entries(variables).map(([key, declared]) => {
     const text = inEnvironment(env, declared);
     const fromFile = text === undefined && key in file.values;
@@ -47,18 +54,29 @@ export function readVariables<V extends Variables>(owner: string, variables: V, 
   });
   const known = Object.keys(variables);
   for (const key of Object.keys(file.values))
-    if (!known.includes(key)) problems.push(`${file.at(key)} is unknown; ${owner} has ${known.length > 0 ? known.join(', ') : 'no boot settings'}`);
+    if (!known.includes(key))
+      problems.push(
+        `${file.at(key)} is unknown; ${owner} has ${known.length > 0 ? known.join(', ') : 'no boot settings'}`,
+      );
   return Object.fromEntries(values) as Configured<V>;
 }
 
-export function sourcesOf<V extends Variables>(variables: V, env: Environment, file: Section = EMPTY): Sources<V> {
+export function sourcesOf<V extends Variables>(
+  variables: V,
+  env: Environment,
+  file: Section = EMPTY,
+): Sources<V> {
   const source = (key: string, declared: Variable): Source =>
     inEnvironment(env, declared) !== undefined ? 'environment' : key in file.values ? 'file' : 'default';
-  return Object.fromEntries(Object.entries(variables).map(([key, declared]) => [key, source(key, declared)])) as Sources<V>;
+  return Object.fromEntries(
+    Object.entries(variables).map(([key, declared]) => [key, source(key, declared)]),
+  ) as Sources<V>;
 }
 
 /** Misspelt variables would be ignored in silence. */
 export function unknownVariables(env: Environment, known: Iterable<string>): string[] {
   const names = new Set(known);
-  return Object.keys(env).filter((name) => name.startsWith('WEIR_') && !name.startsWith('WEIR_TEST_') && !names.has(name));
+  return Object.keys(env).filter(
+    (name) => name.startsWith('WEIR_') && !name.startsWith('WEIR_TEST_') && !names.has(name),
+  );
 }

@@ -42,7 +42,8 @@ export class Workshop {
     const workshop = new Workshop(dataDirectory, made);
     await workshop.#enter();
     try {
-      if (await isThere(workshop.#live)) await cp(workshop.#live, workshop.#plugins, { recursive: true, verbatimSymlinks: true });
+      if (await isThere(workshop.#live))
+        await cp(workshop.#live, workshop.#plugins, { recursive: true, verbatimSymlinks: true });
       await mkdir(join(workshop.#plugins, 'packages'), { recursive: true });
       const manifest = join(workshop.#plugins, 'package.json');
       if (!(await isThere(manifest))) await writeFile(manifest, '{\n  "private": true\n}\n');
@@ -72,8 +73,11 @@ export class Workshop {
     if (taken) {
       const pid = Number(await readFile(holder, 'utf8').catch(() => ''));
       if (pid > 0 && isRunning(pid))
-        throw new Error(`the plugins of ${this.#dataDirectory} are just being changed by the process ${pid}; try again when it has ended`);
-      if ((await isThere(this.#former)) && !(await isThere(this.#live))) await rename(this.#former, this.#live);
+        throw new Error(
+          `the plugins of ${this.#dataDirectory} are just being changed by the process ${pid}; try again when it has ended`,
+        );
+      if ((await isThere(this.#former)) && !(await isThere(this.#live)))
+        await rename(this.#former, this.#live);
       await rm(this.folder, { recursive: true });
       await mkdir(this.folder, { mode: 0o700 });
     }
@@ -87,12 +91,20 @@ export class Workshop {
     if (former !== undefined) await rm(former, { force: true });
     await rename(path, join(this.#plugins, file));
     // A plugin may name `weir` as a peer, for its types; it gets the panel that runs.
-    await npm('install', ['--omit=dev', '--legacy-peer-deps', '--prefer-offline', '--prefix', this.#plugins, '--', `./${file}`], this.#plugins);
+    await npm(
+      'install',
+      ['--omit=dev', '--legacy-peer-deps', '--prefer-offline', '--prefix', this.#plugins, '--', `./${file}`],
+      this.#plugins,
+    );
   }
 
   async uninstall(name: string): Promise<void> {
     const file = await this.#fileOf(name);
-    await npm('uninstall', ['--offline', '--legacy-peer-deps', '--prefix', this.#plugins, '--', name], this.#plugins);
+    await npm(
+      'uninstall',
+      ['--offline', '--legacy-peer-deps', '--prefix', this.#plugins, '--', name],
+      this.#plugins,
+    );
     if (file !== undefined) await rm(file, { force: true });
   }
 

@@ -24,7 +24,12 @@ export class PanelFailure extends Error {
 
   constructor(
     status: number,
-    { msg = '', code = '', requestId = '', obj }: { msg?: string; code?: string; requestId?: string; obj?: { issues?: readonly Issue[] } | null },
+    {
+      msg = '',
+      code = '',
+      requestId = '',
+      obj,
+    }: { msg?: string; code?: string; requestId?: string; obj?: { issues?: readonly Issue[] } | null },
   ) {
     super(msg || `the panel answered ${status}`);
     this.name = 'PanelFailure';
@@ -62,7 +67,11 @@ export class Transport {
   }
 
   /** Opens a session, for callers without an API token. */
-  async signIn(login: { readonly username: string; readonly password: string; readonly twoFactorCode?: string }): Promise<void> {
+  async signIn(login: {
+    readonly username: string;
+    readonly password: string;
+    readonly twoFactorCode?: string;
+  }): Promise<void> {
     const response = await this.#send('POST', '/login', login);
     await read(response);
     const pairs =
@@ -76,8 +85,14 @@ export class Transport {
 
   /** Rejects with PanelFailure where the panel does not do what was asked. */
   protected async call<T>({ method, path, gives }: Endpoint, input: Input = {}): Promise<T> {
-    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
-    const response = await this.#send(method, `${filled}${queryOf(input['query'] as Query | undefined)}`, input['body']);
+    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
+      encodeURIComponent(String(input[name])),
+    );
+    const response = await this.#send(
+      method,
+      `${filled}${queryOf(input['query'] as Query | undefined)}`,
+      input['body'],
+    );
     if (gives === 'response') return (response.ok ? response : await read(response)) as T;
     const body = await read(response);
     return (gives === 'body' ? body : body[gives]) as T;
@@ -101,8 +116,12 @@ export class Transport {
 }
 
 function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined && entry[1] !== null);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string | number | boolean] => entry[1] !== undefined && entry[1] !== null,
+  );
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
 type Body = { readonly success?: boolean; readonly msg?: string; readonly obj?: unknown };
@@ -112,8 +131,11 @@ async function read(response: Response): Promise<Body> {
   try {
     body = JSON.parse(text) as Body;
   } catch {
-    throw new PanelFailure(response.status, { msg: `the panel answered ${response.status} and no JSON: ${text.slice(0, 100)}` });
+    throw new PanelFailure(response.status, {
+      msg: `the panel answered ${response.status} and no JSON: ${text.slice(0, 100)}`,
+    });
   }
-  if (!response.ok) throw new PanelFailure(response.status, body as ConstructorParameters<typeof PanelFailure>[1]);
+  if (!response.ok)
+    throw new PanelFailure(response.status, body as ConstructorParameters<typeof PanelFailure>[1]);
   return body;
 }

@@ -118,7 +118,7 @@ declare module 'weir/kernel' {
     /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
     readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
   }
-  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, example, run }: Declared<O>): Command;
+  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, example, run, }: Declared<O>): Command;
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
@@ -1944,7 +1944,7 @@ declare module 'weir/testing' {
     } | undefined;
     private constructor();
     /** Resolves when the panel says that it is ready, logged in. */
-    static start({ env, dataDirectory, anonymous }?: PanelProcessOptions): Promise<PanelProcess>;
+    static start({ env, dataDirectory, anonymous, }?: PanelProcessOptions): Promise<PanelProcess>;
     get pid(): number;
     /** of the last start, where the panel has started again in its process */
     get ready(): ReadyLine;

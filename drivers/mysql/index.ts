@@ -17,7 +17,10 @@ interface ConnectionManager {
 
 /** Every connection speaks as SQLite does: names in double quotes, texts joined by ||, too long is an error. */
 async function settle(connection: MysqlConnection): Promise<void> {
-  const [about] = await ask(connection, 'SELECT VERSION() AS version, DATABASE() AS name, @@collation_database AS collation');
+  const [about] = await ask(
+    connection,
+    'SELECT VERSION() AS version, DATABASE() AS name, @@collation_database AS collation',
+  );
   const collation = collationOf(String(about?.['version']));
   await execute(connection, `SET NAMES utf8mb4 COLLATE ${collation}`);
   await execute(
@@ -25,11 +28,16 @@ async function settle(connection: MysqlConnection): Promise<void> {
     "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', group_concat_max_len = 16000000, default_storage_engine = InnoDB",
   );
   if (about?.['collation'] !== collation)
-    await execute(connection, `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`);
+    await execute(
+      connection,
+      `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`,
+    );
 }
 
 export const connect: Connect = async (url, dataDirectory) => {
-  const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent) as [string, string, string];
+  const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(
+    decodeURIComponent,
+  ) as [string, string, string];
   const sequelize = new Sequelize({
     dialect: 'mysql',
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -40,7 +48,14 @@ export const connect: Connect = async (url, dataDirectory) => {
     logging: false,
     pool: { max: 6, idle: 60_000 },
     // Numbers as SQLite gives them, and rows that a statement matched, not only those that it changed.
-    dialectOptions: { flags: [], typeCast: true, decimalNumbers: true, supportBigNumbers: false, charset: 'utf8mb4', connectTimeout: 10_000 },
+    dialectOptions: {
+      flags: [],
+      typeCast: true,
+      decimalNumbers: true,
+      supportBigNumbers: false,
+      charset: 'utf8mb4',
+      connectTimeout: 10_000,
+    },
   });
   sequelize.addHook('afterConnect', async (connection) => settle(connection as MysqlConnection));
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
@@ -56,7 +71,9 @@ export const connect: Connect = async (url, dataDirectory) => {
     await letGo();
     const opened = await connections.getConnection({ type: 'WRITE', useMaster: true });
     held = opened;
-    await lock(opened, sequelize, boot).catch(async (error: unknown) => (await letGo(), Promise.reject(error)));
+    await lock(opened, sequelize, boot).catch(
+      async (error: unknown) => (await letGo(), Promise.reject(error)),
+    );
     return opened;
   };
   const close = async () => {
@@ -68,9 +85,14 @@ export const connect: Connect = async (url, dataDirectory) => {
     sequelize,
     sql: mysqlWords,
     types: mysqlTypes,
-    keepCopy: async (log) => log.warn("migrating without a copy of the database; make one with the server's own tools before each update"),
+    keepCopy: async (log) =>
+      log.warn(
+        "migrating without a copy of the database; make one with the server's own tools before each update",
+      ),
     applyMigration: (plugin, name, statements, logged) =>
-      writer().then((connection) => applyInSteps(sequelize, connection, { plugin, name, statements, logged })),
+      writer().then((connection) =>
+        applyInSteps(sequelize, connection, { plugin, name, statements, logged }),
+      ),
     writer,
     begin: async () => {
       // A server that was started anew, or had enough of waiting; the pool may hold more connections that it does not know to be dead.

@@ -29,10 +29,15 @@ export async function lock(connection: MysqlConnection, sequelize: Sequelize, bo
   const who = holder
     ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}`
     : 'process id unknown';
-  if (!got) throw new Error(`another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`);
+  if (!got)
+    throw new Error(
+      `another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`,
+    );
   // What this panel has in memory would not be what is written there.
   if (boot.known && holder?.['boot'] !== boot.id)
-    throw new Error(`the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`);
+    throw new Error(
+      `the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`,
+    );
   await execute(
     connection,
     `REPLACE INTO kernel_holder VALUES (1, '${boot.id}', ${process.pid}, ${sequelize.escape(hostname())}, ${sequelize.escape(boot.folder)})`,

@@ -18,7 +18,11 @@ interface Pending {
   readonly logged: string;
 }
 
-export async function applyInSteps(sequelize: Sequelize, connection: MysqlConnection, { plugin, name, statements, logged }: Pending): Promise<void> {
+export async function applyInSteps(
+  sequelize: Sequelize,
+  connection: MysqlConnection,
+  { plugin, name, statements, logged }: Pending,
+): Promise<void> {
   await execute(connection, STEPS);
   const key = { plugin: sequelize.escape(plugin), name: sequelize.escape(name) };
   const mark = (begun: number, done: number) =>
@@ -43,7 +47,10 @@ export async function applyInSteps(sequelize: Sequelize, connection: MysqlConnec
       } else await together(statement, mark(done + 1, done + 1));
       done++;
     }
-    await together(logged, `DELETE FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`);
+    await together(
+      logged,
+      `DELETE FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`,
+    );
   } catch (cause) {
     await execute(connection, 'ROLLBACK').catch(() => undefined);
     await execute(connection, mark(done, done)).catch(() => undefined);

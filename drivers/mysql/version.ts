@@ -9,6 +9,8 @@ export function collationOf(version: string): string {
   const parts = version.split(/[.-]/, 3).map(Number);
   const differing = OLDEST[product].findIndex((part, i) => part !== parts[i]);
   if (differing >= 0 && (parts[differing] ?? 0) < (OLDEST[product][differing] ?? 0))
-    throw new Error(`it is ${product} ${version}; Weir needs ${product} ${OLDEST[product].join('.')} or newer`);
+    throw new Error(
+      `it is ${product} ${version}; Weir needs ${product} ${OLDEST[product].join('.')} or newer`,
+    );
   return product === 'MariaDB' ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }

@@ -8,7 +8,12 @@ import type { Log } from '../../kernel/log/log.js';
 const KEPT = 3;
 
 /** Not a copy of the file, which would miss what is still in the write-ahead log. */
-export async function keepCopy(sequelize: Sequelize, connection: SqliteConnection, dataDirectory: string, log: Log): Promise<void> {
+export async function keepCopy(
+  sequelize: Sequelize,
+  connection: SqliteConnection,
+  dataDirectory: string,
+  log: Log,
+): Promise<void> {
   const folder = join(dataDirectory, 'backups');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const copy = join(folder, `before-migration-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);

@@ -28,7 +28,9 @@ export async function look(_url: URL, dataDirectory: string): Promise<readonly R
     );
   });
   const ask = (sql: string): Promise<Ran[]> =>
-    new Promise((resolve, reject) => database.all(sql, (error: Error | null, rows: Ran[]) => (error ? reject(error) : resolve(rows))));
+    new Promise((resolve, reject) =>
+      database.all(sql, (error: Error | null, rows: Ran[]) => (error ? reject(error) : resolve(rows))),
+    );
   try {
     const ledger = await ask("SELECT name FROM sqlite_master WHERE name = 'kernel_migrations'");
     return ledger.length === 0 ? [] : await ask('SELECT plugin, name FROM kernel_migrations ORDER BY ran_at');

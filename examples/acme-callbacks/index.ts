@@ -24,7 +24,10 @@ export default definePlugin({
   about: 'Sends notifications as signed JSON to an address.',
   uses: { settings: Settings },
   extends: ({ settings: live }) => {
-    const target = () => ({ url: live.read(settings)['acme-callbacks.url'], secret: live.read(settings)['acme-callbacks.secret'] });
+    const target = () => ({
+      url: live.read(settings)['acme-callbacks.url'],
+      secret: live.read(settings)['acme-callbacks.secret'],
+    });
     return [
       extend(SettingGroups, { group: settings }),
       extend(Channels, {

@@ -13,8 +13,16 @@ export const signatureOf = (secret: string, id: string, seconds: string, body: s
     .update(`${id}.${seconds}.${body}`)
     .digest('base64')}`;
 
-export async function post({ url, secret }: Target, { id, event, at, text, data }: Notification, signal: AbortSignal): Promise<void> {
-  const body = JSON.stringify({ type: event, timestamp: new Date(at).toISOString(), data: { text, ...data } });
+export async function post(
+  { url, secret }: Target,
+  { id, event, at, text, data }: Notification,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = JSON.stringify({
+    type: event,
+    timestamp: new Date(at).toISOString(),
+    data: { text, ...data },
+  });
   const seconds = String(Math.floor(Date.now() / 1000));
   const headers = {
     'content-type': 'application/json',

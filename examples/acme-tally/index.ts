@@ -1,4 +1,17 @@
-import { definePlugin, int, job, list, payload, route, shape, singleton, tap, text, variable, withDefault } from 'weir/kernel';
+import {
+  definePlugin,
+  int,
+  job,
+  list,
+  payload,
+  route,
+  shape,
+  singleton,
+  tap,
+  text,
+  variable,
+  withDefault,
+} from 'weir/kernel';
 import { clientDepleted } from 'weir/plugins/traffic';
 import { migrations, tables } from './tables.js';
 import { Tally } from './tally.js';
@@ -8,7 +21,13 @@ export default definePlugin({
   version: '0.3.0',
   api: 1,
   about: 'Counts how many clients were depleted on which day.',
-  config: { keepDays: variable('WEIR_X_ACME_TALLY_KEEP_DAYS', withDefault(int().min(1), 90), 'how many days are kept') },
+  config: {
+    keepDays: variable(
+      'WEIR_X_ACME_TALLY_KEEP_DAYS',
+      withDefault(int().min(1), 90),
+      'how many days are kept',
+    ),
+  },
   tables,
   migrations,
   services: { tally: singleton(Tally) },

@@ -19,7 +19,8 @@ export default definePlugin({
     extend(Formats, {
       name: 'surge-list',
       contentType: 'text/plain; charset=utf-8',
-      prefix: () => (live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined),
+      prefix: () =>
+        live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined,
       pathSetting: 'surge-list.path',
       compile: lineOf,
       body: listOf,

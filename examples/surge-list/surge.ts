@@ -6,10 +6,12 @@ type Values = Readonly<Record<string, unknown>>;
 /** What an account adds to the line; undefined values are left out. */
 type Account = (fill: EntryFill) => readonly string[];
 
-const objectOf = (value: unknown): Values => (typeof value === 'object' && value !== null ? (value as Values) : {});
+const objectOf = (value: unknown): Values =>
+  typeof value === 'object' && value !== null ? (value as Values) : {};
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** A comma or a space would end a value that stands bare. */
-const value = (text: string): string => (/^[\w./+=:@-]+$/.test(text) ? text : `"${text.replaceAll(/["\r\n]/g, '')}"`);
+const value = (text: string): string =>
+  /^[\w./+=:@-]+$/.test(text) ? text : `"${text.replaceAll(/["\r\n]/g, '')}"`;
 const pair = (key: string, text: string): string[] => (text === '' ? [] : [`${key}=${value(text)}`]);
 /** The name ends at the first `=`, and a comma separates. */
 const nameOf = (remark: string): string =>
@@ -19,7 +21,9 @@ const nameOf = (remark: string): string =>
     .trim() || 'proxy';
 
 /** How the bytes travel; undefined where Surge cannot follow. */
-function wayOf({ inbound }: Entry): { readonly tls: boolean; readonly ws: boolean; readonly words: readonly string[] } | undefined {
+function wayOf({
+  inbound,
+}: Entry): { readonly tls: boolean; readonly ws: boolean; readonly words: readonly string[] } | undefined {
   const { network, security } = viewStream(inbound.streamSettings);
   const tcp = objectOf(inbound.streamSettings['tcpSettings'] ?? inbound.streamSettings['rawSettings']);
   const plain = network === 'tcp' && textOf(objectOf(tcp['header'])['type']) !== 'http';
@@ -30,9 +34,15 @@ function wayOf({ inbound }: Entry): { readonly tls: boolean; readonly ws: boolea
     ws: network === 'ws',
     words: [
       ...(network === 'ws'
-        ? ['ws=true', ...pair('ws-path', textOf(ws['path']) || '/'), ...pair('ws-headers', ws['host'] ? `Host:${textOf(ws['host'])}` : '')]
+        ? [
+            'ws=true',
+            ...pair('ws-path', textOf(ws['path']) || '/'),
+            ...pair('ws-headers', ws['host'] ? `Host:${textOf(ws['host'])}` : ''),
+          ]
         : []),
-      ...(security === 'tls' ? pair('sni', textOf(objectOf(inbound.streamSettings['tlsSettings'])['serverName'])) : []),
+      ...(security === 'tls'
+        ? pair('sni', textOf(objectOf(inbound.streamSettings['tlsSettings'])['serverName']))
+        : []),
     ],
   };
 }
@@ -44,7 +54,11 @@ export function lineOf(entry: Entry): EntryTemplate | undefined {
   if (!way) return undefined;
   const kinds: Readonly<Record<string, readonly [kind: string, fits: boolean, account: Account]>> = {
     trojan: ['trojan', way.tls, ({ client }) => pair('password', client.password)],
-    vmess: ['vmess', true, ({ client }) => [`username=${client.uuid}`, 'vmess-aead=true', ...(way.tls ? ['tls=true'] : [])]],
+    vmess: [
+      'vmess',
+      true,
+      ({ client }) => [`username=${client.uuid}`, 'vmess-aead=true', ...(way.tls ? ['tls=true'] : [])],
+    ],
     shadowsocks: [
       'ss',
       !way.ws && !way.tls,
@@ -52,7 +66,10 @@ export function lineOf(entry: Entry): EntryTemplate | undefined {
         const method = textOf(inbound.settings['method']);
         const account = protocol.account(client, inbound);
         // Of 2022: the key of the server, then that of the client.
-        const password = account.protocol === 'shadowsocks-2022' ? `${textOf(inbound.settings['password'])}:${account.key}` : client.password;
+        const password =
+          account.protocol === 'shadowsocks-2022'
+            ? `${textOf(inbound.settings['password'])}:${account.key}`
+            : client.password;
         return [`encrypt-method=${method}`, ...pair('password', password)];
       },
     ],

@@ -16,7 +16,11 @@ export function requireCsrf(expected: string | undefined, sent: string | undefin
 }
 
 /** A browser says where a request comes from; only our own pages pass. */
-export function isSameOrigin(headers: { origin?: string | undefined; host?: string | undefined; 'sec-fetch-site'?: string | undefined }): boolean {
+export function isSameOrigin(headers: {
+  origin?: string | undefined;
+  host?: string | undefined;
+  'sec-fetch-site'?: string | undefined;
+}): boolean {
   if (headers['sec-fetch-site'] !== undefined) return headers['sec-fetch-site'] === 'same-origin';
   if (headers.origin === undefined || headers.host === undefined) return false;
   return URL.canParse(headers.origin) && new URL(headers.origin).host === headers.host;

@@ -66,11 +66,21 @@ export class SessionStore implements SessionsApi {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#db.query<{ digest: string; user_name: string; csrf: string; created_at: number; seen_at: number }>(
-      'SELECT * FROM kernel_sessions',
-    );
+    const rows = await this.#db.query<{
+      digest: string;
+      user_name: string;
+      csrf: string;
+      created_at: number;
+      seen_at: number;
+    }>('SELECT * FROM kernel_sessions');
     for (const row of rows)
-      this.#sessions.set(row.digest, { digest: row.digest, userName: row.user_name, csrf: row.csrf, createdAt: row.created_at, seenAt: row.seen_at });
+      this.#sessions.set(row.digest, {
+        digest: row.digest,
+        userName: row.user_name,
+        csrf: row.csrf,
+        createdAt: row.created_at,
+        seenAt: row.seen_at,
+      });
   }
 
   setLifetime(ms: number): void {
@@ -85,9 +95,12 @@ export class SessionStore implements SessionsApi {
     this.#sessions.set(session.digest, session);
     try {
       await this.#db.write((tx) =>
-        tx.run('INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)', {
-          ...session,
-        }),
+        tx.run(
+          'INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)',
+          {
+            ...session,
+          },
+        ),
       );
     } catch (error) {
       this.#sessions.delete(session.digest);
@@ -130,7 +143,13 @@ export class SessionStore implements SessionsApi {
     await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
   }
 
-  async closeAll({ except = '', tx }: { readonly except?: string | undefined; readonly tx?: Tx } = {}): Promise<void> {
+  async closeAll({
+    except = '',
+    tx,
+  }: {
+    readonly except?: string | undefined;
+    readonly tx?: Tx;
+  } = {}): Promise<void> {
     for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
     this.#ended();
     const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
@@ -147,7 +166,11 @@ export class SessionStore implements SessionsApi {
     for (const { digest } of gone) this.#sessions.delete(digest);
     if (gone.length > 0) this.#ended();
     await this.#db.write(async (tx) => {
-      for (const { digest, seenAt } of seen) await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt WHERE digest = :digest', { seenAt, digest });
+      for (const { digest, seenAt } of seen)
+        await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt WHERE digest = :digest', {
+          seenAt,
+          digest,
+        });
       await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :oldest', { oldest });
     });
   }

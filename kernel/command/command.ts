@@ -38,6 +38,13 @@ interface Declared<O extends Options> {
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 
-export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh = false, options, example, run }: Declared<O>): Command {
+export function command<const O extends Options = Readonly<Record<never, never>>>({
+  name,
+  about,
+  fresh = false,
+  options,
+  example,
+  run,
+}: Declared<O>): Command {
   return { name, about, fresh, options: options ?? {}, example, run: run as Command['run'] };
 }

@@ -4,7 +4,11 @@ import { PluginError } from '../plugin/order.js';
 import type { Command } from './command.js';
 
 export interface OwnedCommand extends Command {
-  readonly owner: { readonly name: string; readonly faulty: boolean; fault(where: string, error: unknown): void };
+  readonly owner: {
+    readonly name: string;
+    readonly faulty: boolean;
+    fault(where: string, error: unknown): void;
+  };
 }
 
 /** For who lets people run commands; provided by the kernel. */
@@ -17,9 +21,12 @@ export function checkCommands(commands: readonly OwnedCommand[]): readonly Owned
   const owners = new Map<string, string>();
   for (const { name, owner } of commands) {
     const other = owners.get(name);
-    if (other !== undefined) throw new PluginError(`the command ${name} is declared by ${other} and by ${owner.name}`);
+    if (other !== undefined)
+      throw new PluginError(`the command ${name} is declared by ${other} and by ${owner.name}`);
     if (!/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*$/.test(name))
-      throw new PluginError(`plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`);
+      throw new PluginError(
+        `plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`,
+      );
     owners.set(name, owner.name);
   }
   return commands;

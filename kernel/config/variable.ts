@@ -19,4 +19,8 @@ export interface PluginConfig {
   readonly sources: Sources<object>;
 }
 
-export const variable = <S extends Joi.Schema>(name: `WEIR_${string}`, schema: S, about: string): Variable<S> => ({ variable: name, schema, about });
+export const variable = <S extends Joi.Schema>(
+  name: `WEIR_${string}`,
+  schema: S,
+  about: string,
+): Variable<S> => ({ variable: name, schema, about });

@@ -22,7 +22,9 @@ export interface ExtensionPoint<T> {
   readonly owner: string;
   readonly name: string;
   /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
-  readonly problem?: ((value: never, plugin: Adder, others: readonly Extended<never>[]) => string | undefined) | undefined;
+  readonly problem?:
+    | ((value: never, plugin: Adder, others: readonly Extended<never>[]) => string | undefined)
+    | undefined;
   readonly [carries]?: T;
 }
 /** Who adds an entry. */
@@ -31,7 +33,12 @@ export interface Adder {
   readonly outside?: boolean;
 }
 
-export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({ kind: 'token', owner, name, api });
+export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({
+  kind: 'token',
+  owner,
+  name,
+  api,
+});
 export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
 export const extensionPoint = <T>(
   owner: string,
@@ -46,7 +53,13 @@ export const extensionPoint = <T>(
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
 /** What a plugin receives for its `uses`. */
-export type Used<U> = { readonly [K in keyof U]: U[K] extends Token<infer T> ? T : U[K] extends Maybe<infer T> ? T | undefined : never };
+export type Used<U> = {
+  readonly [K in keyof U]: U[K] extends Token<infer T>
+    ? T
+    : U[K] extends Maybe<infer T>
+      ? T | undefined
+      : never;
+};
 
 /** One token with its implementation. */
 export interface Provision {

@@ -40,13 +40,19 @@ export const execute = (connection: Connection, sql: string): Promise<void> =>
     else connection.query(sql, done);
   });
 
-const DRIVERS: Readonly<Record<string, string>> = { 'sqlite:': 'sqlite', 'mysql:': 'mysql', 'mariadb:': 'mysql' };
+const DRIVERS: Readonly<Record<string, string>> = {
+  'sqlite:': 'sqlite',
+  'mysql:': 'mysql',
+  'mariadb:': 'mysql',
+};
 
 /** The database at `address`, else the file in the data folder. Rejects with a sentence that says which one and why not, and never with the password. */
 export async function connect(address: string | undefined, dataDirectory: string): Promise<Connections> {
   const url = new URL(address ?? 'sqlite:');
   try {
-    const driver = (await import(new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href)) as { connect: Connect };
+    const driver = (await import(
+      new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href
+    )) as { connect: Connect };
     return await driver.connect(url, dataDirectory);
   } catch (cause) {
     throw new Error(

@@ -21,7 +21,9 @@ export class FolderInUse extends Error {
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const holder = join(directory, 'panel.pid');
   const database = await new Promise<sqlite3.Database>((resolve, reject) => {
-    const opened: sqlite3.Database = new sqlite3.Database(join(directory, LOCK_FILE), (error) => (error ? reject(error) : resolve(opened)));
+    const opened: sqlite3.Database = new sqlite3.Database(join(directory, LOCK_FILE), (error) =>
+      error ? reject(error) : resolve(opened),
+    );
   });
   const release = () => new Promise<void>((resolve) => database.close(() => resolve()));
   try {

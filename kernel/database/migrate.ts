@@ -31,14 +31,20 @@ export class Migrations {
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
     await execute(await this.#connections.writer(), LEDGER);
     const umzug = new Umzug({
-      migrations: migrations.map(({ name, up }) => ({ name, up: () => this.#apply(plugin, name, up(this.#connections.types)) })),
+      migrations: migrations.map(({ name, up }) => ({
+        name,
+        up: () => this.#apply(plugin, name, up(this.#connections.types)),
+      })),
       storage: {
         executed: async () =>
           (
-            await this.#sequelize.query<{ name: string }>('SELECT name FROM kernel_migrations WHERE plugin = :plugin', {
-              replacements: { plugin },
-              type: QueryTypes.SELECT,
-            })
+            await this.#sequelize.query<{ name: string }>(
+              'SELECT name FROM kernel_migrations WHERE plugin = :plugin',
+              {
+                replacements: { plugin },
+                type: QueryTypes.SELECT,
+              },
+            )
           ).map((row) => row.name),
         // #apply writes the ledger in the migration's own transaction.
         logMigration: async () => undefined,
@@ -53,14 +59,18 @@ export class Migrations {
 
   async #apply(plugin: string, name: string, statements: readonly string[]): Promise<void> {
     const done = `INSERT INTO kernel_migrations (plugin, name, ran_at) VALUES (${this.#sequelize.escape(plugin)}, ${this.#sequelize.escape(name)}, ${Date.now()})`;
-    if (this.#connections.applyMigration) return this.#connections.applyMigration(plugin, name, statements, done);
+    if (this.#connections.applyMigration)
+      return this.#connections.applyMigration(plugin, name, statements, done);
     const connection = await this.#connections.begin();
     try {
       for (const statement of [...statements, done]) await execute(connection, statement);
       await execute(connection, 'COMMIT');
     } catch (cause) {
       await execute(connection, 'ROLLBACK').catch(() => undefined);
-      throw new Error(`migration ${name} of plugin ${plugin} failed, nothing of it was kept: ${(cause as Error).message}`, { cause });
+      throw new Error(
+        `migration ${name} of plugin ${plugin} failed, nothing of it was kept: ${(cause as Error).message}`,
+        { cause },
+      );
     }
   }
 
@@ -68,7 +78,10 @@ export class Migrations {
   async #copyFirst(): Promise<void> {
     if (this.#copied) return;
     this.#copied = true;
-    const [{ ran } = { ran: 0 }] = await this.#sequelize.query<{ ran: number }>('SELECT COUNT(*) AS ran FROM kernel_migrations', { type: QueryTypes.SELECT });
+    const [{ ran } = { ran: 0 }] = await this.#sequelize.query<{ ran: number }>(
+      'SELECT COUNT(*) AS ran FROM kernel_migrations',
+      { type: QueryTypes.SELECT },
+    );
     if (ran > 0) await this.#connections.keepCopy(this.#log);
   }
 }

@@ -20,7 +20,8 @@ export interface Table<C extends Columns = Columns> {
 }
 export type Tables = Readonly<Record<string, Table>>;
 /** A row as plain data. */
-export type Row<T> = T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never;
+export type Row<T> =
+  T extends Table<infer C> ? { [K in keyof C]: C[K] extends Column<infer V> ? V : never } : never;
 export type TableModel<T extends Table> = ModelStatic<Model<Row<T>, Partial<Row<T>>>>;
 export type TableModels<T> = { readonly [K in keyof T]: T[K] extends Table ? TableModel<T[K]> : never };
 
@@ -36,9 +37,15 @@ export const column = {
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (): Column<number> => ({ sql: DataTypes.BIGINT }),
   /** Read with `get()`: `raw: true` gives 1 and 0. */
-  bool: (): Column<boolean> => ({ sql: DataTypes.BOOLEAN, read: (stored) => (typeof stored === 'number' ? stored !== 0 : stored) }),
+  bool: (): Column<boolean> => ({
+    sql: DataTypes.BOOLEAN,
+    read: (stored) => (typeof stored === 'number' ? stored !== 0 : stored),
+  }),
   /** objects and lists; only `raw: true` gives the text */
-  json: <T extends object>(): Column<T> => ({ sql: DataTypes.JSON, read: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored) }),
+  json: <T extends object>(): Column<T> => ({
+    sql: DataTypes.JSON,
+    read: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored),
+  }),
   optionalInteger: (): Column<number | null> => ({ sql: DataTypes.BIGINT }),
   optionalText: <T extends string = string>(): Column<T | null> => ({ sql: DataTypes.TEXT }),
 } as const;

@@ -50,7 +50,12 @@ export class Writer {
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(connections: Connections, hooks: HookRegistry, log: Log, options: { readonly strict: boolean; readonly patienceMs?: number }) {
+  constructor(
+    connections: Connections,
+    hooks: HookRegistry,
+    log: Log,
+    options: { readonly strict: boolean; readonly patienceMs?: number },
+  ) {
     this.#connections = connections;
     this.#hooks = hooks;
     this.#log = log;
@@ -62,7 +67,9 @@ export class Writer {
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const outer = this.#inside?.getStore();
     if (outer && !outer.over && outer.phase === 'write')
-      throw new Error(`a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`);
+      throw new Error(
+        `a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`,
+      );
     if (outer && !outer.over)
       throw new Error(
         `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
@@ -126,15 +133,26 @@ export class Writer {
     const began = performance.now();
     const connection = await this.#connections.begin();
     // Sequelize rolls back by itself after a deadlock, and would put the connection among those for reading.
-    const transaction = Object.assign(new Transaction(sequelize, {}), { connection, rollback: async () => undefined }) as Transaction & { finished?: string };
+    const transaction = Object.assign(new Transaction(sequelize, {}), {
+      connection,
+      rollback: async () => undefined,
+    }) as Transaction & { finished?: string };
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
-    const given = (replacements: Record<string, unknown> | undefined) => ({ transaction, ...(replacements && { replacements }) });
+    const given = (replacements: Record<string, unknown> | undefined) => ({
+      transaction,
+      ...(replacements && { replacements }),
+    });
     const tx: Tx = {
       t: transaction,
       sql,
-      run: async (statement, replacements) => void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
-      change: (statement, replacements) => sequelize.query(statement, { ...given(replacements), type: QueryTypes.BULKUPDATE }) as Promise<number>,
+      run: async (statement, replacements) =>
+        void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
+      change: (statement, replacements) =>
+        sequelize.query(statement, {
+          ...given(replacements),
+          type: QueryTypes.BULKUPDATE,
+        }) as Promise<number>,
       query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
         sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
       after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
@@ -148,7 +166,9 @@ export class Writer {
       return { result, afters, events };
     } catch (error) {
       transaction.finished = 'rollback';
-      await execute(connection, 'ROLLBACK').catch((cause: unknown) => this.#log.error('rollback failed', { owner, cause }));
+      await execute(connection, 'ROLLBACK').catch((cause: unknown) =>
+        this.#log.error('rollback failed', { owner, cause }),
+      );
       throw error;
     } finally {
       const ms = performance.now() - began;
@@ -156,7 +176,11 @@ export class Writer {
     }
   }
 
-  async #deliver(owner: string, afters: [After<unknown>, unknown][], events: [Event<unknown>, unknown][]): Promise<void> {
+  async #deliver(
+    owner: string,
+    afters: [After<unknown>, unknown][],
+    events: [Event<unknown>, unknown][],
+  ): Promise<void> {
     await this.#during({ owner, phase: 'after', over: false }, async () => {
       for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
     });
@@ -202,6 +226,9 @@ export class Database {
   /** Throws when called inside a write: for doors that lead out of the process. */
   refuseInsideWrite(what: string): void {
     const owner = this.#writer.inside();
-    if (owner !== undefined) throw new Error(`${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`);
+    if (owner !== undefined)
+      throw new Error(
+        `${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`,
+      );
   }
 }

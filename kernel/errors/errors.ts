@@ -51,11 +51,15 @@ export interface ErrorFactory {
 type Catalogue = Readonly<Record<string, readonly [status: number, text: string]>>;
 
 /** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. */
-export function defineErrors<const C extends Catalogue>(owner: string, catalogue: C): { readonly [K in keyof C]: ErrorFactory } {
+export function defineErrors<const C extends Catalogue>(
+  owner: string,
+  catalogue: C,
+): { readonly [K in keyof C]: ErrorFactory } {
   const prefix = owner.toUpperCase().replaceAll('-', '_');
   const entries = Object.entries(catalogue).map(([name, [status, text]]) => {
     const code = `${prefix}_${name}`;
-    const make = (message?: string, details?: ErrorDetails) => new PanelError(code, status, message ?? text, details);
+    const make = (message?: string, details?: ErrorDetails) =>
+      new PanelError(code, status, message ?? text, details);
     return [name, Object.assign(make, { code, status, text })];
   });
   return Object.fromEntries(entries) as { readonly [K in keyof C]: ErrorFactory };

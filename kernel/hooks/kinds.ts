@@ -66,4 +66,8 @@ export interface Tap {
   readonly fn: (...args: never[]) => unknown;
   readonly options: TapOptions;
 }
-export const tap = <H extends AnyHook>(hook: H, fn: TapFunction<H>, options: TapOptions = {}): Tap => ({ hook, fn, options });
+export const tap = <H extends AnyHook>(hook: H, fn: TapFunction<H>, options: TapOptions = {}): Tap => ({
+  hook,
+  fn,
+  options,
+});

@@ -59,7 +59,9 @@ export class Hooks {
 
   protected open<K extends Kind>(kind: K, { id }: { readonly id: string }): Made<K> {
     if (this.#owner !== undefined && !id.startsWith(`${this.#owner}/`))
-      throw new Error(`plugin ${this.#owner} calls the hook ${id}, which is not its own; plugins tap others' hooks`);
+      throw new Error(
+        `plugin ${this.#owner} calls the hook ${id}, which is not its own; plugins tap others' hooks`,
+      );
     const known = this.known.get(id) ?? { kind, hook: make[kind]() };
     if (known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
     this.known.set(id, known);
@@ -124,7 +126,8 @@ export class HookRegistry extends Hooks {
     const at = { name: tapper.name, stage: options.stage ?? 0 };
     const plain = fn as (...args: unknown[]) => unknown;
     // At a stop there is less time, for all of them together.
-    const limit = this.#limits[hook.kind === 'event' ? 'event' : hook.id === beforeKernelStop.id ? 'job' : 'tap'];
+    const limit =
+      this.#limits[hook.kind === 'event' ? 'event' : hook.id === beforeKernelStop.id ? 'job' : 'tap'];
     const call = (...args: unknown[]): unknown => {
       const done = plain(...args);
       return done instanceof Promise && !tapper.essential ? within(limit, where, () => done) : done;
@@ -135,7 +138,10 @@ export class HookRegistry extends Hooks {
       if (isAwaited && ms > this.#limits.slow) tapper.slow?.(where, ms);
     };
     /** What fails is the plugin's fault, but for a refusal where one is asked for. */
-    const attempt = async (work: () => unknown, { refusable = false, strict = false } = {}): Promise<unknown> => {
+    const attempt = async (
+      work: () => unknown,
+      { refusable = false, strict = false } = {},
+    ): Promise<unknown> => {
       const since = performance.now();
       try {
         return await work();
@@ -152,14 +158,16 @@ export class HookRegistry extends Hooks {
     switch (hook.kind) {
       case 'guard':
         this.open('guard', hook).tapPromise(at, async ({ payload, refusable }) => {
-          if (!tapper.faulty) await attempt(() => call(payload), { refusable, strict: refusable && options.strict === true });
+          if (!tapper.faulty)
+            await attempt(() => call(payload), { refusable, strict: refusable && options.strict === true });
         });
         break;
       case 'draft':
         this.open('draft', hook).tapPromise(at, async ({ entries, context }) => {
           if (tapper.faulty) return;
           const own: Stamped<unknown>[] = [];
-          const add = (...added: unknown[]): void => void own.push(...added.map((entry) => ({ plugin: tapper.name, entry })));
+          const add = (...added: unknown[]): void =>
+            void own.push(...added.map((entry) => ({ plugin: tapper.name, entry })));
           const whole = async (): Promise<void> => {
             await call(add, context);
             entries.push(...own);
@@ -169,7 +177,9 @@ export class HookRegistry extends Hooks {
         break;
       case 'choose':
         this.open('choose', hook).tapPromise(at, async (question) =>
-          tapper.faulty ? undefined : ((await attempt(() => call(question), { refusable: true })) ?? undefined),
+          tapper.faulty
+            ? undefined
+            : ((await attempt(() => call(question), { refusable: true })) ?? undefined),
         );
         break;
       case 'after':
@@ -198,7 +208,8 @@ export class HookRegistry extends Hooks {
         break;
       case 'event':
         this.open('event', hook).tap(at, (payload) => {
-          if (!tapper.faulty) tapper.queue.push(async () => void (await attempt(() => call(payload))), options.missed);
+          if (!tapper.faulty)
+            tapper.queue.push(async () => void (await attempt(() => call(payload))), options.missed);
         });
         break;
     }

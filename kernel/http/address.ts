@@ -2,12 +2,18 @@
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
-const unmapped = (address: string): string => (/^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
+const unmapped = (address: string): string =>
+  /^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 
 /** Whether a host as somebody wrote it, without port and brackets, is this machine itself. */
 export function isLoopback(host: string): boolean {
   const name = unmapped(host).toLowerCase().replace(/\.$/, '');
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '::1' ||
+    (isIP(name) === 4 && name.startsWith('127.'))
+  );
 }
 
 function hostName(header: string): string {
@@ -27,14 +33,17 @@ export class Proxies {
     for (const entry of entries) {
       const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32)) throw new Error(`"${entry}" is neither an address nor a CIDR`);
+      if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32))
+        throw new Error(`"${entry}" is neither an address nor a CIDR`);
       if (prefix === undefined) this.#trusted.addAddress(address, family);
       else this.#trusted.addSubnet(address, Number(prefix), family);
     }
   }
 
   trusts(address: string): boolean {
-    return this.#any && isIP(address) !== 0 && this.#trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    return (
+      this.#any && isIP(address) !== 0 && this.#trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+    );
   }
 
   /** The caller's address: from the right end of X-Forwarded-For, the first that is not a proxy of ours. */
@@ -54,7 +63,10 @@ export class Proxies {
 
   /** Host name as the caller wrote it, without port; IPv6 without brackets. */
   requestHost(request: IncomingMessage): string {
-    const forwarded = this.#any && this.trusts(unmapped(request.socket.remoteAddress ?? '')) ? request.headers['x-forwarded-host'] : undefined;
+    const forwarded =
+      this.#any && this.trusts(unmapped(request.socket.remoteAddress ?? ''))
+        ? request.headers['x-forwarded-host']
+        : undefined;
     const header = String(forwarded ?? request.headers.host ?? '');
     if (header !== this.#lastHost.header) this.#lastHost = { header, name: hostName(header) };
     return this.#lastHost.name;
@@ -62,6 +74,9 @@ export class Proxies {
 
   isSecure(request: IncomingMessage): boolean {
     if ('encrypted' in request.socket) return true;
-    return this.trusts(unmapped(request.socket.remoteAddress ?? '')) && request.headers['x-forwarded-proto'] === 'https';
+    return (
+      this.trusts(unmapped(request.socket.remoteAddress ?? '')) &&
+      request.headers['x-forwarded-proto'] === 'https'
+    );
   }
 }

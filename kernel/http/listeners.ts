@@ -79,9 +79,19 @@ export class ListenerSet implements ListenersApi {
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
 
-  #add(name: string, where: Place, errors: 'envelope' | 'status', helmet: Parameters<typeof fixedHeaders>[0] | undefined): Listener {
+  #add(
+    name: string,
+    where: Place,
+    errors: 'envelope' | 'status',
+    helmet: Parameters<typeof fixedHeaders>[0] | undefined,
+  ): Listener {
     if (this.#open.has(name)) throw new Error(`two plugins declare a listener called ${name}`);
-    const pipeline = new Pipeline({ ...this.#parts, errors, headers: helmet ? fixedHeaders(helmet) : [], basePath: () => this.panel.basePath });
+    const pipeline = new Pipeline({
+      ...this.#parts,
+      errors,
+      headers: helmet ? fixedHeaders(helmet) : [],
+      basePath: () => this.panel.basePath,
+    });
     const listener = new Listener({ name, pipeline, certificate: where.certificate });
     this.#open.set(name, { listener, ...where });
     return listener;
@@ -109,9 +119,14 @@ export class ListenerSet implements ListenersApi {
     const sorted = sortRoutes(routes);
     for (const { owner, route, path } of sorted) {
       const stray = route.listener === owner.name ? undefined : strayPath(owner, path);
-      if (stray) throw new PluginError(`plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`);
+      if (stray)
+        throw new PluginError(
+          `plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`,
+        );
       if (!this.#open.has(route.listener))
-        throw new PluginError(`plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`);
+        throw new PluginError(
+          `plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`,
+        );
     }
     return sorted;
   }
@@ -119,7 +134,8 @@ export class ListenerSet implements ListenersApi {
   /** Checks the whole table, then swaps it in on every listener. */
   mount(routes: readonly Owned[]): void {
     this.#routes = this.check(routes);
-    for (const [name, { listener }] of this.#open) listener.mount(this.#routes.filter(({ route }) => route.listener === name));
+    for (const [name, { listener }] of this.#open)
+      listener.mount(this.#routes.filter(({ route }) => route.listener === name));
   }
 
   remount(): void {
@@ -153,7 +169,10 @@ export class ListenerSet implements ListenersApi {
       this.#certificateProblem = '';
     } catch (error) {
       const problem = messageOf(error);
-      if (problem !== this.#certificateProblem) this.#parts.log.error('the new certificate cannot be used; the panel goes on with the former one', { problem });
+      if (problem !== this.#certificateProblem)
+        this.#parts.log.error('the new certificate cannot be used; the panel goes on with the former one', {
+          problem,
+        });
       this.#certificateProblem = problem;
     }
   }

@@ -19,7 +19,11 @@ import type { Log } from '../log/log.js';
 const BODY_LIMIT = '10mb';
 type Parser = (request: Request, response: Response, next: NextFunction) => void;
 const parse = (parser: Parser, request: Request, response: Response): Promise<void> =>
-  new Promise((resolve, reject) => parser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(bodyError(error as Error)))));
+  new Promise((resolve, reject) =>
+    parser(request, response, (error?: unknown) =>
+      error === undefined ? resolve() : reject(bodyError(error as Error)),
+    ),
+  );
 
 const readCookies = cookieParser();
 const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
@@ -30,7 +34,10 @@ function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void 
   try {
     validate(schema, JSON.parse(JSON.stringify(obj ?? null)), { closed: true });
   } catch (cause) {
-    throw new Error(`the reply of ${method} ${String(path)} does not fit its declaration: ${(cause as Error).message}`, { cause });
+    throw new Error(
+      `the reply of ${method} ${String(path)} does not fit its declaration: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }
 
@@ -71,7 +78,13 @@ class Asked implements RequestInfo {
   #controller: AbortController | undefined;
   #over = false;
 
-  constructor(request: Request, response: Response, cookies: RequestInfo['cookies'], proxies: Proxies, reply: (secure: boolean) => ReplyTools) {
+  constructor(
+    request: Request,
+    response: Response,
+    cookies: RequestInfo['cookies'],
+    proxies: Proxies,
+    reply: (secure: boolean) => ReplyTools,
+  ) {
     this.ip = proxies.callerAddress(request);
     this.host = proxies.requestHost(request);
     this.secure = proxies.isSecure(request);
@@ -105,7 +118,8 @@ export class Pipeline {
   handler(owner: Owner, route: Route) {
     return async (request: Request, response: Response): Promise<void> => {
       try {
-        if (owner.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+        if (owner.faulty)
+          throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
         await this.#run(route, request, response);
       } catch (error) {
         this.fail(error, request, response, (bug) => owner.fault(`${route.method} ${request.path}`, bug));
@@ -115,7 +129,9 @@ export class Pipeline {
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     const cookies = request.headers.cookie === undefined ? {} : await this.#cookies(request, response);
-    const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) => this.#tools(response, secure));
+    const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) =>
+      this.#tools(response, secure),
+    );
     response.on('timeout', () => {
       asked.abort();
       if (!response.headersSent) response.setHeader('Connection', 'close');
@@ -133,20 +149,31 @@ export class Pipeline {
     await parse(readCookies as unknown as Parser, request, response);
     // cookie-parser turns `j:` cookies into objects of the caller's making.
     return Object.fromEntries(
-      Object.entries(request.cookies as Record<string, unknown>).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+      Object.entries(request.cookies as Record<string, unknown>).filter(
+        (pair): pair is [string, string] => typeof pair[1] === 'string',
+      ),
     );
   }
 
   /** Whom the route lets in. Unsafe calls that rest on a cookie need the session's token as well. */
-  async #admit(route: Route, request: Request, cookies: Record<string, string>, ip: string): Promise<Principal | undefined> {
+  async #admit(
+    route: Route,
+    request: Request,
+    cookies: Record<string, string>,
+    ip: string,
+  ): Promise<Principal | undefined> {
     if (route.auth === 'anyone') return undefined;
     const { authorization } = request.headers;
-    const session = authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE]) : undefined;
+    const session =
+      authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE]) : undefined;
     if (session) {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request));
       return { name: session.userName, via: 'session', session: session.digest };
     }
-    const who = route.auth === 'session' ? undefined : await this.#parts.hooks.choose(authenticate, { authorization, cookies, ip });
+    const who =
+      route.auth === 'session'
+        ? undefined
+        : await this.#parts.hooks.choose(authenticate, { authorization, cookies, ip });
     if (!who) throw kernelErrors.UNAUTHORIZED();
     return who;
   }
@@ -164,10 +191,14 @@ export class Pipeline {
     if (isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
     if (route.stream) return request;
     if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
-    const sentNothing = request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
+    const sentNothing =
+      request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
     if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0')
-      throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`);
-    if (nestsTooDeep(request.body)) throw kernelErrors.BAD_BODY(`the body nests deeper than ${DEEPEST} levels`);
+      throw kernelErrors.UNSUPPORTED_BODY(
+        `this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`,
+      );
+    if (nestsTooDeep(request.body))
+      throw kernelErrors.BAD_BODY(`the body nests deeper than ${DEEPEST} levels`);
     return validate(schema, request.body ?? {}, { convert: isForm });
   }
 
@@ -177,7 +208,13 @@ export class Pipeline {
       status: (code) => void response.status(code),
       header: (name, value) => void response.setHeader(name, value),
       cookie: (name, value, { maxAge, httpOnly = true }) =>
-        void response.cookie(name, value, { path, secure, httpOnly, sameSite: 'lax', ...(maxAge !== undefined && { maxAge }) }),
+        void response.cookie(name, value, {
+          path,
+          secure,
+          httpOnly,
+          sameSite: 'lax',
+          ...(maxAge !== undefined && { maxAge }),
+        }),
       clearCookie: (name) => void response.clearCookie(name, { path, sameSite: 'lax' }),
     };
   }
@@ -185,8 +222,10 @@ export class Pipeline {
   #reply(route: Route, response: Response, result: unknown): void {
     const { reply } = route;
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
-    if (reply.kind === 'raw') this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
-    else if (reply.kind === 'message') this.#json(response, success(typeof obj === 'string' ? obj : '', null));
+    if (reply.kind === 'raw')
+      this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
+    else if (reply.kind === 'message')
+      this.#json(response, success(typeof obj === 'string' ? obj : '', null));
     else {
       if (this.#parts.checkReplies) check(route, reply.schema, obj);
       if (reply.kind === 'bare') this.#json(response, obj);
@@ -208,12 +247,19 @@ export class Pipeline {
   }
 
   /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
-  #send(response: Response, own: readonly string[], body?: string | Buffer, encoding: BufferEncoding = 'utf8'): void {
+  #send(
+    response: Response,
+    own: readonly string[],
+    body?: string | Buffer,
+    encoding: BufferEncoding = 'utf8',
+  ): void {
     const { headers } = this.#parts;
-    if (own.includes('Content-Length') && response.getHeaderNames().length === 0) response.writeHead(response.statusCode, [...headers, ...own]);
+    if (own.includes('Content-Length') && response.getHeaderNames().length === 0)
+      response.writeHead(response.statusCode, [...headers, ...own]);
     else {
       for (let i = 0; i < headers.length; i += 2)
-        if (!response.hasHeader(headers[i] as string)) response.setHeader(headers[i] as string, headers[i + 1] as string);
+        if (!response.hasHeader(headers[i] as string))
+          response.setHeader(headers[i] as string, headers[i + 1] as string);
       for (let i = 0; i < own.length; i += 2) response.setHeader(own[i] as string, own[i + 1] as string);
     }
     response.end(body, encoding);
@@ -224,7 +270,12 @@ export class Pipeline {
     const requestId = randomUUID();
     const { status, headers, body, expected } = failure(error, requestId);
     if (!expected) {
-      this.#parts.log.error('request failed', { requestId, method: request.method, path: request.path, error });
+      this.#parts.log.error('request failed', {
+        requestId,
+        method: request.method,
+        path: request.path,
+        error,
+      });
       if (status === 500) blame(error);
     }
     if (response.headersSent) {

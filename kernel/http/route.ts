@@ -13,7 +13,8 @@ export type ReplyKind =
   | { readonly kind: 'raw'; readonly mediaType: string };
 
 /** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
-export const payload = <S extends Joi.Schema>(schema: S, options: { readonly unwrappedAs?: string } = {}) => ({ kind: 'payload', schema, ...options }) as const;
+export const payload = <S extends Joi.Schema>(schema: S, options: { readonly unwrappedAs?: string } = {}) =>
+  ({ kind: 'payload', schema, ...options }) as const;
 /** The handler returns a sentence (or nothing); `obj` is null. */
 export const message = () => ({ kind: 'message' }) as const;
 /** The value is the whole body. */
@@ -109,9 +110,34 @@ interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Sch
   ) => Returned<R> | Promise<Returned<R>>;
 }
 
-export function route<P extends Joi.Schema = never, Q extends Joi.Schema = never, B extends Joi.Schema = never, R extends ReplyKind = { kind: 'message' }>(
-  declared: Declared<P, Q, B, R>,
-): Route {
-  const { params, query, body, handle, auth = 'admin', listener = 'panel', form = false, stream = false, errors = [], ...rest } = declared;
-  return { ...rest, auth, listener, form, stream, errors, params, query, body, handle: handle as Route['handle'] };
+export function route<
+  P extends Joi.Schema = never,
+  Q extends Joi.Schema = never,
+  B extends Joi.Schema = never,
+  R extends ReplyKind = { kind: 'message' },
+>(declared: Declared<P, Q, B, R>): Route {
+  const {
+    params,
+    query,
+    body,
+    handle,
+    auth = 'admin',
+    listener = 'panel',
+    form = false,
+    stream = false,
+    errors = [],
+    ...rest
+  } = declared;
+  return {
+    ...rest,
+    auth,
+    listener,
+    form,
+    stream,
+    errors,
+    params,
+    query,
+    body,
+    handle: handle as Route['handle'],
+  };
 }

@@ -31,7 +31,10 @@ type Handler = ReturnType<Pipeline['handler']>;
 /** helmet's headers never depend on the request, so they are computed once: name, value, name, value … */
 export function fixedHeaders(options: HelmetOptions): string[] {
   const headers = new Map<string, string>();
-  const response = { setHeader: (name: string, value: string) => headers.set(name, value), removeHeader: () => undefined };
+  const response = {
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    removeHeader: () => undefined,
+  };
   helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
   return [...headers].flat();
 }
@@ -71,7 +74,8 @@ export class Listener {
       try {
         if (this.intercept?.(request, response)) return;
         // Express would answer OPTIONS by itself, with a list of what is there.
-        if (!request.url.startsWith(this.#basePath) || request.method === 'OPTIONS') throw kernelErrors.NOT_FOUND();
+        if (!request.url.startsWith(this.#basePath) || request.method === 'OPTIONS')
+          throw kernelErrors.NOT_FOUND();
       } catch (error) {
         this.#fail(error, request, response);
         return;
@@ -82,7 +86,9 @@ export class Listener {
       else app(request, response);
     }) as RequestListener;
     const { certificate } = this.#options;
-    const server = certificate ? createSecureServer({ ...classes, ...certificate.pem, handshakeTimeout: 10_000 }, answer) : createServer(classes, answer);
+    const server = certificate
+      ? createSecureServer({ ...classes, ...certificate.pem, handshakeTimeout: 10_000 }, answer)
+      : createServer(classes, answer);
     server.headersTimeout = 10_000;
     server.requestTimeout = 120_000;
     server.keepAliveTimeout = 65_000;
@@ -96,8 +102,12 @@ export class Listener {
     app.set('query parser', 'simple');
     app.set('case sensitive routing', true);
     app.use((request, response, next) => this.#router(request, response, next));
-    app.use((request: Request, response: Response) => this.#fail(kernelErrors.NOT_FOUND(), request, response));
-    app.use((error: unknown, request: Request, response: Response, _next: unknown) => this.#fail(error, request, response));
+    app.use((request: Request, response: Response) =>
+      this.#fail(kernelErrors.NOT_FOUND(), request, response),
+    );
+    app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
+      this.#fail(error, request, response),
+    );
   }
 
   #fail(error: unknown, request: Request, response: Response): void {
@@ -141,7 +151,10 @@ export class Listener {
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const failed = (cause: NodeJS.ErrnoException) => {
-        const why = cause.code === 'EADDRINUSE' ? 'another program listens there; stop it or choose another port' : cause.message;
+        const why =
+          cause.code === 'EADDRINUSE'
+            ? 'another program listens there; stop it or choose another port'
+            : cause.message;
         reject(new Error(`the ${this.name} listener cannot use ${host}:${port}: ${why}`, { cause }));
       };
       this.#server.once('error', failed).listen(port, host, () => {

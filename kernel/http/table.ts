@@ -21,7 +21,8 @@ export interface Mounted extends Owned {
 }
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');
-const shapeOf = ({ path, route }: Mounted): string => `${route.method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;
+const shapeOf = ({ path, route }: Mounted): string =>
+  `${route.method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;
 
 /** Segment by segment: nothing, then literals by their text, then parameters. A total order, or sorting could leave a parameter before its literal. */
 function moreSpecificFirst(a: Mounted, b: Mounted): number {
@@ -39,12 +40,19 @@ function moreSpecificFirst(a: Mounted, b: Mounted): number {
 
 /** Sorted by specificity; throws when two plugins (or one) declare the same request twice. */
 export function sortRoutes(routes: readonly Owned[]): Mounted[] {
-  const mounted = routes.map(({ owner, route }) => ({ owner, route, path: typeof route.path === 'function' ? route.path() : route.path }));
+  const mounted = routes.map(({ owner, route }) => ({
+    owner,
+    route,
+    path: typeof route.path === 'function' ? route.path() : route.path,
+  }));
   mounted.sort(moreSpecificFirst);
   const seen = new Map<string, Mounted>();
   for (const entry of mounted) {
     const twin = seen.get(`${entry.route.listener} ${shapeOf(entry)}`);
-    if (twin) throw new PluginError(`${shapeOf(entry)} is declared by ${twin.owner.name} (${twin.path}) and by ${entry.owner.name} (${entry.path})`);
+    if (twin)
+      throw new PluginError(
+        `${shapeOf(entry)} is declared by ${twin.owner.name} (${twin.path}) and by ${entry.owner.name} (${entry.path})`,
+      );
     seen.set(`${entry.route.listener} ${shapeOf(entry)}`, entry);
   }
   return mounted;
@@ -53,7 +61,9 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
 /** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
 export function strayPath({ name, outside }: Adder, path: string): string | undefined {
   const own = `/panel/api/x/${name}/`;
-  return outside && !path.startsWith(own) ? `${path} is not below ${own}, where a plugin from outside serves` : undefined;
+  return outside && !path.startsWith(own)
+    ? `${path} is not below ${own}, where a plugin from outside serves`
+    : undefined;
 }
 
 /** What a path is made of where nothing about it is in doubt. */
@@ -79,10 +89,13 @@ export class PathIndex<T> {
     const segments = path.split('/');
     // A parameter that is only a part of its segment is left to Express.
     if (segments.some((segment) => segment.includes('{') && !/^\{[^{}]+\}$/.test(segment))) return;
-    this.#routes.set(`${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`, {
-      target,
-      names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
-    });
+    this.#routes.set(
+      `${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`,
+      {
+        target,
+        names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
+      },
+    );
     const mask = segments.map(isParameter);
     const known = this.#masks.get(segments.length) ?? [];
     if (!known.some((other) => other.join() === mask.join())) known.push(mask);
@@ -109,7 +122,12 @@ export class PathIndex<T> {
       const route = this.#routes.get(key);
       if (!route || values.includes('')) continue;
       try {
-        return { target: route.target, params: Object.fromEntries(route.names.map((name, i) => [name, decodeURIComponent(values[i] as string)])) };
+        return {
+          target: route.target,
+          params: Object.fromEntries(
+            route.names.map((name, i) => [name, decodeURIComponent(values[i] as string)]),
+          ),
+        };
       } catch {
         return undefined;
       }

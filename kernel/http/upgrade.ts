@@ -28,7 +28,9 @@ export interface Upgrade {
   readonly open: (connection: Upgraded) => void;
 }
 /** What is served beside routes on the panel's listener. */
-export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path }, plugin) => strayPath(plugin, path));
+export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path }, plugin) =>
+  strayPath(plugin, path),
+);
 
 interface Open {
   readonly session: string;
@@ -55,7 +57,9 @@ export class UpgradeDoor {
     this.#sessions = sessions;
     this.#basePath = basePath;
     sessions.onEnd(() => {
-      for (const connection of this.#open) if (!sessions.isLive(connection.session)) this.#end(connection, kernelErrors.UNAUTHORIZED('the session has ended'));
+      for (const connection of this.#open)
+        if (!sessions.isLive(connection.session))
+          this.#end(connection, kernelErrors.UNAUTHORIZED('the session has ended'));
     });
   }
 
@@ -63,7 +67,10 @@ export class UpgradeDoor {
   mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void {
     for (const { value } of upgrades.filter(({ plugin }) => plugin === owner.name)) {
       const taken = this.#handlers.get(value.path);
-      if (taken) throw new PluginError(`the plugins ${taken.owner.name} and ${owner.name} both serve connections at ${value.path}`);
+      if (taken)
+        throw new PluginError(
+          `the plugins ${taken.owner.name} and ${owner.name} both serve connections at ${value.path}`,
+        );
       this.#handlers.set(value.path, { owner, open: value.open });
     }
   }
@@ -86,20 +93,29 @@ export class UpgradeDoor {
     const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
     const session = this.#sessions.find(cookieOf(request.headers.cookie));
-    if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection rests on the session cookie');
+    if (!session)
+      throw kernelErrors.UNAUTHORIZED('log in first: this connection rests on the session cookie');
     // Browsers always say where a page comes from; what says nothing is no browser, and sends no cookie of others.
     const { origin, 'sec-fetch-site': site } = request.headers;
-    if ((origin !== undefined || site !== undefined) && !isSameOrigin(request.headers)) throw kernelErrors.ORIGIN();
+    if ((origin !== undefined || site !== undefined) && !isSameOrigin(request.headers))
+      throw kernelErrors.ORIGIN();
     const { owner, open } = handler;
     if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel stops');
-    if (owner.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+    if (owner.faulty)
+      throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
 
     const connection: Open = { session: session.digest, socket, controller: new AbortController() };
     this.#open.add(connection);
     socket.once('close', () => this.#open.delete(connection));
     (socket as Duplex & { setTimeout?: (ms: number) => void }).setTimeout?.(0);
     try {
-      open({ request, socket, head, who: { name: session.userName, via: 'session', session: session.digest }, signal: connection.controller.signal });
+      open({
+        request,
+        socket,
+        head,
+        who: { name: session.userName, via: 'session', session: session.digest },
+        signal: connection.controller.signal,
+      });
     } catch (error) {
       if (!(error instanceof PanelError)) owner.fault(`connection at ${path}`, error);
       throw error;
@@ -134,13 +150,19 @@ function refuse(socket: Duplex, error: PanelError): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
 }
 
-export const asksForWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+export const asksForWebSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
 
 /** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
 export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
   const { method, url, rawHeaders } = request;
   const kept = rawHeaders.flatMap((name, i) =>
-    i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name) ? [`${name}: ${rawHeaders[i + 1]}\r\n`] : [],
+    i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name)
+      ? [`${name}: ${rawHeaders[i + 1]}\r\n`]
+      : [],
   );
-  return Buffer.concat([Buffer.from(`${method} ${url} HTTP/1.1\r\n${kept.join('')}Connection: close\r\n\r\n`, 'latin1'), head]);
+  return Buffer.concat([
+    Buffer.from(`${method} ${url} HTTP/1.1\r\n${kept.join('')}Connection: close\r\n\r\n`, 'latin1'),
+    head,
+  ]);
 }

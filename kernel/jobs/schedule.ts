@@ -16,10 +16,12 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 export function durationOf(text: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (amount === undefined || unit === undefined) throw new Error(`"${text}" is no duration; write a number and ms, s, m, h or d, like 5s`);
+  if (amount === undefined || unit === undefined)
+    throw new Error(`"${text}" is no duration; write a number and ms, s, m, h or d, like 5s`);
   const ms = Number(amount) * (UNITS[unit] ?? 1);
   // A timer of Node that is asked for more (or for nothing) fires every millisecond.
-  if (ms < 1 || ms > LONGEST_MS) throw new Error(`"${text}" is no duration that a timer can keep; it takes 1ms to 24d`);
+  if (ms < 1 || ms > LONGEST_MS)
+    throw new Error(`"${text}" is no duration that a timer can keep; it takes 1ms to 24d`);
   return ms;
 }
 
@@ -72,6 +74,8 @@ export class Schedule {
   async stop(): Promise<void> {
     for (const cancel of this.#timers) cancel();
     this.#stop.abort();
-    await Promise.all([...this.#running].map(([turn, fault]) => within(this.#limit, 'its end', () => turn).catch(fault)));
+    await Promise.all(
+      [...this.#running].map(([turn, fault]) => within(this.#limit, 'its end', () => turn).catch(fault)),
+    );
   }
 }

@@ -11,10 +11,12 @@ export interface Log {
   child(bound: object): Log;
 }
 
-const SECRET = /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
+const SECRET =
+  /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
 
 function plain(key: string, value: unknown): unknown {
-  if (SECRET.test(key) && (typeof value === 'string' || (typeof value === 'object' && value !== null))) return '***';
+  if (SECRET.test(key) && (typeof value === 'string' || (typeof value === 'object' && value !== null)))
+    return '***';
   if (typeof value === 'bigint') return String(value);
   if (value instanceof Error) {
     const { name, message, stack, cause, ...rest } = value as Error & Record<string, unknown>;
@@ -52,9 +54,18 @@ export function createLog(options: LogOptions, bound: object = {}): Log {
     (message: string, data: object = {}) => {
       if (levels.indexOf(level) < floor) return;
       const time = new Date().toISOString();
-      if (!options.readable) return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
+      if (!options.readable)
+        return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
       const details = written({ ...bound, ...data });
-      options.write(`${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`);
+      options.write(
+        `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`,
+      );
     };
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: (more) => createLog(options, { ...bound, ...more }) };
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: (more) => createLog(options, { ...bound, ...more }),
+  };
 }

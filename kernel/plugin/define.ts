@@ -45,10 +45,14 @@ export interface Singleton<I = unknown, N = never> {
   readonly [makes]?: I;
   readonly [needs]?: (needed: N) => void;
 }
-export const singleton = <I, N>(build: new (needs: N) => I): Singleton<I, N> => ({ build: build as unknown as new (needs: never) => I });
+export const singleton = <I, N>(build: new (needs: N) => I): Singleton<I, N> => ({
+  build: build as unknown as new (needs: never) => I,
+});
 
 export type Services = Readonly<Record<string, Singleton>>;
-export type Instances<S> = { readonly [K in keyof S]: S[K] extends { readonly [makes]?: infer I } ? I : never };
+export type Instances<S> = {
+  readonly [K in keyof S]: S[K] extends { readonly [makes]?: infer I } ? I : never;
+};
 type NeedsOf<X> = X extends { readonly [needs]?: (needed: infer N) => void } ? N : never;
 
 /** All that a plugin's own code may ask for by name. */
@@ -58,7 +62,9 @@ interface MissingFromPlugin<Missing> {
   readonly 'this class asks for something the plugin does not have': Missing;
 }
 type Wired<C, U, T, S> = {
-  readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>>;
+  readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]>
+    ? S[K]
+    : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>>;
 };
 
 /** What stands in a declaration as it is. */
@@ -112,10 +118,31 @@ interface Declared<C extends Variables, U extends Uses, T extends Tables, S exte
 type None = Readonly<Record<never, never>>;
 const none = () => [];
 const nothing = () => undefined;
-const functions: Functions<never> = { provides: none, extends: none, hooks: none, routes: none, jobs: none, commands: none, start: nothing, stop: nothing };
+const functions: Functions<never> = {
+  provides: none,
+  extends: none,
+  hooks: none,
+  routes: none,
+  jobs: none,
+  commands: none,
+  start: nothing,
+  stop: nothing,
+};
 
-export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None>(
-  declared: Declared<C, U, T, S>,
-): Plugin {
-  return { essential: false, uses: {}, config: {}, tables: {}, migrations: [], services: {}, ...functions, ...declared };
+export function definePlugin<
+  const C extends Variables = None,
+  const U extends Uses = None,
+  const T extends Tables = None,
+  const S extends Services = None,
+>(declared: Declared<C, U, T, S>): Plugin {
+  return {
+    essential: false,
+    uses: {},
+    config: {},
+    tables: {},
+    migrations: [],
+    services: {},
+    ...functions,
+    ...declared,
+  };
 }

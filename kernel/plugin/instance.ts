@@ -31,7 +31,12 @@ export class PluginInstance {
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
     this.plugin = plugin;
-    ({ name: this.name, about: this.about, essential: this.essential, outside: this.outside = false } = plugin);
+    ({
+      name: this.name,
+      about: this.about,
+      essential: this.essential,
+      outside: this.outside = false,
+    } = plugin);
     this.log = log;
     this.#clock = clock;
     this.queue = new EventQueue(
@@ -50,19 +55,36 @@ export class PluginInstance {
     const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, context, resolve) };
     for (const [key, value] of Object.entries(values)) container.register(key, asValue(value));
     for (const [key, { build }] of Object.entries(this.plugin.services)) {
-      if (key in values) throw new PluginError(`plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`);
+      if (key in values)
+        throw new PluginError(
+          `plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`,
+        );
       container.register(key, asClass(build as new (needs: object) => object).singleton());
     }
     this.#container = container;
-    this.#scope = Object.fromEntries([...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [key, container.resolve(key)]));
+    this.#scope = Object.fromEntries(
+      [...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [
+        key,
+        container.resolve(key),
+      ]),
+    );
   }
 
-  #used(uses: Uses, context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): Record<string, unknown> {
+  #used(
+    uses: Uses,
+    context: PluginContext,
+    resolve: (wanted: Token<unknown>) => object | undefined,
+  ): Record<string, unknown> {
     const entries = Object.entries(uses).map(([key, wanted]) => {
-      if (key in context) throw new PluginError(`plugin ${this.name} uses something as "${key}", a name it has from the kernel already`);
+      if (key in context)
+        throw new PluginError(
+          `plugin ${this.name} uses something as "${key}", a name it has from the kernel already`,
+        );
       const value = resolve(wanted.kind === 'maybe' ? wanted.token : wanted);
       if (value === undefined && wanted.kind === 'token')
-        throw new PluginError(`plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`);
+        throw new PluginError(
+          `plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`,
+        );
       return [key, value];
     });
     return Object.fromEntries(entries) as Record<string, unknown>;
@@ -81,7 +103,9 @@ export class PluginInstance {
     while ((this.#faults[0] ?? now) < now - FAULT_WINDOW_MS) this.#faults.shift();
     if (this.#faults.length < FAULTS_ALLOWED || this.state !== 'running' || this.plugin.essential) return;
     this.state = 'faulty';
-    this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', { faults: this.#faults.length });
+    this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', {
+      faults: this.#faults.length,
+    });
   }
 
   /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */
@@ -100,7 +124,8 @@ export class PluginInstance {
       has: (_, key) => key in value,
       set: () => false,
       get: (_, key) => {
-        if (this.faulty) throw kernelErrors.PLUGIN_OFF(`the plugin ${this.name} is switched off after repeated faults`);
+        if (this.faulty)
+          throw kernelErrors.PLUGIN_OFF(`the plugin ${this.name} is switched off after repeated faults`);
         const known = bound.get(key);
         if (known !== undefined) return known;
         const member: unknown = Reflect.get(value, key, value);

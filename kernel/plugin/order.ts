@@ -13,7 +13,8 @@ export class PluginError extends Error {
 
 const KERNEL = 'kernel';
 
-const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined => plugins.find((plugin) => plugin?.outside);
+const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined =>
+  plugins.find((plugin) => plugin?.outside);
 
 function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: ReadonlySet<string>): string[] {
   const owners = Object.values(plugin.uses).flatMap((wanted) => {
@@ -21,7 +22,10 @@ function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: Readonly
     if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
     if (wanted.kind === 'maybe') return [];
     if (gone.has(owner))
-      throw new PluginError(`plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`, plugin);
+      throw new PluginError(
+        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`,
+        plugin,
+      );
     throw new PluginError(
       `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`,
       outsider(plugin),
@@ -35,8 +39,15 @@ export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<strin
   const byName = new Map<string, Plugin>();
   for (const plugin of plugins) {
     if (plugin.api !== KERNEL_API)
-      throw new PluginError(`plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`, outsider(plugin));
-    if (byName.has(plugin.name)) throw new PluginError(`two plugins are called ${plugin.name}`, outsider(plugin, byName.get(plugin.name)));
+      throw new PluginError(
+        `plugin ${plugin.name} was written for kernel contract ${plugin.api}; this kernel has ${KERNEL_API}`,
+        outsider(plugin),
+      );
+    if (byName.has(plugin.name))
+      throw new PluginError(
+        `two plugins are called ${plugin.name}`,
+        outsider(plugin, byName.get(plugin.name)),
+      );
     byName.set(plugin.name, plugin);
   }
   const names = new Set(byName.keys());
@@ -49,7 +60,8 @@ export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<strin
         `plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`,
         outsider(plugin, ...path.map((name) => byName.get(name))),
       );
-    for (const name of requirements(plugin, names, gone).sort()) visit(byName.get(name) as Plugin, [...path, plugin.name]);
+    for (const name of requirements(plugin, names, gone).sort())
+      visit(byName.get(name) as Plugin, [...path, plugin.name]);
     done.add(plugin.name);
     ordered.push(plugin);
   };

@@ -11,11 +11,15 @@ export class Wiring {
 
   /** `own` is what the kernel itself provides. */
   constructor(own: readonly Provision[]) {
-    this.#provided = new Map(own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]));
+    this.#provided = new Map(
+      own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]),
+    );
   }
 
   readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] =>
-    this.#added.filter((e) => e.point.owner === point.owner && e.point.name === point.name) as unknown as Extended<X>[];
+    this.#added.filter(
+      (e) => e.point.owner === point.owner && e.point.name === point.name,
+    ) as unknown as Extended<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -27,7 +31,8 @@ export class Wiring {
     instance.build(context, (wanted) => this.#resolve(name, wanted));
     for (const { token, value } of plugin.provides(instance.scope)) {
       const id = `${token.owner}/${token.name}`;
-      if (token.owner !== name) throw new PluginError(`plugin ${name} provides ${id}, a token of another plugin`);
+      if (token.owner !== name)
+        throw new PluginError(`plugin ${name} provides ${id}, a token of another plugin`);
       if (this.#provided.has(id)) throw new PluginError(`plugin ${name} provides ${id} twice`);
       this.#provided.set(id, { token, value: instance.facade(value) });
     }
@@ -37,8 +42,13 @@ export class Wiring {
   extend(instance: PluginInstance): void {
     const { plugin, name } = instance;
     for (const { point, value } of plugin.extends(instance.scope)) {
-      const problem = point.problem?.(value as never, plugin, this.extensions(point) as readonly Extended<never>[]);
-      if (problem) throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
+      const problem = point.problem?.(
+        value as never,
+        plugin,
+        this.extensions(point) as readonly Extended<never>[],
+      );
+      if (problem)
+        throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
       this.#added.push({ point, plugin: name, value, fault: (where, error) => instance.fault(where, error) });
     }
   }

@@ -1,5 +1,12 @@
 // How long others wait for a plugin, and when it is said that they do.
-export const LIMITS = { start: 30_000, essentialStart: 120_000, tap: 5_000, event: 60_000, job: 2_000, slow: 200 } as const;
+export const LIMITS = {
+  start: 30_000,
+  essentialStart: 120_000,
+  tap: 5_000,
+  event: 60_000,
+  job: 2_000,
+  slow: 200,
+} as const;
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };
 
 /** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */

@@ -3,7 +3,8 @@
 /** Deeper than any body or config we know of. */
 export const DEEPEST = 100;
 
-const inner = (value: unknown): unknown[] => (typeof value === 'object' && value !== null ? Object.values(value) : []);
+const inner = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value) : [];
 
 export function nestsTooDeep(value: unknown): boolean {
   let level = [value];

@@ -20,7 +20,9 @@ export type Static<S> = S extends { readonly [brand]?: infer T } ? T : never;
 
 type Fields = Readonly<Record<string, Joi.Schema>>;
 type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly [mayMiss]?: true } ? K : never }[keyof F];
-type Shaped<F> = { [K in Exclude<keyof F, OptionalKeys<F>>]: Static<F[K]> } & { [K in OptionalKeys<F>]?: Static<F[K]> };
+type Shaped<F> = { [K in Exclude<keyof F, OptionalKeys<F>>]: Static<F[K]> } & {
+  [K in OptionalKeys<F>]?: Static<F[K]>;
+};
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 
 /** Any text, the empty one included. */
@@ -32,33 +34,45 @@ export const int = () => Joi.number().integer() as Joi.NumberSchema & Typed<numb
 /** Of a listener. */
 export const port = () => int().min(1).max(65_535);
 /** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
-export const urlPath = () => word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
+export const urlPath = () =>
+  word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
 export const num = () => Joi.number() as Joi.NumberSchema & Typed<number>;
 export const bool = () => Joi.boolean() as Joi.BooleanSchema & Typed<boolean>;
-export const list = <S extends Joi.Schema>(item: S) => Joi.array().items(item) as Joi.ArraySchema & Typed<Static<S>[]>;
-export const oneOf = <const V extends readonly (string | number | null)[]>(...values: V) => Joi.valid(...values) as Joi.AnySchema & Typed<V[number]>;
+export const list = <S extends Joi.Schema>(item: S) =>
+  Joi.array().items(item) as Joi.ArraySchema & Typed<Static<S>[]>;
+export const oneOf = <const V extends readonly (string | number | null)[]>(...values: V) =>
+  Joi.valid(...values) as Joi.AnySchema & Typed<V[number]>;
 export const anything = () => Joi.any() as Joi.AnySchema & Typed<unknown>;
 
 /** An object of these fields; unknown ones are dropped from API bodies. */
-export const shape = <F extends Fields>(fields: F) => Joi.object(fields) as Joi.ObjectSchema & Typed<Flat<Shaped<F>>>;
+export const shape = <F extends Fields>(fields: F) =>
+  Joi.object(fields) as Joi.ObjectSchema & Typed<Flat<Shaped<F>>>;
 /** An object kept whole, whatever its keys. */
-export const openObject = () => Joi.object().unknown(true) as Joi.ObjectSchema & Typed<Record<string, unknown>>;
+export const openObject = () =>
+  Joi.object().unknown(true) as Joi.ObjectSchema & Typed<Record<string, unknown>>;
 /** Every key maps to a value of the same kind. */
-export const mapOf = <S extends Joi.Schema>(value: S) => Joi.object().pattern(Joi.string(), value) as Joi.ObjectSchema & Typed<Record<string, Static<S>>>;
+export const mapOf = <S extends Joi.Schema>(value: S) =>
+  Joi.object().pattern(Joi.string(), value) as Joi.ObjectSchema & Typed<Record<string, Static<S>>>;
 
 /** May be left out. */
 export const optional = <S extends Joi.Schema>(schema: S) => schema.optional() as S & MayMiss;
 /** Left out, it takes this value; so what validation returns always has it. */
-export const withDefault = <S extends Joi.Schema>(schema: S, value: Static<S>) => schema.optional().default(value as never) as S;
-export const nullable = <S extends Joi.Schema>(schema: S) => schema.allow(null) as unknown as Joi.Schema & Typed<Static<S> | null>;
+export const withDefault = <S extends Joi.Schema>(schema: S, value: Static<S>) =>
+  schema.optional().default(value as never) as S;
+export const nullable = <S extends Joi.Schema>(schema: S) =>
+  schema.allow(null) as unknown as Joi.Schema & Typed<Static<S> | null>;
 
 /** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
-export const describedAs = <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) =>
-  schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
+export const describedAs = <S extends Joi.Schema>(
+  schema: S,
+  description: Joi.Schema | Readonly<Record<string, unknown>>,
+) => schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
 
 /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
 export const jsonObject = () =>
-  describedAs(Joi.any(), { anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }] }).custom((value: unknown, state) => {
+  describedAs(Joi.any(), {
+    anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }],
+  }).custom((value: unknown, state) => {
     let parsed = value;
     if (typeof value === 'string') {
       try {
@@ -67,8 +81,10 @@ export const jsonObject = () =>
         return state.error('any.custom', { error: new Error('it is not valid JSON') });
       }
     }
-    if (nestsTooDeep(parsed)) return state.error('any.custom', { error: new Error(`it nests deeper than ${DEEPEST} levels`) });
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return state.error('any.custom', { error: new Error('it must be an object') });
+    if (nestsTooDeep(parsed))
+      return state.error('any.custom', { error: new Error(`it nests deeper than ${DEEPEST} levels`) });
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+      return state.error('any.custom', { error: new Error('it must be an object') });
     return parsed;
   }) as Joi.AnySchema & Typed<Record<string, unknown>>;
 

@@ -25,7 +25,10 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
       convert,
       stripUnknown: closed ? false : { objects: true },
       errors: { wrap: { label: false }, label: 'path' },
-      messages: { 'any.custom': '{{#label}}: {{#error.message}}', 'string.pattern.name': '{{#label}} must be: {{#name}}' },
+      messages: {
+        'any.custom': '{{#label}}: {{#error.message}}',
+        'string.pattern.name': '{{#label}} must be: {{#name}}',
+      },
     });
     variants.set(key, ready);
   }
@@ -33,25 +36,41 @@ function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Sch
 }
 
 /** What `inspect` found in a value that is a part of another, at this path of the whole. */
-export function issuesAt(at: string, result: { readonly value: unknown } | { readonly issues: readonly Issue[] }): Issue[] {
+export function issuesAt(
+  at: string,
+  result: { readonly value: unknown } | { readonly issues: readonly Issue[] },
+): Issue[] {
   return 'issues' in result
     ? result.issues.map(({ path, message }) =>
-        path === '' ? { path: at, message: `${at}: ${message}` } : { path: `${at}.${path}`, message: `${at}.${message}` },
+        path === ''
+          ? { path: at, message: `${at}: ${message}` }
+          : { path: `${at}.${path}`, message: `${at}.${message}` },
       )
     : [];
 }
 
 /** All findings at once, or the value as the schema shapes it (defaults filled in, unknown keys dropped). */
-export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): { value: Static<S> } | { issues: Issue[] } {
+export function inspect<S extends Joi.Schema>(
+  schema: S,
+  value: unknown,
+  options: ValidateOptions = {},
+): { value: Static<S> } | { issues: Issue[] } {
   const result = prepare(schema, options.convert ?? false, options.closed ?? false).validate(value);
   if (!result.error) return { value: result.value as Static<S> };
   return {
-    issues: result.error.details.map(({ path, message }) => ({ path: path.join('.'), message: path.length ? message : message.replace(/^value/, 'it') })),
+    issues: result.error.details.map(({ path, message }) => ({
+      path: path.join('.'),
+      message: path.length ? message : message.replace(/^value/, 'it'),
+    })),
   };
 }
 
 /** The value, or a 400 whose message and `issues` name every field at fault. */
-export function validate<S extends Joi.Schema>(schema: S, value: unknown, options: ValidateOptions = {}): Static<S> {
+export function validate<S extends Joi.Schema>(
+  schema: S,
+  value: unknown,
+  options: ValidateOptions = {},
+): Static<S> {
   const result = inspect(schema, value, options);
   if ('value' in result) return result.value;
   throw kernelErrors.INVALID(result.issues.map((i) => i.message).join('; '), { issues: result.issues });

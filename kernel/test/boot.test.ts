@@ -58,7 +58,14 @@ test('plugins start after what they use and stop before it', async (t) => {
   const story: string[] = [];
   const world = await World.boot(chain(story));
   await world[Symbol.asyncDispose]();
-  t.deepEqual(story, ['start first', 'start second', 'start third', 'stop third', 'stop second', 'stop first']);
+  t.deepEqual(story, [
+    'start first',
+    'start second',
+    'start third',
+    'stop third',
+    'stop second',
+    'stop first',
+  ]);
 });
 
 test('an essential plugin that does not start ends the boot: its name is said, what had started is stopped in reverse, nothing listens, the folder is free', async (t) => {
@@ -66,7 +73,9 @@ test('an essential plugin that does not start ends the boot: its name is said, w
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
-  const error = await t.throwsAsync(World.boot(chain(story, 'second'), { folder, env: { WEIR_PANEL_PORT: String(port) } }));
+  const error = await t.throwsAsync(
+    World.boot(chain(story, 'second'), { folder, env: { WEIR_PANEL_PORT: String(port) } }),
+  );
   t.is(error.message, 'plugin second did not start: the well is dry');
   t.is(((error as Error).cause as Error).message, 'the well is dry');
   t.deepEqual(story, ['start first', 'start second', 'stop second', 'stop first']);
@@ -82,7 +91,10 @@ test('a port in use is a sentence that names host and port, and what had started
   const { port } = other.address() as { port: number };
   const story: string[] = [];
   const error = await t.throwsAsync(World.boot(chain(story), { env: { WEIR_PANEL_PORT: String(port) } }));
-  t.is(error.message, `the panel listener cannot use 127.0.0.1:${port}: another program listens there; stop it or choose another port`);
+  t.is(
+    error.message,
+    `the panel listener cannot use 127.0.0.1:${port}: another program listens there; stop it or choose another port`,
+  );
   t.deepEqual(story.slice(3), ['stop third', 'stop second', 'stop first']);
 });
 
@@ -118,23 +130,55 @@ test('what goes wrong after the listeners are open leaves nothing open either', 
 });
 
 test('an address that this machine does not have is named', async (t) => {
-  await t.throwsAsync(World.boot([], { env: { WEIR_HOST: '192.0.2.1' } }), { message: /^the panel listener cannot use 192\.0\.2\.1:0: .*EADDRNOTAVAIL/ });
+  await t.throwsAsync(World.boot([], { env: { WEIR_HOST: '192.0.2.1' } }), {
+    message: /^the panel listener cannot use 192\.0\.2\.1:0: .*EADDRNOTAVAIL/,
+  });
 });
 
-const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
-(hasIpv6 ? test : test.skip)(`the address of the panel is one that can be opened, IPv6 too${hasIpv6 ? '' : ' (this machine has no ::1)'}`, async (t) => {
-  const serve = bare('serve', { routes: () => [route({ method: 'GET', path: '/hello', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'hello' })] });
-  await using world = await World.boot([serve], { env: { WEIR_HOST: '::1' } });
-  t.is(world.kernel.listeners.panelUrl, `http://[::1]:${world.port}/`);
-  t.like(await (await fetch(`${world.kernel.listeners.panelUrl}hello`)).json(), { msg: 'hello' });
-});
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
+(hasIpv6 ? test : test.skip)(
+  `the address of the panel is one that can be opened, IPv6 too${hasIpv6 ? '' : ' (this machine has no ::1)'}`,
+  async (t) => {
+    const serve = bare('serve', {
+      routes: () => [
+        route({
+          method: 'GET',
+          path: '/hello',
+          auth: 'anyone',
+          doc: 'x',
+          reply: message(),
+          handle: () => 'hello',
+        }),
+      ],
+    });
+    await using world = await World.boot([serve], { env: { WEIR_HOST: '::1' } });
+    t.is(world.kernel.listeners.panelUrl, `http://[::1]:${world.port}/`);
+    t.like(await (await fetch(`${world.kernel.listeners.panelUrl}hello`)).json(), { msg: 'hello' });
+  },
+);
 
 test('routes are checked before anything listens: twins and routes for nobody are refused by name', async (t) => {
   const get = (path: string, listener?: string) =>
-    route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle: () => '', ...(listener && { listener }) });
-  await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a/{x}')] }), bare('two', { routes: () => [get('/a/{y}')] })]), {
-    message: 'GET /a/{} is declared by one (/a/{x}) and by two (/a/{y})',
-  });
+    route({
+      method: 'GET',
+      path,
+      auth: 'anyone',
+      doc: 'x',
+      reply: message(),
+      handle: () => '',
+      ...(listener && { listener }),
+    });
+  await t.throwsAsync(
+    World.boot([
+      bare('one', { routes: () => [get('/a/{x}')] }),
+      bare('two', { routes: () => [get('/a/{y}')] }),
+    ]),
+    {
+      message: 'GET /a/{} is declared by one (/a/{x}) and by two (/a/{y})',
+    },
+  );
   await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a', 'nowhere')] })]), {
     message: /plugin one declares GET \/a for a listener "nowhere" that nobody opens/,
   });
@@ -150,10 +194,23 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
       tap(beforeKernelStop, () => {
         throw new Refusal('stay a while');
       }),
-      tap(beforeKernelStop, async ({ reason }) => void story.push(`guard ${reason}, ${(await listens(port.panel)) ? 'open' : 'closed'}`)),
+      tap(
+        beforeKernelStop,
+        async ({ reason }) =>
+          void story.push(`guard ${reason}, ${(await listens(port.panel)) ? 'open' : 'closed'}`),
+      ),
     ],
     jobs: () => [
-      job('long', '1s', (signal) => (begun.open(), new Promise<void>((done) => signal.addEventListener('abort', () => (story.push('job ended'), done()))))),
+      job(
+        'long',
+        '1s',
+        (signal) => (
+          begun.open(),
+          new Promise<void>((done) =>
+            signal.addEventListener('abort', () => (story.push('job ended'), done())),
+          )
+        ),
+      ),
     ],
     stop: async ({ db, signal }) => {
       await db.write((tx) => tx.run('CREATE TABLE last_words (x INT)'));
@@ -202,7 +259,10 @@ test('events of before the stop are delivered before it', async (t) => {
   const inner: { hooks?: Hooks } = {};
   const world = await World.boot([
     bare('tells', { start: ({ hooks }) => void (inner.hooks = hooks) }),
-    bare('hears', { hooks: () => [tap(said, async (word) => (await new Promise(setImmediate), void story.push(word)))], stop: () => void story.push('stop') }),
+    bare('hears', {
+      hooks: () => [tap(said, async (word) => (await new Promise(setImmediate), void story.push(word)))],
+      stop: () => void story.push('stop'),
+    }),
   ]);
   t.teardown(() => world[Symbol.asyncDispose]());
   inner.hooks?.emit(said, 'one');
@@ -217,7 +277,10 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
   const port = await freePort();
   const watcher = bare('watcher', {
     hooks: () => [
-      tap(afterKernelOpen, async ({ startedAt }) => void story.push(`open ${startedAt === clock.now()} ${await listens(port)}`)),
+      tap(
+        afterKernelOpen,
+        async ({ startedAt }) => void story.push(`open ${startedAt === clock.now()} ${await listens(port)}`),
+      ),
       tap(composeReadyLine, (add) => {
         story.push('line');
         add({ answer: 42 });
@@ -241,14 +304,18 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
 
 test('two panels cannot share a data folder: the second says which process has it', async (t) => {
   await using world = await World.boot([]);
-  await t.throwsAsync(World.boot([], { folder: world.folder }), { message: new RegExp(`data folder .* process id ${process.pid}; .*WEIR_DATA_DIR`) });
+  await t.throwsAsync(World.boot([], { folder: world.folder }), {
+    message: new RegExp(`data folder .* process id ${process.pid}; .*WEIR_DATA_DIR`),
+  });
 });
 
 test('a file that is no database is named, and the folder is free again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'weir.sqlite'), 'this is no database, whatever its name says\n'.repeat(100));
-  await t.throwsAsync(World.boot([], { folder }), { message: /the database in .* cannot be opened: .*not a database/ });
+  await t.throwsAsync(World.boot([], { folder }), {
+    message: /the database in .* cannot be opened: .*not a database/,
+  });
   await rm(join(folder, 'weir.sqlite'));
   const world = await World.boot([], { folder });
   await world[Symbol.asyncDispose]();

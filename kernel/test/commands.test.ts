@@ -3,7 +3,8 @@ import { command } from '../index.js';
 import { bare, World } from './world.js';
 
 const says = (name: string) => command({ name, about: 'Says it.', run: ({ say }) => say(name) });
-const offers = (plugin: string, ...names: string[]) => bare(plugin, { essential: true, commands: () => names.map(says) });
+const offers = (plugin: string, ...names: string[]) =>
+  bare(plugin, { essential: true, commands: () => names.map(says) });
 
 test('the kernel lists the commands of all plugins, each with its plugin', async (t) => {
   await using world = await World.boot([offers('door', 'door open', 'door'), offers('bell', 'ring-2 twice')]);
@@ -14,7 +15,9 @@ test('the kernel lists the commands of all plugins, each with its plugin', async
 });
 
 test('two plugins cannot offer one command', async (t) => {
-  await t.throwsAsync(World.boot([offers('bell', 'ring'), offers('door', 'open', 'ring')]), { message: 'the command ring is declared by bell and by door' });
+  await t.throwsAsync(World.boot([offers('bell', 'ring'), offers('door', 'open', 'ring')]), {
+    message: 'the command ring is declared by bell and by door',
+  });
 });
 
 test('a name that nobody could type as words is refused, with the plugin', async (t) => {

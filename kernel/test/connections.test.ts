@@ -56,7 +56,11 @@ test('what answers before the routes may fail: 500, and the process lives', asyn
   await using beside = await World.boot([side]);
   const answer = await call(beside.kernel.listeners.port('side'), '/any');
   t.deepEqual([answer.status, answer.text], [500, '']);
-  t.true(beside.log.some(({ msg, error }) => msg === 'request failed' && (error as Error).message === 'fast, but wrong'));
+  t.true(
+    beside.log.some(
+      ({ msg, error }) => msg === 'request failed' && (error as Error).message === 'fast, but wrong',
+    ),
+  );
 });
 
 test('a listener of a plugin has its own routes and answers failures with nothing but a status', async (t) => {
@@ -66,7 +70,17 @@ test('a listener of a plugin has its own routes and answers failures with nothin
     api: 1,
     about: 'Opens a listener.',
     uses: { listeners: Listeners },
-    routes: () => [route({ method: 'GET', path: '/side', auth: 'anyone', listener: 'side', doc: 'Beside.', reply: raw(), handle: () => 'beside' })],
+    routes: () => [
+      route({
+        method: 'GET',
+        path: '/side',
+        auth: 'anyone',
+        listener: 'side',
+        doc: 'Beside.',
+        reply: raw(),
+        handle: () => 'beside',
+      }),
+    ],
     start: ({ listeners }) => void listeners.declare('side', { host: '127.0.0.1', port: 0 }),
   });
   await using beside = await World.boot([side, shop]);
@@ -89,7 +103,15 @@ test('a request that does nothing for too long is given up with 503, and its han
       reply: message(),
       handle: ({ signal }) => new Promise<string>(() => signal.addEventListener('abort', told.open)),
     }),
-    route({ method: 'POST', path: '/slow-body', auth: 'anyone', doc: 'Waits for its body.', body: shape({}), reply: message(), handle: () => 'read' }),
+    route({
+      method: 'POST',
+      path: '/slow-body',
+      auth: 'anyone',
+      doc: 'Waits for its body.',
+      body: shape({}),
+      reply: message(),
+      handle: () => 'read',
+    }),
   ];
   const listener = new Listener({ name: 'impatient', pipeline: alone(), silenceMs: 100 });
   const owner = { name: 'never', about: '', faulty: false, fault: () => undefined };
@@ -97,11 +119,16 @@ test('a request that does nothing for too long is given up with 503, and its han
   const port = await listener.listen('127.0.0.1', 0);
   t.teardown(() => listener.close());
   const answer = await call(port, '/never');
-  t.deepEqual([answer.status, answer.body.code, answer.headers['connection']], [503, 'KERNEL_TIMEOUT', 'close']);
+  t.deepEqual(
+    [answer.status, answer.body.code, answer.headers['connection']],
+    [503, 'KERNEL_TIMEOUT', 'close'],
+  );
   await told.opened;
   // A caller that announces a body and sends half of it.
   const socket = connect(port, '127.0.0.1');
-  socket.write('POST /slow-body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":');
+  socket.write(
+    'POST /slow-body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":',
+  );
   const [words] = (await once(socket, 'data')) as [Buffer];
   t.regex(words.toString(), /^HTTP\/1\.1 503/);
   await once(socket, 'close');
@@ -210,7 +237,11 @@ test('requests under way at a stop get their answer; new ones do not', async (t)
 test('a request that never ends does not keep a stop: its connection is cut', async (t) => {
   const begun = latch();
   const never = () => (begun.open(), new Promise<string>(() => undefined));
-  const hangs = bare('hangs', { routes: () => [route({ method: 'GET', path: '/hang', auth: 'anyone', doc: 'Hangs.', reply: message(), handle: never })] });
+  const hangs = bare('hangs', {
+    routes: () => [
+      route({ method: 'GET', path: '/hang', auth: 'anyone', doc: 'Hangs.', reply: message(), handle: never }),
+    ],
+  });
   await using hanging = await World.boot([hangs]);
   const answer = t.throwsAsync(call(hanging.port, '/hang'), { message: /socket hang up|ECONNRESET/ });
   await begun.opened;

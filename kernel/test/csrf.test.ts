@@ -2,7 +2,10 @@ import test from 'ava';
 import { isSafe, isSameOrigin, newCsrfToken, requireCsrf } from '../auth/csrf.js';
 
 test('only methods that change nothing are safe', (t) => {
-  t.deepEqual(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get', 'TRACE', ''].filter(isSafe), ['GET', 'HEAD', 'OPTIONS']);
+  t.deepEqual(
+    ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get', 'TRACE', ''].filter(isSafe),
+    ['GET', 'HEAD', 'OPTIONS'],
+  );
 });
 
 test('a token passes only against itself; none passes against none', (t) => {

@@ -47,8 +47,16 @@ async function open(options: { folder?: string; env?: Record<string, string> } =
   const world = await World.boot([things], options);
   const { db, models } = inner;
   if (!db || !models) throw new Error('the plugin did not start');
-  const add = (name: string) => db.write((tx) => tx.run('INSERT INTO things (name, size, fit) VALUES (:name, 1, 1)', { name }));
-  return { world, db, models, add, names: async () => (await db.query<{ name: string }>('SELECT name FROM things ORDER BY id')).map(({ name }) => name) };
+  const add = (name: string) =>
+    db.write((tx) => tx.run('INSERT INTO things (name, size, fit) VALUES (:name, 1, 1)', { name }));
+  return {
+    world,
+    db,
+    models,
+    add,
+    names: async () =>
+      (await db.query<{ name: string }>('SELECT name FROM things ORDER BY id')).map(({ name }) => name),
+  };
 }
 
 test('texts are equal when every character is: case, accents, spaces at the end', async (t) => {
@@ -57,7 +65,8 @@ test('texts are equal when every character is: case, accents, spaces at the end'
   const all = ['ada', 'Ada', 'ada ', 'adá', 'ada\u0301', 'ß', 'ss', '🙂', '🙃'];
   for (const name of all) await add(name);
   t.deepEqual(await names(), all);
-  for (const name of all) t.deepEqual(await db.query('SELECT name FROM things WHERE name = :name', { name }), [{ name }]);
+  for (const name of all)
+    t.deepEqual(await db.query('SELECT name FROM things WHERE name = :name', { name }), [{ name }]);
   const error = await t.throwsAsync(add('Ada'));
   t.is(error.name, 'SequelizeUniqueConstraintError');
 });
@@ -65,7 +74,14 @@ test('texts are equal when every character is: case, accents, spaces at the end'
 test('texts come back as they went in, whatever is in them', async (t) => {
   const { world, add, names } = await open();
   await using _ = world;
-  const all = ["'; DROP TABLE things; --", 'a\\b\\', '"quoted" `ticks`', 'line\nline\ttab', ':name ? $1 %s', '100%_'];
+  const all = [
+    "'; DROP TABLE things; --",
+    'a\\b\\',
+    '"quoted" `ticks`',
+    'line\nline\ttab',
+    ':name ? $1 %s',
+    '100%_',
+  ];
   for (const name of all) await add(name);
   t.deepEqual(await names(), all);
 });
@@ -75,12 +91,22 @@ test('numbers come back as numbers, sums and counts too; booleans and JSON as th
   await using _ = world;
   const data = { z: [1, { y: 'ü\\"' }], a: null, big: MOST };
   await db.write(async (tx) => {
-    const row = await models.things.create({ name: 'one', size: MOST - 1, fit: false, data, note: null }, { transaction: tx.t });
+    const row = await models.things.create(
+      { name: 'one', size: MOST - 1, fit: false, data, note: null },
+      { transaction: tx.t },
+    );
     t.is(row.get('id'), 1);
-    await models.things.create({ name: 'two', size: 1, fit: true, data: {}, note: '' }, { transaction: tx.t });
+    await models.things.create(
+      { name: 'two', size: 1, fit: true, data: {}, note: '' },
+      { transaction: tx.t },
+    );
   });
-  t.deepEqual(await db.query('SELECT sum(size) AS total, count(*) AS n, max(id) AS last FROM things'), [{ total: MOST, n: 2, last: 2 }]);
-  t.deepEqual(await db.query(`SELECT id, size, note FROM things WHERE name = 'one'`), [{ id: 1, size: MOST - 1, note: null }]);
+  t.deepEqual(await db.query('SELECT sum(size) AS total, count(*) AS n, max(id) AS last FROM things'), [
+    { total: MOST, n: 2, last: 2 },
+  ]);
+  t.deepEqual(await db.query(`SELECT id, size, note FROM things WHERE name = 'one'`), [
+    { id: 1, size: MOST - 1, note: null },
+  ]);
   const rows = (await models.things.findAll({ order: ['id'] })).map((row) => row.get({ plain: true }));
   t.deepEqual(rows, [
     { id: 1, name: 'one', size: MOST - 1, fit: false, data, note: null },
@@ -147,7 +173,9 @@ test('an address of a database that cannot be right is refused without repeating
     'weir:hush-hush@db',
     'mysql://weir:hush-hush%@db/weir',
   ]) {
-    const error = await t.throwsAsync(World.boot([], { env: { WEIR_DATABASE_URL: url } }), { instanceOf: ConfigError });
+    const error = await t.throwsAsync(World.boot([], { env: { WEIR_DATABASE_URL: url } }), {
+      instanceOf: ConfigError,
+    });
     t.regex(error.message, /WEIR_DATABASE_URL.* mysql:\/\/user:password@host:port\/name/, url);
     t.notRegex(error.message, /hush/, url);
   }
@@ -156,7 +184,9 @@ test('an address of a database that cannot be right is refused without repeating
 test('a server that does not answer is named, without the password, and the folder is free again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const error = await t.throwsAsync(World.boot([], { folder, env: { WEIR_DATABASE_URL: 'mysql://weir:hush-hush@127.0.0.1:1/panel' } }));
+  const error = await t.throwsAsync(
+    World.boot([], { folder, env: { WEIR_DATABASE_URL: 'mysql://weir:hush-hush@127.0.0.1:1/panel' } }),
+  );
   t.regex(error.message, /^the database panel on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED/);
   t.notRegex(JSON.stringify([error, error.message, error.stack, error.cause]), /hush/);
   const again = await World.boot([], { folder, env: { WEIR_DATABASE_URL: '' } });
@@ -168,7 +198,9 @@ async function cut(folder: string): Promise<void> {
   const url = new URL((await databaseOf(folder)) ?? '');
   const connection = await createConnection(`mysql://${url.username}:${url.password}@${url.host}/`);
   try {
-    const [rows] = await connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [url.pathname.slice(1)]);
+    const [rows] = await connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [
+      url.pathname.slice(1),
+    ]);
     for (const { id } of rows as { id: number }[]) await connection.query(`KILL ${id}`);
   } finally {
     await connection.end();
@@ -185,54 +217,63 @@ onServer('a wrong password is an error without the password', async (t) => {
   t.notRegex(JSON.stringify([error, error.message, error.stack, error.cause]), /hush/);
 });
 
-onServer('two panels cannot share a database: the second says which process has it; it is free when that one stops', async (t) => {
-  const { world } = await open();
-  await using _ = world;
-  const url = (await databaseOf(world.folder)) ?? '';
-  const other = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
-  t.teardown(() => rm(other, { recursive: true, force: true }));
-  const error = await t.throwsAsync(open({ folder: other, env: { WEIR_DATABASE_URL: url } }));
-  t.true(error.message.includes(`another panel holds it (process id ${process.pid} on `), error.message);
-  t.true(error.message.includes(`data folder ${world.folder})`) && error.message.includes('WEIR_DATABASE_URL'), error.message);
-  t.false(error.message.includes(new URL(url).password));
-  await world.kernel.stop('test');
-  const { world: next } = await open({ folder: other, env: { WEIR_DATABASE_URL: url } });
-  await next.kernel.stop('test');
-});
+onServer(
+  'two panels cannot share a database: the second says which process has it; it is free when that one stops',
+  async (t) => {
+    const { world } = await open();
+    await using _ = world;
+    const url = (await databaseOf(world.folder)) ?? '';
+    const other = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
+    t.teardown(() => rm(other, { recursive: true, force: true }));
+    const error = await t.throwsAsync(open({ folder: other, env: { WEIR_DATABASE_URL: url } }));
+    t.true(error.message.includes(`another panel holds it (process id ${process.pid} on `), error.message);
+    t.true(
+      error.message.includes(`data folder ${world.folder})`) && error.message.includes('WEIR_DATABASE_URL'),
+      error.message,
+    );
+    t.false(error.message.includes(new URL(url).password));
+    await world.kernel.stop('test');
+    const { world: next } = await open({ folder: other, env: { WEIR_DATABASE_URL: url } });
+    await next.kernel.stop('test');
+  },
+);
 
-onServer('a panel goes on when its connections are cut, and loses nothing that was acknowledged', async (t) => {
-  const { world, db, add, names } = await open();
-  await using _ = world;
-  await add('before');
-  await names();
-  await cut(world.folder);
-  await add('after');
-  await until(
-    () =>
-      names().then(
-        () => true,
-        () => false,
-      ),
-    'reading works again',
-  );
-  t.deepEqual(await names(), ['before', 'after']);
-  const failing = db.write(async (tx) => {
-    await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost', 1, 1)");
+onServer(
+  'a panel goes on when its connections are cut, and loses nothing that was acknowledged',
+  async (t) => {
+    const { world, db, add, names } = await open();
+    await using _ = world;
+    await add('before');
+    await names();
     await cut(world.folder);
-    await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost too', 1, 1)");
-  });
-  await t.throwsAsync(failing);
-  await add('next');
-  await until(
-    () =>
-      names().then(
-        () => true,
-        () => false,
-      ),
-    'reading works again',
-  );
-  t.deepEqual(await names(), ['before', 'after', 'next']);
-});
+    await add('after');
+    await until(
+      () =>
+        names().then(
+          () => true,
+          () => false,
+        ),
+      'reading works again',
+    );
+    t.deepEqual(await names(), ['before', 'after']);
+    const failing = db.write(async (tx) => {
+      await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost', 1, 1)");
+      await cut(world.folder);
+      await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost too', 1, 1)");
+    });
+    await t.throwsAsync(failing);
+    await add('next');
+    await until(
+      () =>
+        names().then(
+          () => true,
+          () => false,
+        ),
+      'reading works again',
+    );
+    t.deepEqual(await names(), ['before', 'after', 'next']);
+  },
+);
 
 onServer('a panel that lost its database to another one cannot write any more', async (t) => {
   const { world, add, names } = await open();
@@ -260,6 +301,8 @@ onServer('a panel that lost its database to another one cannot write any more', 
     await usurper.kernel.stop('test');
   }
   // The other one is gone, but what it wrote this one does not know of.
-  await t.throwsAsync(add('mine again'), { message: /another panel has held the database meanwhile .*start this one anew/ });
+  await t.throwsAsync(add('mine again'), {
+    message: /another panel has held the database meanwhile .*start this one anew/,
+  });
   t.deepEqual(await names(), ['mine', 'theirs']);
 });

@@ -19,12 +19,19 @@ test('an error can say more: its own sentence, field, cause and headers', (t) =>
     cause,
     headers: { 'Retry-After': '1' },
   });
-  t.deepEqual([...errors.GONE('x', { path: 'ignored', issues: [{ path: 'a', message: 'b' }] }).issues], [{ path: 'a', message: 'b' }]);
+  t.deepEqual(
+    [...errors.GONE('x', { path: 'ignored', issues: [{ path: 'a', message: 'b' }] }).issues],
+    [{ path: 'a', message: 'b' }],
+  );
 });
 
 test('a refusal is 422 unless it says otherwise', (t) => {
   t.like(new Refusal('no'), { code: 'REFUSED', status: 422, message: 'no' });
-  t.like(new Refusal('no', { code: 'QUOTA', status: 403, path: 'size' }), { code: 'QUOTA', status: 403, issues: [{ path: 'size', message: 'no' }] });
+  t.like(new Refusal('no', { code: 'QUOTA', status: 403, path: 'size' }), {
+    code: 'QUOTA',
+    status: 403,
+    issues: [{ path: 'size', message: 'no' }],
+  });
   t.true(new Refusal('no') instanceof PanelError);
 });
 
@@ -38,9 +45,20 @@ test('known errors speak for themselves; of others only the request id is said',
     expected: true,
     status: 410,
     headers: { X: 'y' },
-    body: { success: false, msg: 'it is gone', obj: { issues: [{ path: 'link', message: 'it is gone' }] }, code: 'SUB_LINKS_GONE', requestId: 'id' },
+    body: {
+      success: false,
+      msg: 'it is gone',
+      obj: { issues: [{ path: 'link', message: 'it is gone' }] },
+      code: 'SUB_LINKS_GONE',
+      requestId: 'id',
+    },
   });
-  for (const bug of [new Error('secret'), 'secret', undefined, Object.assign(new Error('secret'), { status: 404, type: 'entity.parse.failed' })]) {
+  for (const bug of [
+    new Error('secret'),
+    'secret',
+    undefined,
+    Object.assign(new Error('secret'), { status: 404, type: 'entity.parse.failed' }),
+  ]) {
     const { status, expected, body } = failure(bug, 'id');
     t.deepEqual([status, expected, body.code, body.obj], [500, false, 'KERNEL_INTERNAL', null]);
     t.false(JSON.stringify(body).includes('secret'));
@@ -54,7 +72,8 @@ test('a success without an object has null', (t) => {
 });
 
 test("errors of body parsers are the caller's where the parser says so", (t) => {
-  const thrown = (status: number, type?: string) => bodyError(Object.assign(new Error('words'), { status, ...(type && { type }) }));
+  const thrown = (status: number, type?: string) =>
+    bodyError(Object.assign(new Error('words'), { status, ...(type && { type }) }));
   const cases: [Error, string][] = [
     [thrown(400, 'entity.parse.failed'), 'KERNEL_BAD_BODY'],
     [thrown(413, 'entity.too.large'), 'KERNEL_TOO_LARGE'],

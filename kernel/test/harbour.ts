@@ -24,7 +24,14 @@ export function harbour() {
       child: () => noted,
       warn: (warned) => void log.push({ name, warned }),
       error: (_message, data) =>
-        void log.push({ name, ...(data && 'where' in data && { where: data.where, message: ((data as { error?: Error }).error as Error).message }) }),
+        void log.push({
+          name,
+          ...(data &&
+            'where' in data && {
+              where: data.where,
+              message: ((data as { error?: Error }).error as Error).message,
+            }),
+        }),
     };
     const instance = new PluginInstance(bare(name, { essential }), noted, clock);
     instance.state = 'running';
@@ -35,7 +42,10 @@ export function harbour() {
     log,
     clock,
     plugin,
-    faults: () => log.filter(({ where }) => where !== undefined).map(({ name, where, message: text }) => ({ name, where, message: text })),
+    faults: () =>
+      log
+        .filter(({ where }) => where !== undefined)
+        .map(({ name, where, message: text }) => ({ name, where, message: text })),
   };
 }
 export const crash = () => {

@@ -2,7 +2,16 @@ import test from 'ava';
 import { event, type Hooks, Refusal, route, message, tap } from '../index.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, latch, until, World } from './world.js';
-import { afterSail, beforeSail, choosePilot, composeCargo, crash, harbour, price, sailed } from './harbour.js';
+import {
+  afterSail,
+  beforeSail,
+  choosePilot,
+  composeCargo,
+  crash,
+  harbour,
+  price,
+  sailed,
+} from './harbour.js';
 
 test('twenty faults within five minutes close a plugin: guards, drafts, filters, answers and events pass it over, after hooks do not', async (t) => {
   const { registry, plugin, clock, log } = harbour();
@@ -62,8 +71,23 @@ test('an essential plugin is never closed', (t) => {
 });
 
 test('a closed plugin answers 503 on its routes, and the others go on', async (t) => {
-  const bad = bare('bad', { routes: () => [route({ method: 'GET', path: '/bad', auth: 'anyone', doc: 'Fails.', reply: message(), handle: crash })] });
-  const good = bare('good', { routes: () => [route({ method: 'GET', path: '/good', auth: 'anyone', doc: 'Works.', reply: message(), handle: () => 'well' })] });
+  const bad = bare('bad', {
+    routes: () => [
+      route({ method: 'GET', path: '/bad', auth: 'anyone', doc: 'Fails.', reply: message(), handle: crash }),
+    ],
+  });
+  const good = bare('good', {
+    routes: () => [
+      route({
+        method: 'GET',
+        path: '/good',
+        auth: 'anyone',
+        doc: 'Works.',
+        reply: message(),
+        handle: () => 'well',
+      }),
+    ],
+  });
   await using world = await World.boot([bad, good], { clock: new FakeClock() });
   for (let i = 0; i < 20; i++) t.is((await world.call('/bad')).status, 500);
   const closed = await world.call('/bad');
@@ -76,7 +100,9 @@ test('a closed plugin answers 503 on its routes, and the others go on', async (t
 
 test("calling another plugin's hook throws, with both names", async (t) => {
   const inner: { hooks?: Hooks } = {};
-  await using _ = await World.boot([bare('pirate', { start: ({ hooks }: { hooks: Hooks }) => void (inner.hooks = hooks) })]);
+  await using _ = await World.boot([
+    bare('pirate', { start: ({ hooks }: { hooks: Hooks }) => void (inner.hooks = hooks) }),
+  ]);
   const { hooks } = inner;
   if (!hooks) return t.fail('the plugin did not start');
   const blame = { message: /plugin pirate calls the hook harbour\// };
@@ -88,7 +114,9 @@ test("calling another plugin's hook throws, with both names", async (t) => {
   t.throws(() => void hooks.choose(choosePilot, ''), blame);
   t.notThrows(() => hooks.isUsed(sailed));
   // A name that another begins with is another's.
-  t.throws(() => hooks.emit(event<string>('pirates/sailed'), ''), { message: /pirate calls the hook pirates\// });
+  t.throws(() => hooks.emit(event<string>('pirates/sailed'), ''), {
+    message: /pirate calls the hook pirates\//,
+  });
 });
 
 test('a slow listener delays neither the caller nor other plugins', async (t) => {
@@ -140,7 +168,9 @@ test('a queue that overflows warns once and tells each tap that asked, after wha
   const returned = event<string>('harbour/returned');
   registry.add(
     full,
-    tap(sailed, async (ship) => (await slow.opened, void heard.push(ship)), { missed: () => void heard.push('missed sailings') }),
+    tap(sailed, async (ship) => (await slow.opened, void heard.push(ship)), {
+      missed: () => void heard.push('missed sailings'),
+    }),
   );
   registry.add(
     full,

@@ -2,7 +2,16 @@ import test from 'ava';
 import { choose, defineErrors, event, guard, Refusal, stage, tap } from '../index.js';
 import type { TapOptions } from '../hooks/kinds.js';
 import { latch } from './world.js';
-import { afterSail, beforeSail, choosePilot, composeCargo, crash, harbour, price, sailed } from './harbour.js';
+import {
+  afterSail,
+  beforeSail,
+  choosePilot,
+  composeCargo,
+  crash,
+  harbour,
+  price,
+  sailed,
+} from './harbour.js';
 
 test("a refusal in a guard ends the operation and is nobody's fault; later guards are not asked", async (t) => {
   const { registry, plugin, log } = harbour();
@@ -17,7 +26,10 @@ test("a refusal in a guard ends the operation and is nobody's fault; later guard
     plugin('late'),
     tap(beforeSail, () => void asked.push('late')),
   );
-  const error = await t.throwsAsync(registry.check(beforeSail, { ship: 'Argo' }), { instanceOf: Refusal, message: 'Argo stays' });
+  const error = await t.throwsAsync(registry.check(beforeSail, { ship: 'Argo' }), {
+    instanceOf: Refusal,
+    message: 'Argo stays',
+  });
   t.is(error.status, 422);
   t.deepEqual([...error.issues], [{ path: 'ship', message: 'Argo stays' }]);
   t.deepEqual(asked, []);
@@ -26,7 +38,10 @@ test("a refusal in a guard ends the operation and is nobody's fault; later guard
 
 test('any 4xx error in a guard refuses; a 5xx one is a fault', async (t) => {
   const { registry, plugin, faults } = harbour();
-  const errors = defineErrors('customs', { FORBIDDEN: [403, 'no papers'], BROKEN: [503, 'the office is closed'] });
+  const errors = defineErrors('customs', {
+    FORBIDDEN: [403, 'no papers'],
+    BROKEN: [503, 'the office is closed'],
+  });
   registry.add(
     plugin('office'),
     tap(beforeSail, () => {
@@ -108,7 +123,9 @@ test('entries of a draft are stamped and in order; all that a crashing tap added
     { plugin: 'grain', entry: 'straw' },
     { plugin: 'wine', entry: 'wine' },
   ]);
-  t.deepEqual(faults(), [{ name: 'spices', where: 'harbour/composeCargo of spices', message: 'out of coal' }]);
+  t.deepEqual(faults(), [
+    { name: 'spices', where: 'harbour/composeCargo of spices', message: 'out of coal' },
+  ]);
 });
 
 test('a strict tap of a draft fails the whole; nothing added after the end gets in', async (t) => {

@@ -9,7 +9,11 @@ function running(rest: Parameters<typeof bare>[1] = {}) {
   const clock = new FakeClock();
   const instance = new PluginInstance(
     bare('mill', rest),
-    createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as { level: string; msg: string }) }),
+    createLog({
+      level: 'debug',
+      readable: false,
+      write: (line) => void lines.push(JSON.parse(line) as { level: string; msg: string }),
+    }),
     clock,
   );
   instance.state = 'running';
@@ -49,7 +53,10 @@ test('a facade shows methods, fields and inherited methods of what is behind it'
 
 test('a frozen object can be provided', (t) => {
   const { instance } = running();
-  const facade = instance.facade(Object.freeze({ greet: (name: string) => `hello ${name}`, size: 3 })) as { greet(name: string): string; size: number };
+  const facade = instance.facade(Object.freeze({ greet: (name: string) => `hello ${name}`, size: 3 })) as {
+    greet(name: string): string;
+    size: number;
+  };
   t.is(facade.greet('ada'), 'hello ada');
   t.is(facade.size, 3);
 });

@@ -9,8 +9,17 @@ import { latch, until } from './world.js';
 function schedule() {
   const clock = new FakeClock();
   const faults: string[] = [];
-  const runner = { name: 'bakery', faulty: false, fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`) };
-  return { clock, faults, runner, schedule: new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined })) };
+  const runner = {
+    name: 'bakery',
+    faulty: false,
+    fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`),
+  };
+  return {
+    clock,
+    faults,
+    runner,
+    schedule: new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined })),
+  };
 }
 const idle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
@@ -102,7 +111,12 @@ test('a stop tells jobs under way, waits for them, and does not blame them for e
     job(
       'long',
       '1s',
-      (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => setImmediate(() => (story.push('ended'), reject(new Error('aborted')))))),
+      (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () =>
+            setImmediate(() => (story.push('ended'), reject(new Error('aborted')))),
+          ),
+        ),
     ),
   );
   clock.tick(1_000);
@@ -128,14 +142,23 @@ test("a faulty plugin's jobs rest", async (t) => {
 });
 
 test('durations are a number and a unit', (t) => {
-  t.deepEqual(['250ms', '5s', '10m', '2h', '1d', '24d'].map(durationOf), [250, 5_000, 600_000, 7_200_000, 86_400_000, 24 * 86_400_000]);
+  t.deepEqual(['250ms', '5s', '10m', '2h', '1d', '24d'].map(durationOf), [
+    250,
+    5_000,
+    600_000,
+    7_200_000,
+    86_400_000,
+    24 * 86_400_000,
+  ]);
   for (const wrong of ['', '5', 's', '5 s', '5sec', '-5s', '1.5s', '5S', '1w'])
     t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration; write`) }, wrong);
 });
 
 test('a period that a timer cannot keep is refused: it would fire every millisecond', (t) => {
   for (const wrong of ['0s', '25d', '1000h', '99999999999s'])
-    t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration that a timer can keep`) });
+    t.throws(() => durationOf(wrong), {
+      message: new RegExp(`^"${wrong}" is no duration that a timer can keep`),
+    });
 });
 
 test('the system clock ticks until it is told not to', async (t) => {

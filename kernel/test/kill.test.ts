@@ -13,13 +13,20 @@ test('what was acknowledged is there after kill -9', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (let round = 0; round < 3; round++) {
-    const child = spawn(process.execPath, [fileURLToPath(new URL('./acknowledge.js', import.meta.url)), folder, String(round)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('./acknowledge.js', import.meta.url)), folder, String(round)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     t.teardown(() => void child.kill('SIGKILL'));
     const ended = once(child, 'close');
     // The child says so in the moment in which a write resolves.
-    await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('the child ended before it wrote')))]);
+    await Promise.race([
+      once(child.stdout, 'data'),
+      ended.then(() => Promise.reject(new Error('the child ended before it wrote'))),
+    ]);
     child.kill('SIGKILL');
     await ended;
   }

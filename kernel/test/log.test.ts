@@ -3,7 +3,12 @@ import { createLog, type Level, type LogOptions } from '../log/log.js';
 
 function written(options: Partial<LogOptions> = {}) {
   const lines: string[] = [];
-  const log = createLog({ level: 'debug', readable: false, write: (line) => void lines.push(line), ...options });
+  const log = createLog({
+    level: 'debug',
+    readable: false,
+    write: (line) => void lines.push(line),
+    ...options,
+  });
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? 'null') as Record<string, unknown> };
 }
 
@@ -42,7 +47,12 @@ test('errors keep name, message, stack, fields and causes', (t) => {
   const { log, last } = written();
   const cause = Object.assign(new TypeError('the root'), { code: 'E_ROOT' });
   log.error('failed', { error: new Error('the surface', { cause }) });
-  const error = last()['error'] as { name: string; message: string; stack: string; cause: { name: string; message: string; code: string } };
+  const error = last()['error'] as {
+    name: string;
+    message: string;
+    stack: string;
+    cause: { name: string; message: string; code: string };
+  };
   t.deepEqual([error.name, error.message], ['Error', 'the surface']);
   t.regex(error.stack, /log\.test/);
   t.deepEqual([error.cause.name, error.cause.message, error.cause.code], ['TypeError', 'the root', 'E_ROOT']);

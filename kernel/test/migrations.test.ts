@@ -10,7 +10,10 @@ import { bare, World } from './world.js';
 
 const step = (name: string, ...statements: string[]): Migration => ({ name, up: () => statements });
 const insert = (word: string) => `INSERT INTO words (word) VALUES ('${word}')`;
-const first: Migration = { name: '0001-words', up: ({ id }) => [`CREATE TABLE words (id ${id}, word VARCHAR(20))`, insert('one')] };
+const first: Migration = {
+  name: '0001-words',
+  up: ({ id }) => [`CREATE TABLE words (id ${id}, word VARCHAR(20))`, insert('one')],
+};
 
 async function folderFor(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
@@ -37,11 +40,14 @@ async function look<T>(folder: string, sql: string, file = 'weir.sqlite'): Promi
 async function tables(folder: string, ...names: string[]): Promise<string[]> {
   const all = await look<{ name: string }>(
     folder,
-    onSqlite ? 'SELECT name FROM sqlite_master' : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+    onSqlite
+      ? 'SELECT name FROM sqlite_master'
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
   );
   return names.filter((name) => all.some((found) => found.name === name));
 }
-const words = async (folder: string) => (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
+const words = async (folder: string) =>
+  (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
 
 test('pending migrations run in order, once', async (t) => {
   const folder = await folderFor(t);
@@ -49,7 +55,9 @@ test('pending migrations run in order, once', async (t) => {
   const third = step('0003-last', insert('four'));
   const log = await run(folder, first, second);
   t.deepEqual(
-    log.filter(({ plugin, msg }) => plugin === 'words' && msg === 'migrated').map(({ migration }) => migration),
+    log
+      .filter(({ plugin, msg }) => plugin === 'words' && msg === 'migrated')
+      .map(({ migration }) => migration),
     ['0001-words', '0002-more'],
   );
   await run(folder, first, second);
@@ -57,7 +65,12 @@ test('pending migrations run in order, once', async (t) => {
   await run(folder, first, second, third);
   t.deepEqual(await words(folder), ['one', 'two', 'three', 'four']);
   t.deepEqual(
-    (await look<{ name: string }>(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name")).map(({ name }) => name),
+    (
+      await look<{ name: string }>(
+        folder,
+        "SELECT name FROM kernel_migrations WHERE plugin = 'words' ORDER BY name",
+      )
+    ).map(({ name }) => name),
     ['0001-words', '0002-more', '0003-last'],
   );
 });
@@ -65,46 +78,78 @@ test('pending migrations run in order, once', async (t) => {
 // Each runs in the pass over its database.
 const onFile = onSqlite ? test : () => undefined;
 const onServer = onSqlite ? () => undefined : test;
-const failing = step('0002-more', 'CREATE TABLE extra (x INT)', insert('half'), 'INSERT INTO no_such_table VALUES (1)');
+const failing = step(
+  '0002-more',
+  'CREATE TABLE extra (x INT)',
+  insert('half'),
+  'INSERT INTO no_such_table VALUES (1)',
+);
 
-onFile('on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended', async (t) => {
-  const folder = await folderFor(t);
-  await run(folder, first);
-  const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
-  t.regex(error.message, /migration 0002-more of plugin words failed, nothing of it was kept: .*no_such_table/);
-  t.deepEqual(await words(folder), ['one']);
-  t.deepEqual(await tables(folder, 'extra'), []);
-  t.is((await look(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words'")).length, 1);
-  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x INT)', insert('two')));
-  t.deepEqual(await words(folder), ['one', 'two']);
-});
+onFile(
+  'on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended',
+  async (t) => {
+    const folder = await folderFor(t);
+    await run(folder, first);
+    const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
+    t.regex(
+      error.message,
+      /migration 0002-more of plugin words failed, nothing of it was kept: .*no_such_table/,
+    );
+    t.deepEqual(await words(folder), ['one']);
+    t.deepEqual(await tables(folder, 'extra'), []);
+    t.is((await look(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words'")).length, 1);
+    await run(folder, first, step('0002-more', 'CREATE TABLE extra (x INT)', insert('two')));
+    t.deepEqual(await words(folder), ['one', 'two']);
+  },
+);
 
-onServer('on MySQL, a migration that fails half-way is named with the statement, and goes on from there when it is mended', async (t) => {
-  const folder = await folderFor(t);
-  await run(folder, first);
-  const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
-  t.regex(error.message, /migration 0002-more of plugin words failed at statement 3; what it did before is kept.*no_such_table/);
-  t.deepEqual(await words(folder), ['one', 'half']);
-  await run(folder, first, step('0002-more', 'CREATE TABLE extra (x INT)', insert('half'), insert('whole')));
-  t.deepEqual(await words(folder), ['one', 'half', 'whole']);
-  t.deepEqual(await tables(folder, 'extra'), ['extra']);
-  t.deepEqual(await look(folder, 'SELECT * FROM kernel_migration_steps'), []);
-});
+onServer(
+  'on MySQL, a migration that fails half-way is named with the statement, and goes on from there when it is mended',
+  async (t) => {
+    const folder = await folderFor(t);
+    await run(folder, first);
+    const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
+    t.regex(
+      error.message,
+      /migration 0002-more of plugin words failed at statement 3; what it did before is kept.*no_such_table/,
+    );
+    t.deepEqual(await words(folder), ['one', 'half']);
+    await run(
+      folder,
+      first,
+      step('0002-more', 'CREATE TABLE extra (x INT)', insert('half'), insert('whole')),
+    );
+    t.deepEqual(await words(folder), ['one', 'half', 'whole']);
+    t.deepEqual(await tables(folder, 'extra'), ['extra']);
+    t.deepEqual(await look(folder, 'SELECT * FROM kernel_migration_steps'), []);
+  },
+);
 
 onServer(
   'on MySQL, a panel that died after a statement and before it could write so down does not stumble over it; an error of a first try counts',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
-    const second = step('0002-more', 'CREATE TABLE extra (x INT)', 'CREATE INDEX extra_x ON extra (x)', insert('two'));
+    const second = step(
+      '0002-more',
+      'CREATE TABLE extra (x INT)',
+      'CREATE INDEX extra_x ON extra (x)',
+      insert('two'),
+    );
     // Each of the two moments: the table is made and not written down; the index is.
     await look(folder, 'CREATE TABLE extra (x INT)');
     await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
-    await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 1, 0)");
+    await look(
+      folder,
+      "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 1, 0)",
+    );
     await run(folder, first, second);
     t.deepEqual(await words(folder), ['one', 'two']);
     await look(folder, "DELETE FROM kernel_migrations WHERE name = '0002-more'");
-    await look(folder, "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 2, 1)");
+    await look(
+      folder,
+      "REPLACE INTO kernel_migration_steps (plugin, name, begun, done) VALUES ('words', '0002-more', 2, 1)",
+    );
     await run(folder, first, second);
     t.deepEqual(await words(folder), ['one', 'two', 'two']);
   },
@@ -114,7 +159,10 @@ onServer('on MySQL nothing is copied, and the log says so', async (t) => {
   const folder = await folderFor(t);
   t.is((await run(folder, first)).filter(({ msg }) => /without a copy/.test(msg)).length, 0);
   const log = await run(folder, first, step('0002-more', insert('two')), step('0003-last', insert('three')));
-  t.is(log.filter(({ level, msg }) => level === 'warn' && /without a copy.*server's own tools/.test(msg)).length, 1);
+  t.is(
+    log.filter(({ level, msg }) => level === 'warn' && /without a copy.*server's own tools/.test(msg)).length,
+    1,
+  );
 });
 
 test('two plugins may call their migrations alike', async (t) => {
@@ -130,33 +178,40 @@ test('two plugins may call their migrations alike', async (t) => {
   t.deepEqual(await tables(folder, 'one', 'two'), ['one', 'two']);
 });
 
-onFile('a database file with content is copied before it is changed, one copy a start; the last three are kept', async (t) => {
-  const folder = await folderFor(t);
-  const copies = () =>
-    readdir(join(folder, 'backups')).then(
-      (names) => names.sort(),
-      () => [],
+onFile(
+  'a database file with content is copied before it is changed, one copy a start; the last three are kept',
+  async (t) => {
+    const folder = await folderFor(t);
+    const copies = () =>
+      readdir(join(folder, 'backups')).then(
+        (names) => names.sort(),
+        () => [],
+      );
+    await run(folder, first);
+    t.deepEqual(await copies(), []);
+    await run(folder, first);
+    t.deepEqual(await copies(), []);
+    const all = [first];
+    const seen: string[] = [];
+    for (const word of ['a', 'b', 'c', 'd', 'e']) {
+      all.push(step(`${word}1`, insert(`${word}1`)), step(`${word}2`, insert(`${word}2`)));
+      const log = await run(folder, ...all);
+      t.is(log.filter(({ msg }) => msg === 'copied the database before migrating').length, 1);
+      seen.push((await copies()).at(-1) ?? '');
+    }
+    t.deepEqual(await copies(), seen.slice(-3));
+    // The copy is of the moment before, what was only in the write-ahead log included.
+    const held = await look<{ word: string }>(
+      folder,
+      'SELECT word FROM copy.words ORDER BY id',
+      join('backups', seen.at(-1) ?? ''),
     );
-  await run(folder, first);
-  t.deepEqual(await copies(), []);
-  await run(folder, first);
-  t.deepEqual(await copies(), []);
-  const all = [first];
-  const seen: string[] = [];
-  for (const word of ['a', 'b', 'c', 'd', 'e']) {
-    all.push(step(`${word}1`, insert(`${word}1`)), step(`${word}2`, insert(`${word}2`)));
-    const log = await run(folder, ...all);
-    t.is(log.filter(({ msg }) => msg === 'copied the database before migrating').length, 1);
-    seen.push((await copies()).at(-1) ?? '');
-  }
-  t.deepEqual(await copies(), seen.slice(-3));
-  // The copy is of the moment before, what was only in the write-ahead log included.
-  const held = await look<{ word: string }>(folder, 'SELECT word FROM copy.words ORDER BY id', join('backups', seen.at(-1) ?? ''));
-  t.deepEqual(
-    held.map(({ word }) => word),
-    ['one', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2'],
-  );
-});
+    t.deepEqual(
+      held.map(({ word }) => word),
+      ['one', 'a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2'],
+    );
+  },
+);
 
 test('foreign keys hold, names are compared without case, and a column type is the same for all', async (t) => {
   const folder = await folderFor(t);
@@ -171,9 +226,16 @@ test('foreign keys hold, names are compared without case, and a column type is t
         migrations: [{ name: '0001-kin', up }],
         start: async ({ db }) => {
           await db.write((tx) => tx.run("INSERT INTO parents (name) VALUES ('Ada')"));
-          for (const sql of ["INSERT INTO parents (name) VALUES ('ADA')", 'INSERT INTO children (parent) VALUES (99)'])
+          for (const sql of [
+            "INSERT INTO parents (name) VALUES ('ADA')",
+            'INSERT INTO children (parent) VALUES (99)',
+          ])
             await db.write((tx) => tx.run(sql)).catch((error: Error) => refusals.push(error.name));
-          await db.write(async (tx) => (await tx.run('INSERT INTO children (parent) VALUES (1)'), tx.run('DELETE FROM parents')));
+          await db.write(
+            async (tx) => (
+              await tx.run('INSERT INTO children (parent) VALUES (1)'), tx.run('DELETE FROM parents')
+            ),
+          );
         },
       }),
     ],

@@ -44,8 +44,18 @@ const crash = (): never => {
 function farm(tap = 20, slow: number = LIMITS.slow) {
   const registry = new HookRegistry({ ...LIMITS, tap, event: 20, slow });
   const clock = new FakeClock();
-  const lines: { msg: string; level?: string; plugin?: string; where?: string; error?: { message: string } }[] = [];
-  const log = createLog({ level: 'debug', readable: false, write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const lines: {
+    msg: string;
+    level?: string;
+    plugin?: string;
+    where?: string;
+    error?: { message: string };
+  }[] = [];
+  const log = createLog({
+    level: 'debug',
+    readable: false,
+    write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]),
+  });
   const plugin = (name: string, essential = false): PluginInstance => {
     const instance = new PluginInstance(bare(name, { essential }), log.child({ plugin: name }), clock);
     instance.state = 'running';
@@ -55,8 +65,14 @@ function farm(tap = 20, slow: number = LIMITS.slow) {
     registry,
     plugin,
     clock,
-    faults: () => lines.filter(({ msg }) => msg === 'plugin fault').map(({ where, error }) => `${where}: ${error?.message}`),
-    warnings: () => lines.filter(({ level }) => level === 'warn').map(({ msg, plugin: name, where }) => `${name}: ${msg}: ${where}`),
+    faults: () =>
+      lines
+        .filter(({ msg }) => msg === 'plugin fault')
+        .map(({ where, error }) => `${where}: ${error?.message}`),
+    warnings: () =>
+      lines
+        .filter(({ level }) => level === 'warn')
+        .map(({ msg, plugin: name, where }) => `${name}: ${msg}: ${where}`),
   };
 }
 
@@ -156,7 +172,13 @@ function tapped({ registry, plugin }: ReturnType<typeof farm>): () => Promise<vo
   const nobody = () => undefined;
   const bad = plugin('bad');
   for (const hook of [beforeSow, afterSow]) registry.add(bad, tap(hook, nobody));
-  for (const each of [tap(composeFeed, nobody), tap(chooseField, nobody), tap(weight, (kilos) => kilos), tap(sown, nobody), tap(afterKernelOpen, nobody)])
+  for (const each of [
+    tap(composeFeed, nobody),
+    tap(chooseField, nobody),
+    tap(weight, (kilos) => kilos),
+    tap(sown, nobody),
+    tap(afterKernelOpen, nobody),
+  ])
     registry.add(bad, each);
   return async () => {
     await registry.check(beforeSow, 'rye');
@@ -174,7 +196,9 @@ test('one that keeps others waiting is warned of by plugin and hook, once an hou
   // However fast a tap is, it takes longer than this.
   const field = farm(20, -1);
   const call = tapped(field);
-  const said = ['beforeSow', 'composeFeed', 'field', 'weight', 'afterSow'].map((hook) => `bad: a plugin keeps others waiting: farm/${hook} of bad`);
+  const said = ['beforeSow', 'composeFeed', 'field', 'weight', 'afterSow'].map(
+    (hook) => `bad: a plugin keeps others waiting: farm/${hook} of bad`,
+  );
   await call();
   await call();
   field.clock.tick(3_599_000);
@@ -195,7 +219,9 @@ test('one that does not is not', async (t) => {
 test('a strict guard that hangs fails closed', async (t) => {
   const { registry, plugin } = farm();
   registry.add(plugin('bad'), tap(beforeSow, never, { strict: true }));
-  await t.throwsAsync(registry.check(beforeSow, 'rye'), { message: /farm\/beforeSow of bad took longer than 0.02 s/ });
+  await t.throwsAsync(registry.check(beforeSow, 'rye'), {
+    message: /farm\/beforeSow of bad took longer than 0.02 s/,
+  });
 });
 
 test('what is essential is waited for', async (t) => {
@@ -229,10 +255,20 @@ test('a listener that hangs on an event is given up, and hears the next one', as
 
 test('twenty faults of any kind within five minutes close it, and the rest goes on', async (t) => {
   const inner: { hooks?: Hooks } = {};
-  const get = (path: string, handle: () => string) => route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
-  const owner = bare('farm', { start: ({ hooks }) => void (inner.hooks = hooks), routes: () => [get('/farm', () => 'well')] });
+  const get = (path: string, handle: () => string) =>
+    route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
+  const owner = bare('farm', {
+    start: ({ hooks }) => void (inner.hooks = hooks),
+    routes: () => [get('/farm', () => 'well')],
+  });
   const bad = bare('bad', {
-    hooks: () => [tap(beforeSow, crash), tap(composeFeed, crash), tap(weight, crash), tap(chooseField, crash), tap(sown, crash)],
+    hooks: () => [
+      tap(beforeSow, crash),
+      tap(composeFeed, crash),
+      tap(weight, crash),
+      tap(chooseField, crash),
+      tap(sown, crash),
+    ],
     routes: () => [get('/bad', crash)],
   });
   await using world = await World.boot([owner, bad]);
@@ -272,13 +308,18 @@ test('a flood of events fills only the queue of who is slow, and a stop is not k
   await until(() => heard === 900, 'the good one has heard all');
   for (let i = 0; i < 900; i++) inner.hooks?.emit(sown, `s${i}`);
   await until(() => heard === 1800, 'the good one has heard all again');
-  t.is(world.log.filter(({ msg, plugin }) => plugin === 'slow' && msg.includes('behind with its events')).length, 1);
+  t.is(
+    world.log.filter(({ msg, plugin }) => plugin === 'slow' && msg.includes('behind with its events')).length,
+    1,
+  );
   flood.open();
   await world.kernel.settled();
 });
 
 const Well = token<object>('well', 'Well');
-const Ears = extensionPoint<number>('farm', 'Ears', (value, { name }) => (value > 2 ? `${name} has ${value} ears` : undefined));
+const Ears = extensionPoint<number>('farm', 'Ears', (value, { name }) =>
+  value > 2 ? `${name} has ${value} ears` : undefined,
+);
 const wrong = defineErrors('bad', { NO: [403, 'not you'] });
 /** How it goes wrong at each step of the start, and what is said. */
 const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] = [
@@ -287,9 +328,17 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
     { migrations: [{ name: '0001-bad', up: () => ['CREATE TABEL x (y)'] }] },
     /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed, nothing of it was kept/,
   ],
-  ['tables', { tables: { sheep: table('sheep', { id: column.id() }) } }, /^the table sheep is declared by a-farm and by bad$/],
+  [
+    'tables',
+    { tables: { sheep: table('sheep', { id: column.id() }) } },
+    /^the table sheep is declared by a-farm and by bad$/,
+  ],
   ['provides', { provides: crash }, /^plugin bad could not be built: weeds$/],
-  ['token', { provides: () => [provide(Well, {})] }, /^plugin bad provides well\/Well, a token of another plugin$/],
+  [
+    'token',
+    { provides: () => [provide(Well, {})] },
+    /^plugin bad provides well\/Well, a token of another plugin$/,
+  ],
   ['uses', { uses: { well: Well } }, /^plugin bad needs well\/Well, but well does not provide it$/],
   ['extends', { extends: () => [extend(Ears, 3)] }, /^plugin bad cannot add to farm\/Ears: bad has 3 ears$/],
   ['hooks', { hooks: crash }, /^plugin bad could not be built: weeds$/],
@@ -317,15 +366,35 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
   ['routes', { routes: crash }, /^plugin bad cannot serve its routes: weeds$/],
   [
     'a path',
-    { routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] },
+    {
+      routes: () => [
+        route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' }),
+      ],
+    },
     /^GET \/farm is declared by a-farm \(\/farm\) and by bad \(\/farm\)$/,
   ],
   [
     'a path of others',
-    { outside: true, routes: () => [route({ method: 'GET', path: '/panel/api/barn', auth: 'anyone', doc: 'x', reply: message(), handle: () => '' })] } as never,
+    {
+      outside: true,
+      routes: () => [
+        route({
+          method: 'GET',
+          path: '/panel/api/barn',
+          auth: 'anyone',
+          doc: 'x',
+          reply: message(),
+          handle: () => '',
+        }),
+      ],
+    } as never,
     /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/, where a plugin from outside serves; move it there$/,
   ],
-  ['jobs', { jobs: () => [job('plough', 'soon', () => undefined)] }, /^plugin bad cannot run its jobs: "soon" is no duration/],
+  [
+    'jobs',
+    { jobs: () => [job('plough', 'soon', () => undefined)] },
+    /^plugin bad cannot run its jobs: "soon" is no duration/,
+  ],
 ];
 for (const [step, part, said] of steps) {
   test(`left out without a trace when it fails at: ${step}`, async (t) => {
@@ -335,14 +404,26 @@ for (const [step, part, said] of steps) {
       migrations: [{ name: '0001', up: ({ id }) => [`CREATE TABLE sheep (id ${id})`] }],
       start: () => void story.push('start'),
       stop: () => void story.push('stop'),
-      routes: () => [route({ method: 'GET', path: '/farm', auth: 'anyone', doc: 'x', reply: message(), handle: () => 'well' })],
+      routes: () => [
+        route({
+          method: 'GET',
+          path: '/farm',
+          auth: 'anyone',
+          doc: 'x',
+          reply: message(),
+          handle: () => 'well',
+        }),
+      ],
       commands: () => [command({ name: 'farm plough', about: 'x', run: () => undefined })],
     });
     const bad = {
       ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }),
       ...(part && 'outside' in part && { outside: true }),
     };
-    await using world = await World.boot([farmer, bare('well'), bad], { partial: true, limits: { start: 200 } });
+    await using world = await World.boot([farmer, bare('well'), bad], {
+      partial: true,
+      limits: { start: 200 },
+    });
     t.like(
       world.kernel.plugins().map(({ name, state }) => `${name} ${state}`),
       ['a-farm running', 'well running', 'bad failed'],
@@ -357,7 +438,9 @@ for (const [step, part, said] of steps) {
 }
 
 test('whoever is waited for at the opening, or breaks the line that says ready, does not keep the panel from it', async (t) => {
-  const bad = bare('bad', { hooks: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })] });
+  const bad = bare('bad', {
+    hooks: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })],
+  });
   await using world = await World.boot([bare('good'), bad], { limits: { tap: 50 } });
   t.truthy(world.log.find(({ msg }) => msg === 'ready'));
   t.deepEqual(
@@ -367,7 +450,13 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
 });
 
 test('an essential plugin stops the start at the same places', async (t) => {
-  for (const [step, part, said] of steps.filter(([name]) => ['migrate', 'hooks', 'start', 'routes', 'jobs'].includes(name))) {
-    await t.throwsAsync(World.boot([bare('a-farm'), bare('bad', { essential: true, ...part })], { partial: true }), { message: said }, step);
+  for (const [step, part, said] of steps.filter(([name]) =>
+    ['migrate', 'hooks', 'start', 'routes', 'jobs'].includes(name),
+  )) {
+    await t.throwsAsync(
+      World.boot([bare('a-farm'), bare('bad', { essential: true, ...part })], { partial: true }),
+      { message: said },
+      step,
+    );
   }
 });

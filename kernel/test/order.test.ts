@@ -40,13 +40,20 @@ test('a circle is printed as a path, without those who only lead to it', (t) => 
 test('a missing plugin is named with who needs what of it, and the way out', (t) => {
   t.throws(() => order(plugin('shop', ['bank'])), {
     instanceOf: PluginError,
-    message: 'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out',
+    message:
+      'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out',
   });
 });
 
 test('a plugin for another kernel, and two of one name, are refused', (t) => {
-  t.throws(() => order({ ...plugin('old'), api: 0 }), { instanceOf: PluginError, message: 'plugin old was written for kernel contract 0; this kernel has 1' });
-  t.throws(() => order(plugin('twin'), plugin('twin')), { instanceOf: PluginError, message: 'two plugins are called twin' });
+  t.throws(() => order({ ...plugin('old'), api: 0 }), {
+    instanceOf: PluginError,
+    message: 'plugin old was written for kernel contract 0; this kernel has 1',
+  });
+  t.throws(() => order(plugin('twin'), plugin('twin')), {
+    instanceOf: PluginError,
+    message: 'two plugins are called twin',
+  });
 });
 
 test('tokens of the kernel need no plugin', (t) => {
@@ -55,7 +62,11 @@ test('tokens of the kernel need no plugin', (t) => {
 
 test('a name that is no name of a plugin never reaches the file system; an unknown one is named', async (t) => {
   for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b'])
-    await t.throwsAsync(findPlugins([name]), { instanceOf: PluginError, message: /is no name of a plugin/ }, name);
+    await t.throwsAsync(
+      findPlugins([name]),
+      { instanceOf: PluginError, message: /is no name of a plugin/ },
+      name,
+    );
   await t.throwsAsync(findPlugins(['access', 'no-such-plugin']), {
     instanceOf: PluginError,
     message: 'there is no plugin no-such-plugin: plugins/no-such-plugin/index is missing',

@@ -6,7 +6,11 @@ const world = await open();
 test.after.always(() => world[Symbol.asyncDispose]());
 
 test('an unknown path is 404 before anything else is looked at', async (t) => {
-  const answer = await world.call('/no/such', { method: 'POST', raw: 'no json', headers: { 'content-type': 'application/json' } });
+  const answer = await world.call('/no/such', {
+    method: 'POST',
+    raw: 'no json',
+    headers: { 'content-type': 'application/json' },
+  });
   t.is(answer.status, 404);
   t.is(answer.body.code, 'KERNEL_NOT_FOUND');
   t.deepEqual([answer.body.success, answer.body.obj], [false, null]);
@@ -18,7 +22,15 @@ test('a known path asks who comes first (401), then for the token (403), then re
   const login = await world.login();
   const forged = await world.call('/orders', { ...bad, headers: { ...bad.headers, cookie: login.cookie } });
   t.deepEqual([forged.status, forged.body.code], [403, 'KERNEL_CSRF']);
-  t.is((await world.call('/orders', { ...bad, headers: { ...bad.headers, ...login, 'x-csrf-token': 'x'.repeat(43) } })).status, 403);
+  t.is(
+    (
+      await world.call('/orders', {
+        ...bad,
+        headers: { ...bad.headers, ...login, 'x-csrf-token': 'x'.repeat(43) },
+      })
+    ).status,
+    403,
+  );
   t.is((await world.call('/orders', { ...bad, headers: { ...bad.headers, ...login } })).status, 400);
   const done = await world.call('/orders', { body: { count: 2 }, headers: login });
   t.deepEqual([done.status, done.body.obj], [200, { count: 2, by: 'ada' } as never]);
@@ -28,12 +40,24 @@ test('an Authorization header is never made good by a cookie', async (t) => {
   const login = await world.login();
   t.is((await world.call('/me', { headers: login })).status, 200);
   t.is((await world.call('/me', { headers: { ...login, authorization: 'Bearer wrong' } })).status, 401);
-  t.is((await world.call('/orders', { body: { count: 1 }, headers: { ...login, authorization: 'Bearer wrong' } })).status, 401);
+  t.is(
+    (
+      await world.call('/orders', {
+        body: { count: 1 },
+        headers: { ...login, authorization: 'Bearer wrong' },
+      })
+    ).status,
+    401,
+  );
 });
 
 test('unsafe calls take the token from a form field too', async (t) => {
   const { cookie, 'x-csrf-token': token } = await world.login();
-  const form = (fields: string) => world.call('/logout', { raw: fields, headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' } });
+  const form = (fields: string) =>
+    world.call('/logout', {
+      raw: fields,
+      headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+    });
   t.is((await form('_csrf=wrong')).status, 403);
   t.is((await form('other=1')).status, 403);
   t.is((await form(`_csrf=${token}`)).status, 200);
@@ -43,7 +67,11 @@ test('unsafe calls take the token from a form field too', async (t) => {
 test('an unknown method on a known path is 404 with an envelope, OPTIONS included', async (t) => {
   for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS', 'PROPFIND']) {
     const answer = await world.call('/public', { method });
-    t.deepEqual([answer.status, answer.body.code, answer.headers['allow']], [404, 'KERNEL_NOT_FOUND', undefined], method);
+    t.deepEqual(
+      [answer.status, answer.body.code, answer.headers['allow']],
+      [404, 'KERNEL_NOT_FOUND', undefined],
+      method,
+    );
   }
 });
 
@@ -61,7 +89,9 @@ test('literal segments win over parameters, and parameters are typed', async (t)
   const wrong = await world.call('/things/seven?loud=maybe');
   t.is(wrong.status, 400);
   t.deepEqual(wrong.body.obj, { issues: [{ path: 'id', message: 'id must be a number' }] });
-  t.deepEqual((await world.call('/things/7?loud=maybe')).body.obj, { issues: [{ path: 'loud', message: 'loud must be a boolean' }] });
+  t.deepEqual((await world.call('/things/7?loud=maybe')).body.obj, {
+    issues: [{ path: 'loud', message: 'loud must be a boolean' }],
+  });
 });
 
 test('paths are told apart by case and by a slash at their end', async (t) => {
@@ -84,17 +114,43 @@ test('percent escapes in a path are decoded, malformed ones are 400', async (t) 
 test('every issue of a body is named by its path; unknown keys are dropped', async (t) => {
   const answer = await world.call('/json', { body: { count: '1', note: 5, nested: [] } });
   t.is(answer.status, 400);
-  t.deepEqual((answer.body.obj as { issues: { path: string }[] }).issues.map(({ path }) => path).sort(), ['count', 'nested', 'note']);
+  t.deepEqual((answer.body.obj as { issues: { path: string }[] }).issues.map(({ path }) => path).sort(), [
+    'count',
+    'nested',
+    'note',
+  ]);
   t.deepEqual((await world.call('/json', { body: { count: 1, stranger: true } })).body.obj, { count: 1 });
-  for (const body of [null, [], 'text', 5]) t.is((await world.call('/json', { body })).status, 400, JSON.stringify(body));
+  for (const body of [null, [], 'text', 5])
+    t.is((await world.call('/json', { body })).status, 400, JSON.stringify(body));
 });
 
 test('a body of the wrong kind is 415 and says what is taken; without any the fields are missing', async (t) => {
   const sent = (type: string) => world.call('/json', { raw: 'count=1', headers: { 'content-type': type } });
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense'])
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'nonsense',
+  ])
     t.is((await sent(type)).status, 415, type);
-  t.is((await world.call('/json', { raw: '{"count":1}', headers: { 'content-type': 'application/json; charset=nope' } })).status, 415);
-  t.is((await world.call('/json', { raw: '{"count":1}', headers: { 'content-type': 'application/json', 'content-encoding': 'nope' } })).status, 415);
+  t.is(
+    (
+      await world.call('/json', {
+        raw: '{"count":1}',
+        headers: { 'content-type': 'application/json; charset=nope' },
+      })
+    ).status,
+    415,
+  );
+  t.is(
+    (
+      await world.call('/json', {
+        raw: '{"count":1}',
+        headers: { 'content-type': 'application/json', 'content-encoding': 'nope' },
+      })
+    ).status,
+    415,
+  );
   const empty = await world.call('/json', { method: 'POST' });
   t.deepEqual([empty.status, empty.body.msg], [400, 'count is required']);
 });
@@ -104,11 +160,22 @@ test('a form is taken where it is declared, and its text becomes numbers; JSON t
   t.deepEqual((await world.call('/form', { raw: 'count=3&x=y', headers: type })).body.obj, { count: 3 });
   t.is((await world.call('/form', { raw: 'count=three', headers: type })).status, 400);
   t.is((await world.call('/form', { body: { count: '3' } })).status, 400);
-  t.is((await world.call('/form', { raw: Array.from({ length: 2000 }, (_, i) => `k${i}=1`).join('&'), headers: type })).status, 400);
+  t.is(
+    (
+      await world.call('/form', {
+        raw: Array.from({ length: 2000 }, (_, i) => `k${i}=1`).join('&'),
+        headers: type,
+      })
+    ).status,
+    400,
+  );
 });
 
 test('a route that takes no body does not care for one', async (t) => {
-  t.is((await world.call('/nothing', { raw: 'what is this', headers: { 'content-type': 'text/plain' } })).status, 200);
+  t.is(
+    (await world.call('/nothing', { raw: 'what is this', headers: { 'content-type': 'text/plain' } })).status,
+    200,
+  );
   t.is((await world.call('/nothing', { body: { any: 1 } })).status, 200);
 });
 
@@ -117,8 +184,20 @@ test('a body larger than 10 MiB is 413, compressed or not, and the panel goes on
   const type = { 'content-type': 'application/json' };
   const answer = await world.call('/json', { raw: large, headers: type });
   t.deepEqual([answer.status, answer.body.code], [413, 'KERNEL_TOO_LARGE']);
-  t.is((await world.call('/json', { raw: gzipSync(large), headers: { ...type, 'content-encoding': 'gzip' } })).status, 413);
-  t.is((await world.call('/json', { raw: gzipSync('{"count":1}'), headers: { ...type, 'content-encoding': 'gzip' } })).status, 200);
+  t.is(
+    (await world.call('/json', { raw: gzipSync(large), headers: { ...type, 'content-encoding': 'gzip' } }))
+      .status,
+    413,
+  );
+  t.is(
+    (
+      await world.call('/json', {
+        raw: gzipSync('{"count":1}'),
+        headers: { ...type, 'content-encoding': 'gzip' },
+      })
+    ).status,
+    200,
+  );
 });
 
 test("a body that is not what its headers say is the caller's fault: 400, and no fault of the plugin", async (t) => {
@@ -152,7 +231,10 @@ test('nesting without end is refused wherever it hides, and the panel lives', as
   ]) {
     t.is((await world.call('/json', { raw: body, headers: type })).status, 400, body.slice(0, 40));
   }
-  t.is((await world.call('/json', { raw: `{"count":1,"nested":{"a":${deep(50)}}}`, headers: type })).status, 200);
+  t.is(
+    (await world.call('/json', { raw: `{"count":1,"nested":{"a":${deep(50)}}}`, headers: type })).status,
+    200,
+  );
   t.deepEqual(
     world.faults().filter((line) => line.includes('/json')),
     [],
@@ -174,11 +256,23 @@ test('__proto__ and its kin are keys like others: they lend no field and change 
     }
   }
   t.is(({} as { polluted?: boolean }).polluted, undefined);
-  for (const body of seen.slice(before) as { polluted?: boolean; nested?: { polluted?: boolean }; inner?: { polluted?: boolean } }[]) {
-    t.deepEqual([body.polluted, body.nested?.polluted, body.inner?.polluted], [undefined, undefined, undefined]);
+  for (const body of seen.slice(before) as {
+    polluted?: boolean;
+    nested?: { polluted?: boolean };
+    inner?: { polluted?: boolean };
+  }[]) {
+    t.deepEqual(
+      [body.polluted, body.nested?.polluted, body.inner?.polluted],
+      [undefined, undefined, undefined],
+    );
   }
   t.deepEqual(
-    (await world.call('/form', { raw: '__proto__=1&count=2&constructor=3', headers: { 'content-type': 'application/x-www-form-urlencoded' } })).body.obj,
+    (
+      await world.call('/form', {
+        raw: '__proto__=1&count=2&constructor=3',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    ).body.obj,
     { count: 2 },
   );
   t.is((await world.call('/things/1?__proto__=1&constructor=2')).status, 200);
@@ -186,8 +280,18 @@ test('__proto__ and its kin are keys like others: they lend no field and change 
 
 test('cookies are text, whatever the caller writes into them', async (t) => {
   const sent = (cookie: string) => world.call('/cookies', { headers: { cookie } });
-  t.deepEqual((await sent('a=1; b=%7B; __proto__=x; c=j:{"x":1}; d=%zz')).body.obj, { a: '1', b: '{', d: '%zz' });
-  for (const cookie of ['weir_session=j:{"a":1}', 'weir_session=j:[1]', 'weir_session=j:null', 'weir_session=', 'weir_session=%00']) {
+  t.deepEqual((await sent('a=1; b=%7B; __proto__=x; c=j:{"x":1}; d=%zz')).body.obj, {
+    a: '1',
+    b: '{',
+    d: '%zz',
+  });
+  for (const cookie of [
+    'weir_session=j:{"a":1}',
+    'weir_session=j:[1]',
+    'weir_session=j:null',
+    'weir_session=',
+    'weir_session=%00',
+  ]) {
     t.is((await world.call('/me', { headers: { cookie } })).status, 401, cookie);
     t.is((await world.call('/logout', { method: 'POST', headers: { cookie } })).status, 401, cookie);
   }
@@ -229,7 +333,12 @@ test('errors of a catalogue answer their status, code, issues and headers', asyn
   const sold = await world.call('/sold-out');
   t.is(sold.status, 409);
   const { requestId, ...rest } = sold.body;
-  t.deepEqual(rest, { success: false, msg: 'no apples', obj: { issues: [{ path: 'apples', message: 'no apples' }] }, code: 'SHOP_SOLD_OUT' });
+  t.deepEqual(rest, {
+    success: false,
+    msg: 'no apples',
+    obj: { issues: [{ path: 'apples', message: 'no apples' }] },
+    code: 'SHOP_SOLD_OUT',
+  });
   t.regex(requestId ?? '', /^[0-9a-f-]{36}$/);
   const later = await world.call('/later');
   t.deepEqual([later.status, later.headers['retry-after'], later.body.msg], [429, '7', 'not so fast']);
@@ -248,7 +357,9 @@ test('a bug answers 500 without its text; the log has it under the request id, a
 test('a reply that does not fit its declaration is found out in tests', async (t) => {
   t.is((await world.call('/wrong-reply')).status, 500);
   t.true(
-    world.faults().some((line) => /the reply of GET \/wrong-reply does not fit its declaration: .*extra/.test(line)),
+    world
+      .faults()
+      .some((line) => /the reply of GET \/wrong-reply does not fit its declaration: .*extra/.test(line)),
     world.faults().join('\n'),
   );
 });

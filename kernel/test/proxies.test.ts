@@ -34,21 +34,28 @@ test('hops are walked from the right, and the first stranger is the caller', (t)
     ['2001:db8::1', '2001:db8:5::2,2606:4700::1111', '2606:4700::1111'],
     ['11.0.0.1', '198.51.100.7', '11.0.0.1'],
   ];
-  for (const [remote, hops, caller] of cases) t.is(proxies.callerAddress(forwarded(remote, hops)), caller, `${remote} ${hops}`);
+  for (const [remote, hops, caller] of cases)
+    t.is(proxies.callerAddress(forwarded(remote, hops)), caller, `${remote} ${hops}`);
 });
 
 test('an IPv4 address in IPv6 clothes is the IPv4 address', (t) => {
   const proxies = new Proxies(['127.0.0.1']);
   t.is(proxies.callerAddress(from('::ffff:198.51.100.7')), '198.51.100.7');
   t.is(proxies.callerAddress(forwarded('::ffff:127.0.0.1', '::ffff:198.51.100.7')), '198.51.100.7');
-  t.is(proxies.callerAddress(forwarded('::ffff:127.0.0.1', '198.51.100.7, ::FFFF:127.0.0.1')), '198.51.100.7');
+  t.is(
+    proxies.callerAddress(forwarded('::ffff:127.0.0.1', '198.51.100.7, ::FFFF:127.0.0.1')),
+    '198.51.100.7',
+  );
   t.is(proxies.callerAddress(from('::1')), '::1');
   t.true(proxies.isSecure(from('::ffff:127.0.0.1', { 'x-forwarded-proto': 'https' })));
 });
 
 test('host and TLS of a trusted proxy count', (t) => {
   const proxies = new Proxies(['127.0.0.1']);
-  t.is(proxies.requestHost(from('127.0.0.1', { host: 'inner:1', 'x-forwarded-host': 'outer.example:443' })), 'outer.example');
+  t.is(
+    proxies.requestHost(from('127.0.0.1', { host: 'inner:1', 'x-forwarded-host': 'outer.example:443' })),
+    'outer.example',
+  );
   t.is(proxies.requestHost(from('127.0.0.1', { host: '[2001:db8::1]:2053' })), '2001:db8::1');
   t.is(proxies.requestHost(from('127.0.0.1', {})), '');
   t.true(proxies.isSecure(from('127.0.0.1', { 'x-forwarded-proto': 'https' })));
@@ -57,8 +64,21 @@ test('host and TLS of a trusted proxy count', (t) => {
 });
 
 test('an entry that is neither address nor CIDR is named', (t) => {
-  for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/1e1', '::/129', '10.0.0', '', '/8']) {
-    t.throws(() => new Proxies(['127.0.0.1', entry]), { message: `"${entry}" is neither an address nor a CIDR` });
+  for (const entry of [
+    'proxy.example',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/1e1',
+    '::/129',
+    '10.0.0',
+    '',
+    '/8',
+  ]) {
+    t.throws(() => new Proxies(['127.0.0.1', entry]), {
+      message: `"${entry}" is neither an address nor a CIDR`,
+    });
   }
 });
 
@@ -72,7 +92,26 @@ test('a prefix says how much must agree', (t) => {
 });
 
 test('what is this machine itself, and what only looks like it', (t) => {
-  for (const host of ['localhost', 'LocalHost.', 'x.localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) t.true(isLoopback(host), host);
-  for (const host of ['', '0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.com', '127.example', 'localhost.example', '::2', '::ffff:10.0.0.1'])
+  for (const host of [
+    'localhost',
+    'LocalHost.',
+    'x.localhost',
+    '127.0.0.1',
+    '127.9.9.9',
+    '::1',
+    '::ffff:127.0.0.1',
+  ])
+    t.true(isLoopback(host), host);
+  for (const host of [
+    '',
+    '0.0.0.0',
+    '::',
+    '128.0.0.1',
+    '127.0.0.1.example.com',
+    '127.example',
+    'localhost.example',
+    '::2',
+    '::ffff:10.0.0.1',
+  ])
     t.false(isLoopback(host), host);
 });

@@ -19,7 +19,11 @@ function queue() {
 test('deliveries come later, one after another, in order', async (t) => {
   const { queue: events } = queue();
   const story: string[] = [];
-  for (const name of ['a', 'b']) events.push(async () => (story.push(`${name} begins`), await Promise.resolve(), void story.push(`${name} ends`)), undefined);
+  for (const name of ['a', 'b'])
+    events.push(
+      async () => (story.push(`${name} begins`), await Promise.resolve(), void story.push(`${name} ends`)),
+      undefined,
+    );
   t.deepEqual(story, []);
   await events.settled();
   t.deepEqual(story, ['a begins', 'a ends', 'b begins', 'b ends']);

@@ -4,9 +4,18 @@ import { PathIndex, sortRoutes } from '../http/table.js';
 import { World } from './world.js';
 
 const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') =>
-  route({ method, path, listener, auth: 'anyone', doc: 'x', reply: message(), handle: () => String(typeof path === 'function' ? path() : path) });
+  route({
+    method,
+    path,
+    listener,
+    auth: 'anyone',
+    doc: 'x',
+    reply: message(),
+    handle: () => String(typeof path === 'function' ? path() : path),
+  });
 const owner = (name: string) => ({ name, about: 'x', faulty: false, fault: () => undefined });
-const sorted = (...paths: string[]) => sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
+const sorted = (...paths: string[]) =>
+  sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
 
 test('at the first difference a literal comes before a parameter', (t) => {
   t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
@@ -34,7 +43,9 @@ test('two routes for one request are refused with both places; another method or
     { owner: owner('one'), route: get('/a/{id}/b') },
     { owner: owner('two'), route: get('/a/{name}/b') },
   ];
-  t.throws(() => sortRoutes(twins), { message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)' });
+  t.throws(() => sortRoutes(twins), {
+    message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)',
+  });
   t.notThrows(() =>
     sortRoutes([
       { owner: owner('one'), route: get('/a') },
@@ -90,7 +101,9 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
     start: ({ listeners }) => void (inner.listeners = listeners),
   });
   await using world = await World.boot([opener]);
-  t.throws(() => inner.listeners?.declare('panel', { host: '127.0.0.1', port: 0 }), { message: /two plugins declare a listener called panel/ });
+  t.throws(() => inner.listeners?.declare('panel', { host: '127.0.0.1', port: 0 }), {
+    message: /two plugins declare a listener called panel/,
+  });
   t.is(inner.listeners?.port('nowhere'), 0);
   t.is(inner.listeners?.port('panel'), world.port);
   t.is(inner.listeners?.panel.port, world.port);
@@ -99,7 +112,10 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
 test('the index finds what the order of the table says, and leaves to Express what is in doubt', (t) => {
   const index = new PathIndex<string>();
   for (const mounted of sortRoutes(
-    ['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({ owner: owner('p'), route: get(path) })),
+    ['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({
+      owner: owner('p'),
+      route: get(path),
+    })),
   ))
     index.add(mounted, mounted.path);
   index.add({ route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
@@ -146,14 +162,19 @@ test('requests that the index leaves out are answered as ever', async (t) => {
     reply: message(),
     handle: ({ params }) => params.what,
   });
-  await using world = await World.boot([definePlugin({ name: 'echo', version: '1.0.0', api: 1, about: 'Echoes.', routes: () => [echo] })]);
+  await using world = await World.boot([
+    definePlugin({ name: 'echo', version: '1.0.0', api: 1, about: 'Echoes.', routes: () => [echo] }),
+  ]);
   const answer = async (path: string, method = 'GET') => {
     const { status, headers } = await world.call(path, { method });
     return [status, headers['x-content-type-options']];
   };
   for (const path of ['/echo/a', '/echo/%C3%A4', '/echo/a?b#c'])
-    for (const method of ['GET', 'HEAD']) t.deepEqual(await answer(path, method), [200, 'nosniff'], `${method} ${path}`);
+    for (const method of ['GET', 'HEAD'])
+      t.deepEqual(await answer(path, method), [200, 'nosniff'], `${method} ${path}`);
   for (const path of ['/echo/%', '/echo/%ff']) t.deepEqual(await answer(path), [400, 'nosniff'], path);
-  for (const path of ['/echo/', '/echo/a/', '/Echo/a', '/echo']) t.deepEqual(await answer(path), [404, 'nosniff'], path);
-  for (const method of ['POST', 'OPTIONS', 'DELETE']) t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
+  for (const path of ['/echo/', '/echo/a/', '/Echo/a', '/echo'])
+    t.deepEqual(await answer(path), [404, 'nosniff'], path);
+  for (const method of ['POST', 'OPTIONS', 'DELETE'])
+    t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
 });

@@ -30,11 +30,18 @@ const look = (schema: Schema, value: unknown, convert = false): unknown => {
   const result = inspect(schema, value, { convert });
   return 'value' in result ? result.value : result.issues.map(({ path, message }) => `${path}: ${message}`);
 };
-const refused = (schema: Schema, value: unknown, convert = false): boolean => 'issues' in inspect(schema, value, { convert });
+const refused = (schema: Schema, value: unknown, convert = false): boolean =>
+  'issues' in inspect(schema, value, { convert });
 const json = (body: string): unknown => JSON.parse(body);
 
 test('a field is required unless it says otherwise, and what is missing is named', (t) => {
-  const schema = shape({ a: int(), b: optional(text()), c: withDefault(int(), 7), d: nullable(text()), e: shape({ f: bool() }) });
+  const schema = shape({
+    a: int(),
+    b: optional(text()),
+    c: withDefault(int(), 7),
+    d: nullable(text()),
+    e: shape({ f: bool() }),
+  });
   t.deepEqual(look(schema, { a: 1, d: null, e: { f: true } }), { a: 1, c: 7, d: null, e: { f: true } });
   t.deepEqual(look(schema, { e: {} }), ['a: a is required', 'd: d is required', 'e.f: e.f is required']);
   t.deepEqual(look(schema, { a: undefined, d: 'x', e: { f: false }, b: undefined }), ['a: a is required']);
@@ -44,7 +51,9 @@ test('a field is required unless it says otherwise, and what is missing is named
 
 test('an issue names the whole path, through lists and maps', (t) => {
   const schema = shape({ people: list(shape({ ages: mapOf(int()) })) });
-  t.deepEqual(look(schema, { people: [{ ages: { ada: 1 } }, { ages: { bob: 'x' } }] }), ['people.1.ages.bob: people[1].ages.bob must be a number']);
+  t.deepEqual(look(schema, { people: [{ ages: { ada: 1 } }, { ages: { bob: 'x' } }] }), [
+    'people.1.ages.bob: people[1].ages.bob must be a number',
+  ]);
 });
 
 test('a value without fields is called it', (t) => {
@@ -65,23 +74,47 @@ test('all findings come at once, as one 400 with a sentence and a list', (t) => 
 });
 
 test('what does not match a pattern is told what it must be, not what it was', (t) => {
-  t.deepEqual(look(shape({ path: urlPath() }), { path: '/hunter 2/' }), ['path: path must be: path that begins and ends with a slash']);
+  t.deepEqual(look(shape({ path: urlPath() }), { path: '/hunter 2/' }), [
+    'path: path must be: path that begins and ends with a slash',
+  ]);
 });
 
 test('unknown keys are dropped, also inside; an open object is kept whole; a closed check refuses them by name', (t) => {
-  const schema = shape({ a: int(), inner: shape({ b: int() }), whole: openObject(), rows: list(shape({ c: int() })) });
+  const schema = shape({
+    a: int(),
+    inner: shape({ b: int() }),
+    whole: openObject(),
+    rows: list(shape({ c: int() })),
+  });
   const value = { a: 1, x: 1, inner: { b: 2, y: 2 }, whole: { z: { deep: [1] } }, rows: [{ c: 3, q: 4 }] };
   t.deepEqual(look(schema, value), { a: 1, inner: { b: 2 }, whole: { z: { deep: [1] } }, rows: [{ c: 3 }] });
   t.deepEqual(value.inner, { b: 2, y: 2 } as never);
   const closed = inspect(schema, value, { closed: true });
-  t.deepEqual('issues' in closed && closed.issues.map(({ path }) => path).sort(), ['inner.y', 'rows.0.q', 'x']);
+  t.deepEqual('issues' in closed && closed.issues.map(({ path }) => path).sort(), [
+    'inner.y',
+    'rows.0.q',
+    'x',
+  ]);
 });
 
 test('a number in JSON is a number, safe and finite', (t) => {
-  for (const value of ['1', '', null, true, [], {}, json('9007199254740993'), json('-9007199254740993'), json('1e999'), Number.NaN, 1.5])
+  for (const value of [
+    '1',
+    '',
+    null,
+    true,
+    [],
+    {},
+    json('9007199254740993'),
+    json('-9007199254740993'),
+    json('1e999'),
+    Number.NaN,
+    1.5,
+  ])
     t.true(refused(int(), value), JSON.stringify(value));
   for (const value of [0, -1, Number.MAX_SAFE_INTEGER]) t.is(look(int(), value), value);
-  for (const value of ['1.5', json('1e999'), json('1e17'), Number.NaN]) t.true(refused(num(), value), JSON.stringify(value));
+  for (const value of ['1.5', json('1e999'), json('1e17'), Number.NaN])
+    t.true(refused(num(), value), JSON.stringify(value));
   t.is(look(num(), 1.5), 1.5);
 });
 
@@ -89,14 +122,16 @@ test('in queries and forms text becomes numbers and booleans, and nonsense does 
   const schema = shape({ n: int(), b: bool() });
   t.deepEqual(look(schema, { n: '42', b: 'true' }, true), { n: 42, b: true });
   t.deepEqual(look(schema, { n: '42', b: 'true' }), ['n: n must be a number', 'b: b must be a boolean']);
-  for (const n of ['x', '', '1x', '9007199254740993', 'Infinity', 'NaN', '1.5', '0x10']) t.true(refused(schema, { n, b: 'true' }, true), n);
+  for (const n of ['x', '', '1x', '9007199254740993', 'Infinity', 'NaN', '1.5', '0x10'])
+    t.true(refused(schema, { n, b: 'true' }, true), n);
   for (const b of ['1', 'yes', '']) t.true(refused(schema, { n: '1', b }, true), b);
 });
 
 test('text may be empty, a word may not; neither is a number', (t) => {
   t.is(look(text(), ''), '');
   t.true(refused(word(), ''));
-  for (const value of [1, null, true, [], {}]) t.true(refused(text(), value) && refused(word(), value), JSON.stringify(value));
+  for (const value of [1, null, true, [], {}])
+    t.true(refused(text(), value) && refused(word(), value), JSON.stringify(value));
 });
 
 test('one of a few values, and nothing like them', (t) => {
@@ -113,7 +148,11 @@ test('an object may come as object or as JSON text, and as nothing else', (t) =>
   for (const empty of ['', ' \n']) t.deepEqual(look(schema, { settings: empty }), { settings: {} });
   t.deepEqual(look(schema, { settings: '{"a":' }), ['settings: settings: it is not valid JSON']);
   for (const value of ['[]', '1', 'null', '"x"', [], 1, true, null])
-    t.deepEqual(look(schema, { settings: value }), ['settings: settings: it must be an object'], JSON.stringify(value));
+    t.deepEqual(
+      look(schema, { settings: value }),
+      ['settings: settings: it must be an object'],
+      JSON.stringify(value),
+    );
   t.true(refused(schema, {}));
 });
 
@@ -122,8 +161,11 @@ test('nesting has an end, in objects and in JSON text', (t) => {
   t.false(nestsTooDeep(nest(DEEPEST)));
   t.true(nestsTooDeep(nest(DEEPEST + 2)));
   t.true(nestsTooDeep({ wide: Array.from({ length: 1000 }, () => 1), deep: nest(100_000) }));
-  for (const flat of [undefined, null, 1, 'text', [], {}, Array.from({ length: 10_000 }, (_, i) => ({ i }))]) t.false(nestsTooDeep(flat));
-  t.deepEqual(look(jsonObject(), `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`), [`: it: it nests deeper than ${DEEPEST} levels`]);
+  for (const flat of [undefined, null, 1, 'text', [], {}, Array.from({ length: 10_000 }, (_, i) => ({ i }))])
+    t.false(nestsTooDeep(flat));
+  t.deepEqual(look(jsonObject(), `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`), [
+    `: it: it nests deeper than ${DEEPEST} levels`,
+  ]);
 });
 
 test('defaults are given to nobody twice', (t) => {

@@ -83,7 +83,9 @@ test.serial('use is written down: a restart knows who was there shortly before',
   const at = clock.now();
   await until(async () => {
     clock.tick(MINUTE);
-    return (await inner.db?.query<{ seen_at: number }>('SELECT seen_at FROM kernel_sessions'))?.[0]?.seen_at === at;
+    return (
+      (await inner.db?.query<{ seen_at: number }>('SELECT seen_at FROM kernel_sessions'))?.[0]?.seen_at === at
+    );
   }, 'a sweep wrote it down');
   await first.kernel.stop('restart');
   clock.tick(500 * MINUTE);
@@ -108,32 +110,57 @@ test.serial('every login has a new id and a new token; that of another session i
   const [one, other] = [await world.login(), await world.login()];
   t.not(one.cookie, other.cookie);
   t.not(one['x-csrf-token'], other['x-csrf-token']);
-  t.is((await world.call('/logout', { method: 'POST', headers: { cookie: one.cookie, 'x-csrf-token': other['x-csrf-token'] } })).status, 403);
+  t.is(
+    (
+      await world.call('/logout', {
+        method: 'POST',
+        headers: { cookie: one.cookie, 'x-csrf-token': other['x-csrf-token'] },
+      })
+    ).status,
+    403,
+  );
   t.is(inner.sessions?.csrfOf(one.cookie.split('=')[1]), one['x-csrf-token']);
   t.is(inner.sessions?.csrfOf('unknown'), undefined);
   t.is(inner.sessions?.csrfOf(undefined), undefined);
 });
 
-test.serial('a login while carrying a cookie opens another session: a planted id gains nothing', async (t) => {
-  await using world = await boot();
-  const answer = await world.call('/login', { body: { name: 'ada' }, headers: { cookie: 'weir_session=planted' } });
-  t.notRegex(String(answer.headers['set-cookie']), /planted/);
-  t.is(await me(world, { cookie: 'weir_session=planted' }), 401);
-});
+test.serial(
+  'a login while carrying a cookie opens another session: a planted id gains nothing',
+  async (t) => {
+    await using world = await boot();
+    const answer = await world.call('/login', {
+      body: { name: 'ada' },
+      headers: { cookie: 'weir_session=planted' },
+    });
+    t.notRegex(String(answer.headers['set-cookie']), /planted/);
+    t.is(await me(world, { cookie: 'weir_session=planted' }), 401);
+  },
+);
 
-test.serial('the cookie is HttpOnly, SameSite=Lax and bound to the base path; Secure when the outer side is TLS', async (t) => {
-  await using world = await boot(new FakeClock(), undefined, { WEIR_TRUSTED_PROXIES: '127.0.0.1' });
-  world.kernel.listeners.panel.mountAt('/hidden/');
-  const cookieOf = async (headers: Record<string, string>) =>
-    String((await world.call('/hidden/login', { body: { name: 'ada' }, headers })).headers['set-cookie']?.[0]);
-  t.regex(await cookieOf({}), /^weir_session=[\w-]{43}; Max-Age=21600; Path=\/hidden\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
-  t.regex(await cookieOf({ 'x-forwarded-proto': 'https' }), /; Secure; SameSite=Lax$/);
-  t.notRegex(await cookieOf({ 'x-forwarded-proto': 'http' }), /Secure/);
-});
+test.serial(
+  'the cookie is HttpOnly, SameSite=Lax and bound to the base path; Secure when the outer side is TLS',
+  async (t) => {
+    await using world = await boot(new FakeClock(), undefined, { WEIR_TRUSTED_PROXIES: '127.0.0.1' });
+    world.kernel.listeners.panel.mountAt('/hidden/');
+    const cookieOf = async (headers: Record<string, string>) =>
+      String(
+        (await world.call('/hidden/login', { body: { name: 'ada' }, headers })).headers['set-cookie']?.[0],
+      );
+    t.regex(
+      await cookieOf({}),
+      /^weir_session=[\w-]{43}; Max-Age=21600; Path=\/hidden\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
+    t.regex(await cookieOf({ 'x-forwarded-proto': 'https' }), /; Secure; SameSite=Lax$/);
+    t.notRegex(await cookieOf({ 'x-forwarded-proto': 'http' }), /Secure/);
+  },
+);
 
 test.serial('who is not a trusted proxy cannot make a cookie Secure', async (t) => {
   await using world = await boot();
-  const answer = await world.call('/login', { body: { name: 'ada' }, headers: { 'x-forwarded-proto': 'https' } });
+  const answer = await world.call('/login', {
+    body: { name: 'ada' },
+    headers: { 'x-forwarded-proto': 'https' },
+  });
   t.notRegex(String(answer.headers['set-cookie']), /Secure/);
 });
 
@@ -150,7 +177,10 @@ test.serial('a login that is under way when all sessions are ended is ended with
 });
 
 test('a session that could not be written is not open', async (t) => {
-  const broken = { write: () => Promise.reject(new Error('disk full')), query: async () => [] } as unknown as Database;
+  const broken = {
+    write: () => Promise.reject(new Error('disk full')),
+    query: async () => [],
+  } as unknown as Database;
   const clock = new FakeClock();
   const store = new SessionStore(broken, clock);
   await t.throwsAsync(store.open('ada'), { message: 'disk full' });
@@ -169,7 +199,10 @@ test('secrets are equal when every byte is', (t) => {
 test("a job of the kernel's own that fails is told of in the log, and harms no plugin", async (t) => {
   const clock = new FakeClock();
   const keeper: { db?: Database } = {};
-  await using world = await World.boot([people, bare('keeper', { start: ({ db }) => void (keeper.db = db) })], { clock });
+  await using world = await World.boot(
+    [people, bare('keeper', { start: ({ db }) => void (keeper.db = db) })],
+    { clock },
+  );
   await world.login();
   await keeper.db?.write((tx) => tx.run('DROP TABLE kernel_sessions'));
   clock.tick(24 * 3_600_000);

@@ -22,12 +22,22 @@ import {
 } from '../index.js';
 import { bare, people, World } from './world.js';
 
-export const errors = defineErrors('shop', { SOLD_OUT: [409, 'nothing is left'], LATER: [429, 'not so fast'] });
+export const errors = defineErrors('shop', {
+  SOLD_OUT: [409, 'nothing is left'],
+  LATER: [429, 'not so fast'],
+});
 export const seen: unknown[] = [];
 export const keep = <T>(value: T): T => (seen.push(value), value);
 
 const routes = (): Route[] => [
-  route({ method: 'GET', path: '/public', auth: 'anyone', doc: 'Public.', reply: message(), handle: () => 'hello' }),
+  route({
+    method: 'GET',
+    path: '/public',
+    auth: 'anyone',
+    doc: 'Public.',
+    reply: message(),
+    handle: () => 'hello',
+  }),
   route({
     method: 'GET',
     path: '/things/{id}',
@@ -68,7 +78,12 @@ const routes = (): Route[] => [
     path: '/json',
     auth: 'anyone',
     doc: 'JSON.',
-    body: shape({ count: int(), note: optional(text()), nested: optional(openObject()), inner: optional(jsonObject()) }),
+    body: shape({
+      count: int(),
+      note: optional(text()),
+      nested: optional(openObject()),
+      inner: optional(jsonObject()),
+    }),
     reply: payload(anything()),
     handle: ({ body }) => keep(body),
   }),
@@ -82,8 +97,22 @@ const routes = (): Route[] => [
     reply: payload(anything()),
     handle: ({ body }) => body,
   }),
-  route({ method: 'POST', path: '/nothing', auth: 'anyone', doc: 'Takes nothing.', reply: message(), handle: () => undefined }),
-  route({ method: 'GET', path: '/bare', auth: 'anyone', doc: 'No envelope.', reply: bareReply(shape({ n: int() })), handle: () => ({ n: 1 }) }),
+  route({
+    method: 'POST',
+    path: '/nothing',
+    auth: 'anyone',
+    doc: 'Takes nothing.',
+    reply: message(),
+    handle: () => undefined,
+  }),
+  route({
+    method: 'GET',
+    path: '/bare',
+    auth: 'anyone',
+    doc: 'No envelope.',
+    reply: bareReply(shape({ n: int() })),
+    handle: () => ({ n: 1 }),
+  }),
   route({
     method: 'GET',
     path: '/raw',

@@ -11,8 +11,19 @@ const never = () => new Promise<never>(() => undefined);
 test('a job that does not heed its signal does not keep a stop', async (t) => {
   const clock = new FakeClock();
   const faults: string[] = [];
-  const jobs = new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined }), 20);
-  jobs.start({ name: 'bad', faulty: false, fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`) }, job('plough', '1s', never));
+  const jobs = new Schedule(
+    clock,
+    createLog({ level: 'error', readable: false, write: () => undefined }),
+    20,
+  );
+  jobs.start(
+    {
+      name: 'bad',
+      faulty: false,
+      fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`),
+    },
+    job('plough', '1s', never),
+  );
   clock.tick(1_000);
   await jobs.stop();
   t.deepEqual(faults, ['job plough of bad: its end took longer than 0.02 s']);
@@ -20,14 +31,19 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
 
 test('those from outside are asked to stop all at once: one that hangs does not use up the time of the next', async (t) => {
   const faultsSeen: number[] = [];
-  const hanging = (name: string) => ({ ...bare(name, { stop: () => (faultsSeen.push(world.faults().length), never()) }), outside: true });
+  const hanging = (name: string) => ({
+    ...bare(name, { stop: () => (faultsSeen.push(world.faults().length), never()) }),
+    outside: true,
+  });
   const world = await World.boot([hanging('bad'), bare('good'), hanging('worse')]);
   await world[Symbol.asyncDispose]();
   t.deepEqual(faultsSeen, [0, 0]);
 });
 
 test('at a stop nobody waits for a guard as long as elsewhere', async (t) => {
-  const world = await World.boot([bare('bad', { hooks: () => [tap(beforeKernelStop, never)] })], { limits: { tap: 3_600_000, job: 20 } });
+  const world = await World.boot([bare('bad', { hooks: () => [tap(beforeKernelStop, never)] })], {
+    limits: { tap: 3_600_000, job: 20 },
+  });
   await world[Symbol.asyncDispose]();
   t.deepEqual(
     world.faults().map((fault) => fault.replace(/ took longer.*/, '')),

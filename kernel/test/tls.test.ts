@@ -24,7 +24,12 @@ interface Secure {
 }
 
 /** One request that trusts nothing but this certificate. */
-function ask(port: number, path: string, ca: string, { agent, body }: { agent?: Agent; body?: unknown } = {}): Promise<Secure> {
+function ask(
+  port: number,
+  path: string,
+  ca: string,
+  { agent, body }: { agent?: Agent; body?: unknown } = {},
+): Promise<Secure> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const request = send(
@@ -41,7 +46,14 @@ function ask(port: number, path: string, ca: string, { agent, body }: { agent?: 
         const subject = (response.socket as TLSSocket).getPeerCertificate().subject.CN as string;
         let words = '';
         response.on('data', (chunk: Buffer) => (words += chunk.toString()));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: words, cookies: response.headers['set-cookie'] ?? [], subject }));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            text: words,
+            cookies: response.headers['set-cookie'] ?? [],
+            subject,
+          }),
+        );
       },
     );
     request.on('error', reject).end(text);
@@ -51,7 +63,9 @@ function ask(port: number, path: string, ca: string, { agent, body }: { agent?: 
 test('with certificate and key the panel speaks HTTPS, says so, and its cookies are secure', async (t) => {
   const pair = selfSigned();
   const { certFile, keyFile } = await writePair(await folderOf(t), pair);
-  await using world = await World.boot([people], { env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile, WEIR_HOST: '0.0.0.0' } });
+  await using world = await World.boot([people], {
+    env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile, WEIR_HOST: '0.0.0.0' },
+  });
   t.is(world.kernel.listeners.panelUrl, `https://0.0.0.0:${world.port}/`);
   const login = await ask(world.port, '/login', pair.cert, { body: { name: 'ada' } });
   t.is(login.status, 200);
@@ -65,7 +79,10 @@ test('a renewed certificate is taken up while open connections go on', async (t)
   const [old, renewed] = [selfSigned('old.example'), selfSigned('renewed.example')];
   const { certFile, keyFile } = await writePair(folder, old);
   const clock = new FakeClock();
-  await using world = await World.boot([people], { clock, env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile } });
+  await using world = await World.boot([people], {
+    clock,
+    env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile },
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
   t.is((await ask(world.port, '/healthz', old.cert, { agent })).subject, 'old.example');
@@ -74,7 +91,9 @@ test('a renewed certificate is taken up while open connections go on', async (t)
   await writeFile(certFile, renewed.cert);
   for (const _ of [1, 2]) await world.kernel.listeners.renewCertificate();
   t.deepEqual(
-    world.log.filter(({ level }) => level === 'error').map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]),
+    world.log
+      .filter(({ level }) => level === 'error')
+      .map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]),
     ['/key.pem holds no key in PEM that fits the certificate in /cert.pem'],
   );
   t.is((await ask(world.port, '/healthz', old.cert)).subject, 'old.example');
@@ -97,12 +116,27 @@ test('one file of two, files that are not there, hold something else or do not f
     t.is(problems.length, 1);
     return (problems[0] ?? '').replaceAll(folder, '');
   };
-  t.regex(await problemOf({ WEIR_TLS_CERT: certFile }), /^WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both .* or none$/);
+  t.regex(
+    await problemOf({ WEIR_TLS_CERT: certFile }),
+    /^WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both .* or none$/,
+  );
   t.regex(await problemOf({ WEIR_TLS_KEY: keyFile }), /^WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not/);
-  t.regex(await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: join(folder, 'gone.pem') }), /WEIR_TLS_KEY.*: \/gone\.pem cannot be read/);
-  t.regex(await problemOf({ WEIR_TLS_CERT: keyFile, WEIR_TLS_KEY: keyFile }), /: \/key\.pem holds no certificate in PEM/);
-  t.regex(await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: certFile }), /: \/cert\.pem holds no key in PEM that fits/);
-  t.regex(await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: other }), /: \/other\.pem holds no key in PEM that fits the certificate in \/cert\.pem/);
+  t.regex(
+    await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: join(folder, 'gone.pem') }),
+    /WEIR_TLS_KEY.*: \/gone\.pem cannot be read/,
+  );
+  t.regex(
+    await problemOf({ WEIR_TLS_CERT: keyFile, WEIR_TLS_KEY: keyFile }),
+    /: \/key\.pem holds no certificate in PEM/,
+  );
+  t.regex(
+    await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: certFile }),
+    /: \/cert\.pem holds no key in PEM that fits/,
+  );
+  t.regex(
+    await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: other }),
+    /: \/other\.pem holds no key in PEM that fits the certificate in \/cert\.pem/,
+  );
 });
 
 test('plain HTTP on an address that others may reach is warned of, on loopback it is not', async (t) => {
@@ -110,6 +144,9 @@ test('plain HTTP on an address that others may reach is warned of, on loopback i
     await using world = await World.boot([], { env: { WEIR_HOST: host } });
     return world.log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
   };
-  t.regex((await warnings('0.0.0.0')).join(), /^passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT/);
+  t.regex(
+    (await warnings('0.0.0.0')).join(),
+    /^passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT/,
+  );
   for (const host of ['127.0.0.1', '127.0.0.2', 'localhost']) t.deepEqual(await warnings(host), [], host);
 });

@@ -1,5 +1,18 @@
 import test from 'ava';
-import { column, definePlugin, extend, extensionPoint, maybe, message, type Plugin, provide, route, singleton, table, token } from '../index.js';
+import {
+  column,
+  definePlugin,
+  extend,
+  extensionPoint,
+  maybe,
+  message,
+  type Plugin,
+  provide,
+  route,
+  singleton,
+  table,
+  token,
+} from '../index.js';
 import { PluginError } from '../plugin/order.js';
 import { bare, World } from './world.js';
 
@@ -63,8 +76,22 @@ test("what a plugin uses is the other's, behind a facade, under the name it chos
   const seen: Counter[] = [];
   await using _ = await World.boot([
     counter(),
-    definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) }),
-    definePlugin({ name: 'other', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count }, start: ({ numbers }) => void seen.push(numbers) }),
+    definePlugin({
+      name: 'user',
+      version: '1.0.0',
+      api: 1,
+      about: 'x',
+      uses: { numbers: Count },
+      start: ({ numbers }) => void seen.push(numbers),
+    }),
+    definePlugin({
+      name: 'other',
+      version: '1.0.0',
+      api: 1,
+      about: 'x',
+      uses: { numbers: Count },
+      start: ({ numbers }) => void seen.push(numbers),
+    }),
   ]);
   t.deepEqual(
     seen.map((numbers) => numbers.count()),
@@ -103,10 +130,19 @@ test('a token that its owner does not provide is named, with who needs it', asyn
 });
 
 test('a token of another number is refused, and both numbers said', async (t) => {
-  const user = definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: token<Counter>('counter', 'Count', 2) } });
+  const user = definePlugin({
+    name: 'user',
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    uses: { numbers: token<Counter>('counter', 'Count', 2) },
+  });
   const error = await refusedBoot(counter(), user);
   t.true(error instanceof PluginError);
-  t.regex(error.message, /plugin user was written for number 2 of counter\/Count, but counter provides number 1/);
+  t.regex(
+    error.message,
+    /plugin user was written for number 2 of counter\/Count, but counter provides number 1/,
+  );
 });
 
 test('a token is known by its name: a second copy of a contract is as good', async (t) => {
@@ -129,7 +165,11 @@ test('a plugin provides its own tokens, and each once', async (t) => {
   const thief = bare('thief', { provides: () => [provide(Count, new Tally())] });
   t.is((await refusedBoot(thief)).message, 'plugin thief provides counter/Count, a token of another plugin');
   t.is(
-    (await refusedBoot(counter({ provides: () => [provide(Count, new Tally()), provide(Count, new Tally())] }))).message,
+    (
+      await refusedBoot(
+        counter({ provides: () => [provide(Count, new Tally()), provide(Count, new Tally())] }),
+      )
+    ).message,
     'plugin counter provides counter/Count twice',
   );
 });
@@ -141,10 +181,18 @@ test('a service or a use cannot take a name that is taken', async (t) => {
     'plugin counter calls a service "log", a name it has from the kernel or its uses already',
   );
   t.is(
-    (await refusedBoot(named({ services: { log2: singleton(Tally) }, uses: { db: token('kernel', 'sessions') } }))).message,
+    (
+      await refusedBoot(
+        named({ services: { log2: singleton(Tally) }, uses: { db: token('kernel', 'sessions') } }),
+      )
+    ).message,
     'plugin counter uses something as "db", a name it has from the kernel already',
   );
-  const user = { ...bare('user'), uses: { numbers: Count }, services: { numbers: singleton(Tally) } } as Plugin;
+  const user = {
+    ...bare('user'),
+    uses: { numbers: Count },
+    services: { numbers: singleton(Tally) },
+  } as Plugin;
   t.regex((await refusedBoot(counter(), user)).message, /plugin user calls a service "numbers"/);
 });
 
@@ -164,9 +212,15 @@ test('a service that asks for what is not there, or for itself in a circle, is a
       void left;
     }
   }
-  const missing = await refusedBoot({ ...bare('office'), services: { clerk: singleton(Asks) } as unknown as Plugin['services'] });
+  const missing = await refusedBoot({
+    ...bare('office'),
+    services: { clerk: singleton(Asks) } as unknown as Plugin['services'],
+  });
   t.regex(missing.message, /^plugin office could not be built: .*printer.*clerk -> printer/s);
-  const circle = await refusedBoot({ ...bare('office'), services: { left: singleton(Left), right: singleton(Right) } as unknown as Plugin['services'] });
+  const circle = await refusedBoot({
+    ...bare('office'),
+    services: { left: singleton(Left), right: singleton(Right) } as unknown as Plugin['services'],
+  });
   t.regex(circle.message, /^plugin office could not be built: .*left -> right -> left/s);
 });
 
@@ -179,7 +233,12 @@ test('a plugin that breaks while it is built is named, and nothing was started',
     }
   }
   t.is(
-    (await refusedBoot(early, { ...bare('late', { essential: true }), services: { bomb: singleton(Explodes) } as unknown as Plugin['services'] })).message,
+    (
+      await refusedBoot(early, {
+        ...bare('late', { essential: true }),
+        services: { bomb: singleton(Explodes) } as unknown as Plugin['services'],
+      })
+    ).message,
     'plugin late could not be built: bang',
   );
   t.is(
@@ -206,9 +265,11 @@ test('entries of an extension point reach its owner with their plugin, in start 
     version: '1.0.0',
     api: 1,
     about: 'x',
-    start: ({ extensions }) => void seen.push(extensions(Labels), extensions(extensionPoint<string>('shelf', 'Other'))),
+    start: ({ extensions }) =>
+      void seen.push(extensions(Labels), extensions(extensionPoint<string>('shelf', 'Other'))),
   });
-  const adder = (name: string, ...labels: string[]) => bare(name, { extends: () => labels.map((label) => extend(Labels, label)) });
+  const adder = (name: string, ...labels: string[]) =>
+    bare(name, { extends: () => labels.map((label) => extend(Labels, label)) });
   await using _ = await World.boot([adder('z', 'last'), owner, adder('a', 'one', 'two')]);
   t.like(seen[0], [
     { plugin: 'a', value: 'one' },
@@ -221,7 +282,10 @@ test('entries of an extension point reach its owner with their plugin, in start 
 
 test('a table has one owner', async (t) => {
   const owner = (name: string) => bare(name, { tables: { rows: table('rows', { id: column.id() }) } });
-  t.is((await refusedBoot(owner('one'), owner('two'))).message, 'the table rows is declared by one and by two');
+  t.is(
+    (await refusedBoot(owner('one'), owner('two'))).message,
+    'the table rows is declared by one and by two',
+  );
 });
 
 test('what a closed plugin provides answers 503 to its users; what others provide goes on', async (t) => {
@@ -246,7 +310,16 @@ test('what a closed plugin provides answers 503 to its users; what others provid
     api: 1,
     about: 'x',
     uses: { numbers: Count },
-    routes: ({ numbers }) => [route({ method: 'GET', path: '/count', auth: 'anyone', doc: 'x', reply: message(), handle: () => String(numbers.count()) })],
+    routes: ({ numbers }) => [
+      route({
+        method: 'GET',
+        path: '/count',
+        auth: 'anyone',
+        doc: 'x',
+        reply: message(),
+        handle: () => String(numbers.count()),
+      }),
+    ],
   });
   await using world = await World.boot([bad, user]);
   t.is((await world.call('/count')).body.msg, '1');

@@ -104,7 +104,12 @@ test("a schema's type has its optional, nullable and literal fields", (t) => {
 
 test('a handler returns what the reply declares and reads what the input declares', (t) => {
   const declared = { method: 'GET', path: '/x', doc: 'x' } as const;
-  const fits = route({ ...declared, params: shape({ id: int() }), reply: payload(Person), handle: ({ params }) => ({ ...person, age: params.id }) });
+  const fits = route({
+    ...declared,
+    params: shape({ id: int() }),
+    reply: payload(Person),
+    handle: ({ params }) => ({ ...person, age: params.id }),
+  });
   t.is(fits.auth, 'admin');
   // @ts-expect-error a field of the reply is missing
   route({ ...declared, reply: payload(Person), handle: () => ({ name: 'ada' }) });
@@ -114,8 +119,9 @@ test('a handler returns what the reply declares and reads what the input declare
   route({ ...declared, reply: message(), handle: () => ({ id: 1 }) });
   // @ts-expect-error the body of an object has no envelope of its own, but a type
   route({ ...declared, reply: bare(int()), handle: () => 'one' });
+  const params = shape({ id: int() });
   // @ts-expect-error no such parameter
-  route({ ...declared, params: shape({ id: int() }), reply: message(), handle: ({ params }) => String(params.name) });
+  route({ ...declared, params, reply: message(), handle: (asked) => String(asked.params.name) });
   // @ts-expect-error every route says what it is for
   route({ method: 'GET', path: '/x', reply: message(), handle: () => '' });
 });
@@ -148,10 +154,16 @@ test('taps, tokens and entries have the types of their contract', (t) => {
 });
 
 test('a row has the types of its columns, a text of a few words included', (t) => {
-  const jars = table('jars', { id: column.id(), colour: column.text<'red' | 'blue'>(), label: column.optionalText(), full: column.bool() });
+  const jars = table('jars', {
+    id: column.id(),
+    colour: column.text<'red' | 'blue'>(),
+    label: column.optionalText(),
+    full: column.bool(),
+  });
   const jar: Row<typeof jars> = { id: 1, colour: 'red', label: null, full: true };
   // @ts-expect-error none of the words
   const green: Row<typeof jars> = { ...jar, colour: 'green' };
-  const read = async (model: TableModel<typeof jars>): Promise<Row<typeof jars>[]> => (await model.findAll()).map((row) => row.get());
+  const read = async (model: TableModel<typeof jars>): Promise<Row<typeof jars>[]> =>
+    (await model.findAll()).map((row) => row.get());
   t.is([jar, green, read].length, 3);
 });

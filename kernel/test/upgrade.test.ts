@@ -4,7 +4,15 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectSecurely } from 'node:tls';
-import { extend, kernelErrors, SESSION_COOKIE, Sessions, type SessionsApi, type Upgraded, Upgrades } from '../index.js';
+import {
+  extend,
+  kernelErrors,
+  SESSION_COOKIE,
+  Sessions,
+  type SessionsApi,
+  type Upgraded,
+  Upgrades,
+} from '../index.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
 import { bare, people, until, World } from './world.js';
@@ -17,11 +25,17 @@ class Caller {
 
   /** `ca`: over TLS */
   constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}, ca?: string) {
-    const lines = Object.entries({ host: 'panel.test', connection: 'upgrade', upgrade: 'websocket', ...headers }).map(
-      ([name, value]) => `${name}: ${value}\r\n`,
-    );
+    const lines = Object.entries({
+      host: 'panel.test',
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
     const write = () => this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
-    this.socket = ca === undefined ? connect(port, '127.0.0.1', write) : connectSecurely({ port, host: '127.0.0.1', ca }, write);
+    this.socket =
+      ca === undefined
+        ? connect(port, '127.0.0.1', write)
+        : connectSecurely({ port, host: '127.0.0.1', ca }, write);
     this.socket.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
     this.socket.on('error', () => undefined);
     this.socket.on('close', () => (this.closed = true));
@@ -161,17 +175,28 @@ test('a stop ends what is open', async (t) => {
 
 test('an offer of another protocol is passed over, and the request answered with its body', async (t) => {
   const { world, cookie, token } = await boot(t);
-  const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' };
+  const offer = {
+    connection: 'Upgrade, HTTP2-Settings',
+    upgrade: 'h2c',
+    'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA',
+  };
   const me = await world.call('/me', { headers: { cookie, ...offer } });
   t.is(me.status, 200);
   t.is(me.body.msg, 'ada');
   t.is((await world.call('/login', { body: { name: 'x'.repeat(100_000) }, headers: offer })).status, 200);
-  t.is((await world.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': token, ...offer } })).status, 200);
+  t.is(
+    (await world.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': token, ...offer } }))
+      .status,
+    200,
+  );
 });
 
 test('two plugins cannot serve one path', async (t) => {
-  const one = (name: string) => bare(name, { extends: () => [extend(Upgrades, { path: '/echo', open: () => undefined })] });
-  await t.throwsAsync(World.boot([people, one('first'), one('second')]), { message: /first and second both serve connections at \/echo/ });
+  const one = (name: string) =>
+    bare(name, { extends: () => [extend(Upgrades, { path: '/echo', open: () => undefined })] });
+  await t.throwsAsync(World.boot([people, one('first'), one('second')]), {
+    message: /first and second both serve connections at \/echo/,
+  });
 });
 
 test('over TLS it is the same', async (t) => {
@@ -182,10 +207,18 @@ test('over TLS it is the same', async (t) => {
   let cookie = '';
   const opener = bare('opener', {
     uses: { sessions: Sessions },
-    start: async ({ sessions }: { sessions: SessionsApi }) => void (cookie = `${SESSION_COOKIE}=${(await sessions.open('ada')).id}`),
-    extends: () => [extend(Upgrades, { path: '/hello', open: ({ socket }: Upgraded) => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') })],
+    start: async ({ sessions }: { sessions: SessionsApi }) =>
+      void (cookie = `${SESSION_COOKIE}=${(await sessions.open('ada')).id}`),
+    extends: () => [
+      extend(Upgrades, {
+        path: '/hello',
+        open: ({ socket }: Upgraded) => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+      }),
+    ],
   } as never);
-  await using world = await World.boot([people, opener], { env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile } });
+  await using world = await World.boot([people, opener], {
+    env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile },
+  });
   for (const [path, headers, status] of [
     ['/hello', { cookie }, 101],
     ['/hello', {}, 401],

@@ -4,7 +4,17 @@ import { request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { definePlugin, message, type Plugin, route, SESSION_COOKIE, Sessions, type SessionsApi, shape, word } from '../index.js';
+import {
+  definePlugin,
+  message,
+  type Plugin,
+  route,
+  SESSION_COOKIE,
+  Sessions,
+  type SessionsApi,
+  shape,
+  word,
+} from '../index.js';
 import { bootPanel } from '../../panel/boot.js';
 import type { ConfigFile } from '../../panel/config-file.js';
 import type { Kernel } from '../kernel.js';
@@ -21,7 +31,13 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  readonly body: { readonly success: boolean; readonly msg: string; readonly obj: unknown; readonly code?: string; readonly requestId?: string };
+  readonly body: {
+    readonly success: boolean;
+    readonly msg: string;
+    readonly obj: unknown;
+    readonly code?: string;
+    readonly requestId?: string;
+  };
 }
 export interface Call {
   readonly method?: string;
@@ -63,14 +79,30 @@ export const people = definePlugin({
         return session.csrf;
       },
     }),
-    route({ method: 'POST', path: '/logout', auth: 'session', doc: 'Logs out.', reply: message(), handle: ({ who }) => sessions.close(who?.session ?? '') }),
-    route({ method: 'GET', path: '/me', auth: 'session', doc: 'Says who asks.', reply: message(), handle: ({ who }) => who?.name }),
+    route({
+      method: 'POST',
+      path: '/logout',
+      auth: 'session',
+      doc: 'Logs out.',
+      reply: message(),
+      handle: ({ who }) => sessions.close(who?.session ?? ''),
+    }),
+    route({
+      method: 'GET',
+      path: '/me',
+      auth: 'session',
+      doc: 'Says who asks.',
+      reply: message(),
+      handle: ({ who }) => who?.name,
+    }),
   ],
 });
 
 /** A plugin with nothing but what the test says. */
 export const bare = (name: string, rest: Partial<Parameters<typeof definePlugin>[0]> = {}): Plugin =>
-  definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', ...rest } as Parameters<typeof definePlugin>[0]);
+  definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', ...rest } as Parameters<
+    typeof definePlugin
+  >[0]);
 
 export class World {
   readonly kernel: Kernel;
@@ -89,7 +121,13 @@ export class World {
     try {
       const kernel = await bootPanel({
         plugins,
-        env: { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: '0', WEIR_LOG_LEVEL: 'debug', ...(await databaseEnvironment(folder)), ...options.env },
+        env: {
+          WEIR_DATA_DIR: folder,
+          WEIR_PANEL_PORT: '0',
+          WEIR_LOG_LEVEL: 'debug',
+          ...(await databaseEnvironment(folder)),
+          ...options.env,
+        },
         write: (line) => void log.push(JSON.parse(line) as LogLine),
         strict: true,
         ...(options.file && { file: options.file }),
@@ -113,7 +151,9 @@ export class World {
   }
   /** What the plugin's faults were, in order. */
   faults(): string[] {
-    return this.log.filter(({ msg }) => msg === 'plugin fault').map(({ where, error }) => `${String(where)}: ${(error as Error).message}`);
+    return this.log
+      .filter(({ msg }) => msg === 'plugin fault')
+      .map(({ where, error }) => `${String(where)}: ${(error as Error).message}`);
   }
 
   call(path: string, options: Call = {}): Promise<Answer> {
@@ -121,9 +161,14 @@ export class World {
   }
 
   /** Cookie and token of somebody who has just logged in. */
-  async login(headers: Readonly<Record<string, string>> = {}): Promise<{ cookie: string; 'x-csrf-token': string }> {
+  async login(
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ cookie: string; 'x-csrf-token': string }> {
     const answer = await this.call('/login', { body: { name: 'ada' }, headers });
-    return { cookie: String(answer.headers['set-cookie']?.[0]).split(';')[0] ?? '', 'x-csrf-token': answer.body.msg };
+    return {
+      cookie: String(answer.headers['set-cookie']?.[0]).split(';')[0] ?? '',
+      'x-csrf-token': answer.body.msg,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -134,7 +179,11 @@ export class World {
 }
 
 /** One request on a connection of its own; every header is sent as given. */
-export function call(port: number, path: string, { method, body, raw, headers = {} }: Call = {}): Promise<Answer> {
+export function call(
+  port: number,
+  path: string,
+  { method, body, raw, headers = {} }: Call = {},
+): Promise<Answer> {
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return new Promise((resolve, reject) => {
     const request = send(

@@ -6,7 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test, { type ExecutionContext } from 'ava';
-import { after, column, type Database, definePlugin, event, type Hooks, type Migration, table, tap, type Tx } from '../index.js';
+import {
+  after,
+  column,
+  type Database,
+  definePlugin,
+  event,
+  type Hooks,
+  type Migration,
+  table,
+  tap,
+  type Tx,
+} from '../index.js';
 import { connect } from '../database/connect.js';
 import { Database as Door, Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
@@ -51,7 +62,10 @@ async function open(listening: Listening = {}) {
     start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }),
   });
   const listener = bare('listener', {
-    hooks: () => [...(listening.after ? [tap(afterNote, listening.after)] : []), ...(listening.event ? [tap(noted, listening.event)] : [])],
+    hooks: () => [
+      ...(listening.after ? [tap(afterNote, listening.after)] : []),
+      ...(listening.event ? [tap(noted, listening.event)] : []),
+    ],
     start: ({ db }) => void (inner.other = db),
   });
   const world = await World.boot([notes, listener]);
@@ -63,7 +77,8 @@ async function open(listening: Listening = {}) {
     hooks,
     other,
     model,
-    texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
+    texts: async () =>
+      (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
   };
 }
 const add = (tx: Tx, text: string) => tx.run('INSERT INTO notes (text) VALUES (:text)', { text });
@@ -73,7 +88,11 @@ test('fifty overlapping writes all succeed, in the order in which they were aske
   await using _ = world;
   const names = Array.from({ length: 50 }, (_unused, i) => `n${i}`);
   const results = await Promise.all(
-    names.map((text, i) => db.write(async (tx) => (i % 2 ? await add(tx, text) : await model.create({ text }, { transaction: tx.t }), i))),
+    names.map((text, i) =>
+      db.write(
+        async (tx) => (i % 2 ? await add(tx, text) : await model.create({ text }, { transaction: tx.t }), i),
+      ),
+    ),
   );
   t.deepEqual(
     results,
@@ -84,7 +103,10 @@ test('fifty overlapping writes all succeed, in the order in which they were aske
 
 test('a write that throws leaves nothing, tells nobody, and the next one works', async (t) => {
   const heard: string[] = [];
-  const { world, db, texts } = await open({ after: (text) => void heard.push(`after ${text}`), event: (text) => void heard.push(`event ${text}`) });
+  const { world, db, texts } = await open({
+    after: (text) => void heard.push(`after ${text}`),
+    event: (text) => void heard.push(`event ${text}`),
+  });
   await using _ = world;
   const failing = db.write(async (tx) => {
     await add(tx, 'lost');
@@ -207,7 +229,10 @@ test('after hooks run in the order of the commits, even when an earlier one is s
     },
   });
   await using _ = world;
-  const write = (text: string) => db.write(async (tx) => (await add(tx, text), tx.after(afterNote, text))).then(() => order.push(`resolved ${text}`));
+  const write = (text: string) =>
+    db
+      .write(async (tx) => (await add(tx, text), tx.after(afterNote, text)))
+      .then(() => order.push(`resolved ${text}`));
   const first = write('a');
   const second = write('b');
   // b is committed while the hooks of a still run: a slow hook does not hold the database.
@@ -243,12 +268,17 @@ test('a failed write between two does not let the later overtake the hooks of th
 
 test('an after hook cannot write, and is told so; the write stays a success', async (t) => {
   const inner: { db?: Database } = {};
-  const { world, db, other, texts } = await open({ after: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)) });
+  const { world, db, other, texts } = await open({
+    after: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)),
+  });
   await using _ = world;
   inner.db = other;
   await db.write(async (tx) => (await add(tx, 'a'), tx.after(afterNote, 'a')));
   t.deepEqual(await texts(), ['a']);
-  t.regex(world.faults().join(), /notes\/afterNote of listener.*write of listener was opened in an after hook of a write of notes/);
+  t.regex(
+    world.faults().join(),
+    /notes\/afterNote of listener.*write of listener was opened in an after hook of a write of notes/,
+  );
 });
 
 test('a listener of an event may write, wherever the event came from', async (t) => {
@@ -275,7 +305,9 @@ test('what a write has only set going may write when the write is over', async (
   const { world, db, texts } = await open();
   await using _ = world;
   const over = latch();
-  const later = await db.write(async () => ({ written: over.opened.then(() => db.write((tx) => add(tx, 'later'))) }));
+  const later = await db.write(async () => ({
+    written: over.opened.then(() => db.write((tx) => add(tx, 'later'))),
+  }));
   over.open();
   await later.written;
   t.deepEqual(await texts(), ['later']);
@@ -320,18 +352,34 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
   t.teardown(async () => (await connections.close(), await rm(folder, { recursive: true, force: true })));
   const registry = new HookRegistry();
   const words: string[] = [];
-  const writer = new Writer(connections, registry, createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }), {
-    strict: false,
-    patienceMs,
-  });
+  const writer = new Writer(
+    connections,
+    registry,
+    createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }),
+    {
+      strict: false,
+      patienceMs,
+    },
+  );
   const db = new Door(connections, writer, 'notes');
   await db.write((tx) => tx.run(`CREATE TABLE notes (id ${connections.types.id}, text VARCHAR(64))`));
   const hear = (fn: TapFunction<typeof afterNote>) =>
     registry.add(
-      { name: 'listener', faulty: false, fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`), queue: undefined as never },
+      {
+        name: 'listener',
+        faulty: false,
+        fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`),
+        queue: undefined as never,
+      },
       tap(afterNote, fn),
     );
-  return { db, words, hear, texts: async () => (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text) };
+  return {
+    db,
+    words,
+    hear,
+    texts: async () =>
+      (await db.query<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
+  };
 }
 
 test('where nobody watches, a write inside a write ends with a sentence instead of never', async (t) => {
@@ -374,8 +422,13 @@ test('writes keep nothing of what is done in memory', async (t) => {
   for (let i = 0; i < 20; i++) {
     const payload = { text: 'x'.repeat(10) };
     payloads.push(new WeakRef(payload));
-    await db.write(async (tx) => (tx.after(afterNote as never, payload as never), payload)).then(() => undefined);
+    await db
+      .write(async (tx) => (tx.after(afterNote as never, payload as never), payload))
+      .then(() => undefined);
   }
-  await until(() => (collect(), payloads.slice(0, -2).every((held) => held.deref() === undefined)), 'what was written earlier is forgotten');
+  await until(
+    () => (collect(), payloads.slice(0, -2).every((held) => held.deref() === undefined)),
+    'what was written earlier is forgotten',
+  );
   t.pass();
 });

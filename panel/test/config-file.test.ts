@@ -10,7 +10,10 @@ import { type ConfigFile, noFile, readConfigFile } from '../config-file.js';
 import { configure } from '../configure.js';
 import { ConfigError } from '../variables.js';
 
-async function fileWith(t: ExecutionContext, content: unknown): Promise<{ folder: string; path: string; file: ConfigFile }> {
+async function fileWith(
+  t: ExecutionContext,
+  content: unknown,
+): Promise<{ folder: string; path: string; file: ConfigFile }> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-config-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'weir.json');
@@ -26,7 +29,11 @@ const door = bare('door', {
     password: variable('WEIR_DOOR_PASSWORD', optional(word().min(8)), 'who may pass'),
   },
 });
-const problemsOf = async (t: ExecutionContext, content: unknown, env: Record<string, string> = {}): Promise<readonly string[]> => {
+const problemsOf = async (
+  t: ExecutionContext,
+  content: unknown,
+  env: Record<string, string> = {},
+): Promise<readonly string[]> => {
   const { file, path } = await fileWith(t, content);
   const error = await t.throwsAsync(configure([door], env, file), { instanceOf: ConfigError });
   return error.problems.map((problem) => problem.replaceAll(path, 'FILE'));
@@ -39,7 +46,11 @@ test('the environment wins over the file, the file over the default, and a plugi
     trustedProxies: ['10.0.0.0/8', '::1'],
     plugins: { door: { config: { width: 90, colour: 'red' } } },
   });
-  const { panel, configs } = await configure([door], { WEIR_PANEL_PORT: '4321', WEIR_DOOR_WIDTH: '100', WEIR_DOOR_COLOUR: '' }, file);
+  const { panel, configs } = await configure(
+    [door],
+    { WEIR_PANEL_PORT: '4321', WEIR_DOOR_WIDTH: '100', WEIR_DOOR_COLOUR: '' },
+    file,
+  );
   t.like(panel, { host: '::1', port: 4321, trustedProxies: ['10.0.0.0/8', '::1'], logLevel: 'info' });
   t.deepEqual(configs.get('door'), {
     values: { width: 100, open: false, colour: 'red', password: undefined } as object,
@@ -64,7 +75,11 @@ test('mistakes of file and environment are reported together, each with its key 
     port: '80',
     logLevel: 'loud',
     trustedProxies: ['10.0.0.1', 'nonsense'],
-    plugins: { door: { config: { width: 0, opne: true, password: 'hunter2' } }, wall: 'yes', roof: { enabled: true, on: 1, config: [] } },
+    plugins: {
+      door: { config: { width: 0, opne: true, password: 'hunter2' } },
+      wall: 'yes',
+      roof: { enabled: true, on: 1, config: [] },
+    },
   };
   const problems = await problemsOf(t, content, { WEIR_HOST: 'not a host', WEIR_DOOR_OPEN: 'perhaps' });
   t.deepEqual(
@@ -105,8 +120,14 @@ test('folder and file themselves are no settings of the file', async (t) => {
 });
 
 test('a file that is no object, or no JSON, is named; what stands in it is not shown', async (t) => {
-  for (const content of ['[]', '"text"', 'null', '1']) t.regex((await problemsOf(t, content))[0] ?? '', /^FILE must hold an object/, content);
-  for (const content of ['', '{', '{"plugins": {"access": {"config": {"password": hunter2}}}}', '{"a": "hunter2" "b"}']) {
+  for (const content of ['[]', '"text"', 'null', '1'])
+    t.regex((await problemsOf(t, content))[0] ?? '', /^FILE must hold an object/, content);
+  for (const content of [
+    '',
+    '{',
+    '{"plugins": {"access": {"config": {"password": hunter2}}}}',
+    '{"a": "hunter2" "b"}',
+  ]) {
     const [problem = ''] = await problemsOf(t, content);
     t.regex(problem, /^FILE is no JSON: .*; correct it or remove it$/);
     t.false(problem.includes('hunter2'), problem);
@@ -117,20 +138,30 @@ test('a file that is no object, or no JSON, is named; what stands in it is not s
 test('weir.json in the data folder may be missing, a file that was chosen may not', async (t) => {
   const { folder, path } = await fileWith(t, '{"port": 1}');
   t.deepEqual(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere') }), noFile);
-  t.like(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere'), WEIR_CONFIG: path }), { path, panel: { port: 1 } });
+  t.like(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere'), WEIR_CONFIG: path }), {
+    path,
+    panel: { port: 1 },
+  });
   t.deepEqual((await readConfigFile({ WEIR_CONFIG: join(folder, 'gone') })).problems, [
     `WEIR_CONFIG is ${join(folder, 'gone')}, but there is no such file; correct it or leave it out`,
   ]);
   t.regex((await readConfigFile({ WEIR_CONFIG: folder })).problems[0] ?? '', /cannot be read/);
 });
 
-const chosen = async (t: ExecutionContext, content: unknown, env: Record<string, string> = {}): Promise<{ names: string[]; problems: readonly string[] }> => {
+const chosen = async (
+  t: ExecutionContext,
+  content: unknown,
+  env: Record<string, string> = {},
+): Promise<{ names: string[]; problems: readonly string[] }> => {
   const { file, path } = await fileWith(t, content);
   const {
     plugins,
     file: { problems },
   } = await choosePlugins(env, file);
-  return { names: plugins.map(({ name }) => name).sort(), problems: problems.map((problem) => problem.replace(path, 'FILE')) };
+  return {
+    names: plugins.map(({ name }) => name).sort(),
+    problems: problems.map((problem) => problem.replace(path, 'FILE')),
+  };
 };
 
 test('the preset comes from environment, file or default; the file adds plugins and leaves some out', async (t) => {
@@ -139,8 +170,14 @@ test('the preset comes from environment, file or default; the file adds plugins 
   t.deepEqual((await chosen(t, { preset: 'minimal' })).names, minimal);
   t.deepEqual((await chosen(t, { preset: 'minimal' }, { WEIR_PRESET: 'standard' })).names, standard);
   t.deepEqual((await chosen(t, {}, { WEIR_PRESET: 'minimal' })).names, minimal);
-  t.deepEqual((await chosen(t, { preset: 'minimal', plugins: { 'server-status': true, clients: true } })).names, [...minimal, 'server-status'].sort());
-  t.deepEqual((await chosen(t, { preset: 'minimal', plugins: { 'server-status': { config: {} } } })).names, [...minimal, 'server-status'].sort());
+  t.deepEqual(
+    (await chosen(t, { preset: 'minimal', plugins: { 'server-status': true, clients: true } })).names,
+    [...minimal, 'server-status'].sort(),
+  );
+  t.deepEqual(
+    (await chosen(t, { preset: 'minimal', plugins: { 'server-status': { config: {} } } })).names,
+    [...minimal, 'server-status'].sort(),
+  );
   t.deepEqual(
     (await chosen(t, { plugins: { 'server-status': false } })).names,
     standard.filter((name) => name !== 'server-status'),
@@ -152,7 +189,9 @@ test('the preset comes from environment, file or default; the file adds plugins 
 });
 
 test('plugins that are not there, on or off, and essential ones that are off are mistakes of the file', async (t) => {
-  const { problems } = await chosen(t, { plugins: { subscripton: false, 'no-such': true, '../x': true, access: false } });
+  const { problems } = await chosen(t, {
+    plugins: { subscripton: false, 'no-such': true, '../x': true, access: false },
+  });
   t.deepEqual([...problems].sort(), [
     '"../x" is no name of a plugin; it takes lower-case letters, digits and hyphens (plugins.../x in FILE)',
     'plugins.access in FILE: the panel does not start without the plugin access; it cannot be switched off',
@@ -163,8 +202,14 @@ test('plugins that are not there, on or off, and essential ones that are off are
 
 test('plugins that do not fit each other are reported with the other mistakes, or alone', async (t) => {
   const old = bare('old', { api: 0 });
-  await t.throwsAsync(configure([old], {}, noFile), { instanceOf: PluginError, message: /kernel contract 0/ });
-  const error = await t.throwsAsync(configure([old, door], { WEIR_PANEL_PORT: 'x', WEIR_DOOR_WIDTH: 'y' }, noFile), { instanceOf: ConfigError });
+  await t.throwsAsync(configure([old], {}, noFile), {
+    instanceOf: PluginError,
+    message: /kernel contract 0/,
+  });
+  const error = await t.throwsAsync(
+    configure([old, door], { WEIR_PANEL_PORT: 'x', WEIR_DOOR_WIDTH: 'y' }, noFile),
+    { instanceOf: ConfigError },
+  );
   t.deepEqual(
     error.problems.map((problem) => problem.split(' ').slice(0, 2).join(' ')),
     ['WEIR_PANEL_PORT must', 'WEIR_DOOR_WIDTH must', 'plugin old'],

@@ -14,13 +14,17 @@ const on = (name: string) => (plugins: Readonly<Record<string, unknown>>) => ({ 
 test('what is asked for changes, everything else stays: other keys, their order, the indent, the rights; and back again', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'weir.json');
-  const before = '{\n\t"host": "::1",\n\t"plugins": { "a": { "config": { "x": 1 } } },\n\t"nobodyKnows": [1]\n}';
+  const before =
+    '{\n\t"host": "::1",\n\t"plugins": { "a": { "config": { "x": 1 } } },\n\t"nobodyKnows": [1]\n}';
   await writeFile(path, before);
   await chmod(path, 0o640);
   const edited = await editPlugins(path, on('b'));
   t.false(edited.unchanged);
   const after = await readFile(path, 'utf8');
-  t.is(after, `${JSON.stringify({ host: '::1', plugins: { a: { config: { x: 1 } }, b: true }, nobodyKnows: [1] }, undefined, '\t')}\n`);
+  t.is(
+    after,
+    `${JSON.stringify({ host: '::1', plugins: { a: { config: { x: 1 } }, b: true }, nobodyKnows: [1] }, undefined, '\t')}\n`,
+  );
   t.is((await stat(path)).mode & 0o777, 0o640);
   await edited.undo();
   t.is(await readFile(path, 'utf8'), before);

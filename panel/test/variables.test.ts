@@ -1,5 +1,16 @@
 import test from 'ava';
-import { bool, int, oneOf, optional, port, text, urlPath, variable, withDefault, word } from '../../kernel/index.js';
+import {
+  bool,
+  int,
+  oneOf,
+  optional,
+  port,
+  text,
+  urlPath,
+  variable,
+  withDefault,
+  word,
+} from '../../kernel/index.js';
 import { validate } from '../../kernel/schema/validate.js';
 import { bare, World } from '../../kernel/test/world.js';
 import { panelVariables } from '../boot-settings.js';
@@ -54,7 +65,14 @@ test('a wrong secret is named and not shown', (t) => {
 test('the boot reports the mistakes of kernel and plugins together', async (t) => {
   const door = bare('door', { config: variables });
   const error = await t.throwsAsync(
-    World.boot([door], { env: { WEIR_PANEL_PORT: '99999', WEIR_COUNT: 'many', WEIR_TRUSTED_PROXIES: '10.0.0.1, nonsense', WEIR_HOST: 'not a host' } }),
+    World.boot([door], {
+      env: {
+        WEIR_PANEL_PORT: '99999',
+        WEIR_COUNT: 'many',
+        WEIR_TRUSTED_PROXIES: '10.0.0.1, nonsense',
+        WEIR_HOST: 'not a host',
+      },
+    }),
     { instanceOf: ConfigError },
   );
   t.deepEqual(
@@ -66,8 +84,13 @@ test('the boot reports the mistakes of kernel and plugins together', async (t) =
 });
 
 test('a variable that nobody knows is warned of, by name', async (t) => {
-  t.deepEqual(unknownVariables({ WEIR_PANEL_PROT: '1', WEIR_COUNT: '1', WEIR_TEST_X: '1', HOME: '/' }, ['WEIR_COUNT']), ['WEIR_PANEL_PROT']);
-  await using world = await World.boot([bare('door', { config: { count: variables.count } })], { env: { WEIR_PANEL_PROT: '1', WEIR_COUNT: '1' } });
+  t.deepEqual(
+    unknownVariables({ WEIR_PANEL_PROT: '1', WEIR_COUNT: '1', WEIR_TEST_X: '1', HOME: '/' }, ['WEIR_COUNT']),
+    ['WEIR_PANEL_PROT'],
+  );
+  await using world = await World.boot([bare('door', { config: { count: variables.count } })], {
+    env: { WEIR_PANEL_PROT: '1', WEIR_COUNT: '1' },
+  });
   t.deepEqual(
     world.log.filter(({ level }) => level === 'warn').map(({ variable: name }) => name),
     ['WEIR_PANEL_PROT'],
@@ -76,22 +99,47 @@ test('a variable that nobody knows is warned of, by name', async (t) => {
 
 test('trusted proxies are a list', (t) => {
   const problems: string[] = [];
-  const values = readVariables('kernel', panelVariables, { WEIR_TRUSTED_PROXIES: ' 127.0.0.1, 10.0.0.0/8 ,' }, problems);
+  const values = readVariables(
+    'kernel',
+    panelVariables,
+    { WEIR_TRUSTED_PROXIES: ' 127.0.0.1, 10.0.0.0/8 ,' },
+    problems,
+  );
   t.deepEqual([values.trustedProxies, problems], [['127.0.0.1', '10.0.0.0/8'], []]);
 });
 
 test('a path has a slash at both ends and nothing that a URL would have to escape', (t) => {
   for (const good of ['/', '/a/', '/a-b_c~d/e.f/']) t.is(validate(urlPath(), good), good);
-  for (const bad of ['', 'a/', '/a', '//', '/a//b/', '/../', '/./', '/a b/', '/a%20/', '/a?/', '/a#/', '/ä/', '/{id}/', '/:id/', '/*/'])
+  for (const bad of [
+    '',
+    'a/',
+    '/a',
+    '//',
+    '/a//b/',
+    '/../',
+    '/./',
+    '/a b/',
+    '/a%20/',
+    '/a?/',
+    '/a#/',
+    '/ä/',
+    '/{id}/',
+    '/:id/',
+    '/*/',
+  ])
     t.throws(() => validate(urlPath(), bad), { code: 'KERNEL_INVALID' }, bad);
-  for (const bad of [0, -1, 65_536, 1.5, '80']) t.throws(() => validate(port(), bad), { code: 'KERNEL_INVALID' });
+  for (const bad of [0, -1, 65_536, 1.5, '80'])
+    t.throws(() => validate(port(), bad), { code: 'KERNEL_INVALID' });
   t.is(validate(port(), 65_535), 65_535);
 });
 
 test('what a plugin declares is its own: two plugins may read one variable', async (t) => {
   const seen: unknown[] = [];
   const reads = (name: string) =>
-    bare(name, { config: { word: variable('WEIR_WORD', withDefault(text(), ''), 'a word') }, start: ({ config }) => void seen.push(config) });
+    bare(name, {
+      config: { word: variable('WEIR_WORD', withDefault(text(), ''), 'a word') },
+      start: ({ config }) => void seen.push(config),
+    });
   await using _ = await World.boot([reads('one'), reads('two')], { env: { WEIR_WORD: 'x' } });
   t.deepEqual(seen, [{ word: 'x' }, { word: 'x' }]);
 });

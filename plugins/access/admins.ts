@@ -57,7 +57,11 @@ export class Admins {
   }
 
   /** False when somebody else was faster; nothing is changed then. */
-  async change(tx: Tx, { id, passwordHash }: Admin, to: Pick<Admin, 'username' | 'passwordHash'>): Promise<boolean> {
+  async change(
+    tx: Tx,
+    { id, passwordHash }: Admin,
+    to: Pick<Admin, 'username' | 'passwordHash'>,
+  ): Promise<boolean> {
     const [changed] = await this.#rows.update(to, { where: { id, passwordHash }, transaction: tx.t });
     return changed === 1;
   }
@@ -71,13 +75,19 @@ export class Admins {
   /** Marks the step of a two-factor code as used; false when it, or a later one, was used already. */
   spendStep(step: number): Promise<boolean> {
     return this.#db.write(async (tx) => {
-      const [changed] = await this.#rows.update({ codeStep: step }, { where: { codeStep: { [Op.lt]: step } }, transaction: tx.t });
+      const [changed] = await this.#rows.update(
+        { codeStep: step },
+        { where: { codeStep: { [Op.lt]: step } }, transaction: tx.t },
+      );
       return changed > 0;
     });
   }
 
   async #insert(tx: Tx, { username, passwordHash }: Pick<Admin, 'username' | 'passwordHash'>): Promise<void> {
-    await this.#rows.create({ username, passwordHash, createdAt: this.#clock.now(), codeStep: 0 }, { transaction: tx.t });
+    await this.#rows.create(
+      { username, passwordHash, createdAt: this.#clock.now(), codeStep: 0 },
+      { transaction: tx.t },
+    );
   }
 
   /** Each check takes 19 MiB: a flood of logins must not take them all at once. */

@@ -19,7 +19,10 @@ export class Attempts {
   /** Runs the check unless there were too many failures before; it throws when what was sent is wrong, and that counts. */
   async run<T>({ ip, username, signal }: Guesser, check: () => Promise<T>): Promise<T> {
     const verdict = this.#limits.attempt(ip, username);
-    if ('blockedFor' in verdict) throw errors.TOO_MANY_LOGINS(undefined, { headers: { 'Retry-After': String(Math.ceil(verdict.blockedFor / 1000)) } });
+    if ('blockedFor' in verdict)
+      throw errors.TOO_MANY_LOGINS(undefined, {
+        headers: { 'Retry-After': String(Math.ceil(verdict.blockedFor / 1000)) },
+      });
     if (verdict.delay > 0) {
       await sleep(verdict.delay, undefined, { signal }).catch((cause: unknown) => {
         // The caller is gone; nobody is to blame.

@@ -4,11 +4,24 @@ import type { Credentials } from './credentials.js';
 import { plainWord } from './plain-word.js';
 import type { Tokens } from './tokens.js';
 
-export const commands = ({ credentials, tokens, settings }: { credentials: Credentials; tokens: Tokens; settings: SettingsApi }): Command[] => [
+export const commands = ({
+  credentials,
+  tokens,
+  settings,
+}: {
+  credentials: Credentials;
+  tokens: Tokens;
+  settings: SettingsApi;
+}): Command[] => [
   command({
     name: 'admin reset',
-    about: 'Gives the admin a new name and password, ends all sessions, switches two-factor off and lifts the blocks of failed logins.',
-    options: { username: optional(plainWord().trim().max(255).description('name of the admin; one is made up when it is left out')) },
+    about:
+      'Gives the admin a new name and password, ends all sessions, switches two-factor off and lifts the blocks of failed logins.',
+    options: {
+      username: optional(
+        plainWord().trim().max(255).description('name of the admin; one is made up when it is left out'),
+      ),
+    },
     example: 'weir admin reset --username ada',
     run: async ({ options, say }) => {
       const { username, password } = await credentials.reset(options.username);

@@ -7,5 +7,10 @@ export const beforeLogin = guard<{ readonly username: string; readonly ip: strin
 export const BLOCKED = 'too many failed attempts';
 /** After every attempt to log in; `reason` is empty when it worked. */
 export const loginAttempted = event<{
-  readonly attempts: readonly { readonly username: string; readonly ip: string; readonly ok: boolean; readonly reason: string }[];
+  readonly attempts: readonly {
+    readonly username: string;
+    readonly ip: string;
+    readonly ok: boolean;
+    readonly reason: string;
+  }[];
 }>('access/loginAttempted');

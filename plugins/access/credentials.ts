@@ -1,7 +1,13 @@
 // The admin's own name and password: changed by the admin, or set anew by whoever owns the machine.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type Database, type Log, type RequestInfo, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
+import {
+  type Database,
+  type Log,
+  type RequestInfo,
+  SESSION_COOKIE,
+  type SessionsApi,
+} from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { Attempts } from './attempts.js';
 import { errors } from './errors.js';
@@ -56,7 +62,8 @@ export class Credentials {
     await this.#attempts.run({ ip, username: oldUsername, signal }, async () => {
       const admin = await this.#admins.withPassword(oldUsername, oldPassword);
       if (!admin) throw errors.WRONG_CREDENTIALS(undefined, { path: 'oldPassword' });
-      if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
+      if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode)))
+        throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
         if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash })))
@@ -64,7 +71,10 @@ export class Credentials {
         await this.#sessions.closeAll({ tx });
       });
     });
-    this.#log.info('name and password of the admin were changed; all sessions are closed', { username: newUsername, ip });
+    this.#log.info('name and password of the admin were changed; all sessions are closed', {
+      username: newUsername,
+      ip,
+    });
     if (who?.via !== 'session') return;
     const { id } = await this.#sessions.open(newUsername, csrf);
     reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.lifetime });
@@ -82,7 +92,10 @@ export class Credentials {
     });
     this.#limits.forget();
     await rm(firstLoginFile(this.#dataDirectory), { force: true });
-    this.#log.warn('the admin was reset from the command line; all sessions are closed and two-factor is off', { username });
+    this.#log.warn(
+      'the admin was reset from the command line; all sessions are closed and two-factor is off',
+      { username },
+    );
     return { username, password };
   }
 }

@@ -5,7 +5,10 @@ export const errors = defineErrors('access', {
   TOO_MANY_LOGINS: [429, 'too many failed attempts from here; wait and try again'],
   WRONG_CREDENTIALS: [403, 'the user name or password that you have now is wrong'],
   WRONG_CODE: [403, 'the two-factor code is missing, wrong or was used already; send the next one'],
-  NO_SECRET: [422, 'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode'],
+  NO_SECRET: [
+    422,
+    'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode',
+  ],
   WRONG_TOKEN: [401, 'this API token is unknown, switched off or expired'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],

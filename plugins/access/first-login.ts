@@ -6,7 +6,8 @@ import type { Log } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
-export const randomName = (): string => `admin-${Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+export const randomName = (): string =>
+  `admin-${Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
 
 export const firstLoginFile = (dataDirectory: string): string => join(dataDirectory, 'first-login.txt');
 
@@ -16,7 +17,11 @@ export interface FirstLogin {
 }
 
 /** Makes the first admin when there is none. What was not given is generated and shown: on the terminal, or in a file only its owner can read. */
-export async function createFirstAdmin(admins: Admins, given: FirstLogin, place: { basePath: () => string; dataDirectory: string; log: Log }): Promise<void> {
+export async function createFirstAdmin(
+  admins: Admins,
+  given: FirstLogin,
+  place: { basePath: () => string; dataDirectory: string; log: Log },
+): Promise<void> {
   if (!(await admins.isEmpty())) return;
   const username = given.username ?? randomName();
   const password = given.password ?? randomBytes(15).toString('base64url');

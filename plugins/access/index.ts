@@ -1,5 +1,21 @@
-import { authenticate, definePlugin, extend, optional, Sessions, singleton, tap, variable, word } from '../../kernel/index.js';
-import { beforeSettingsSave, panelSettings, settingChanges, SettingGroups, Settings } from '../settings/contract.js';
+import {
+  authenticate,
+  definePlugin,
+  extend,
+  optional,
+  Sessions,
+  singleton,
+  tap,
+  variable,
+  word,
+} from '../../kernel/index.js';
+import {
+  beforeSettingsSave,
+  panelSettings,
+  settingChanges,
+  SettingGroups,
+  Settings,
+} from '../settings/contract.js';
 import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
 import { commands } from './commands.js';
@@ -19,11 +35,20 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
+  about:
+    'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, settings: Settings },
   config: {
-    username: variable('WEIR_ADMIN_USERNAME', optional(word().max(255)), 'name of the first admin; used when there is none yet'),
-    password: variable('WEIR_ADMIN_PASSWORD', optional(word().min(8).max(1024)), 'password of the first admin; used when there is none yet'),
+    username: variable(
+      'WEIR_ADMIN_USERNAME',
+      optional(word().max(255)),
+      'name of the first admin; used when there is none yet',
+    ),
+    password: variable(
+      'WEIR_ADMIN_PASSWORD',
+      optional(word().min(8).max(1024)),
+      'password of the first admin; used when there is none yet',
+    ),
   },
   tables,
   migrations,
@@ -54,6 +79,10 @@ export default definePlugin({
   commands,
   start: async ({ admins, tokens, config, settings, dataDirectory, log }) => {
     await tokens.load();
-    await createFirstAdmin(admins, config, { basePath: () => settings.read(panelSettings).webBasePath, dataDirectory, log });
+    await createFirstAdmin(admins, config, {
+      basePath: () => settings.read(panelSettings).webBasePath,
+      dataDirectory,
+      log,
+    });
   },
 });

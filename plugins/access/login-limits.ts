@@ -21,7 +21,9 @@ const networkOf = (ip: string): string => {
   const [head = '', tail = ''] = ip.split('::');
   const left = head.split(':').filter(Boolean);
   const right = tail.split(':').filter(Boolean);
-  const whole = ip.includes('::') ? [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right] : left;
+  const whole = ip.includes('::')
+    ? [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
+    : left;
   return whole.slice(0, 4).join(':');
 };
 
@@ -46,7 +48,8 @@ export class LoginLimits {
     if (blocked > 0) return { blockedFor: blocked };
     for (const [key, most] of limits) {
       const record = this.#count(key, now);
-      if (record.failures.length > most) Object.assign(record, { failures: [], blockedUntil: now + BLOCK_MS });
+      if (record.failures.length > most)
+        Object.assign(record, { failures: [], blockedUntil: now + BLOCK_MS });
       if (record.blockedUntil > now) return { blockedFor: record.blockedUntil - now };
     }
     const failures = this.#count(`u ${user}`, now).failures.length;

@@ -1,5 +1,14 @@
 // Logging in and out.
-import { type Hooks, CSRF_COOKIE, isSameOrigin, PanelError, type RequestInfo, requireCsrf, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
+import {
+  type Hooks,
+  CSRF_COOKIE,
+  isSameOrigin,
+  PanelError,
+  type RequestInfo,
+  requireCsrf,
+  SESSION_COOKIE,
+  type SessionsApi,
+} from '../../kernel/index.js';
 import type { Admin, Admins } from './admins.js';
 import type { Attempts } from './attempts.js';
 import { beforeLogin, BLOCKED, loginAttempted } from './contract.js';
@@ -35,16 +44,23 @@ export class Login {
   }
 
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
-  async in({ username, password, twoFactorCode, _csrf }: LoginBody, { ip, headers, cookies, reply, signal }: RequestInfo): Promise<string> {
+  async in(
+    { username, password, twoFactorCode, _csrf }: LoginBody,
+    { ip, headers, cookies, reply, signal }: RequestInfo,
+  ): Promise<string> {
     // Media types have no case, and a page elsewhere may write them as it likes.
-    if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') && !isSameOrigin(headers))
+    if (
+      headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') &&
+      !isSameOrigin(headers)
+    )
       requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
     const check = async (): Promise<Admin> => {
       const admin = await this.#admins.withPassword(username, password);
       if (!admin) reason = 'invalid credentials';
-      else if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) reason = 'invalid two-factor code';
+      else if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode)))
+        reason = 'invalid two-factor code';
       else return admin;
       // The same words for both: who guesses passwords shall not learn when one is right.
       throw errors.WRONG_LOGIN();
@@ -72,6 +88,7 @@ export class Login {
   }
 
   #report(username: string, ip: string, ok: boolean, reason: string): void {
-    if (this.#hooks.isUsed(loginAttempted)) this.#hooks.emit(loginAttempted, { attempts: [{ username, ip, ok, reason }] });
+    if (this.#hooks.isUsed(loginAttempted))
+      this.#hooks.emit(loginAttempted, { attempts: [{ username, ip, ok, reason }] });
   }
 }

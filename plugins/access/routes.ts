@@ -22,7 +22,13 @@ import { plainWord } from './plain-word.js';
 import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
 
-const token = { id: int(), name: word(), enabled: bool(), createdAt: int().description('Unix seconds'), expiresAt: int().description('Unix ms; 0: never') };
+const token = {
+  id: int(),
+  name: word(),
+  enabled: bool(),
+  createdAt: int().description('Unix seconds'),
+  expiresAt: int().description('Unix ms; 0: never'),
+};
 const TokenId = shape({ id: int().min(1) });
 
 /** Of the same kind as the first admin's, which the environment may give. */
@@ -47,12 +53,24 @@ export const routes = ({
     auth: 'anyone',
     form: true,
     doc: 'Logs in and sets the session cookie.',
-    body: shape({ username: plainWord().max(255), password: word().max(1024), twoFactorCode: optional(text().max(16)), _csrf: optional(text()) }),
+    body: shape({
+      username: plainWord().max(255),
+      password: word().max(1024),
+      twoFactorCode: optional(text().max(16)),
+      _csrf: optional(text()),
+    }),
     reply: message(),
     errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
     handle: (input) => login.in(input.body, input),
   }),
-  route({ method: 'POST', path: '/logout', auth: 'session', doc: 'Ends the session.', reply: message(), handle: (input) => login.out(input) }),
+  route({
+    method: 'POST',
+    path: '/logout',
+    auth: 'session',
+    doc: 'Ends the session.',
+    reply: message(),
+    handle: (input) => login.out(input),
+  }),
   route({
     method: 'GET',
     path: '/csrf-token',
@@ -104,7 +122,10 @@ export const routes = ({
     method: 'POST',
     path: '/panel/api/setting/apiTokens/create',
     doc: 'Creates an API token; its text is in this reply and nowhere else.',
-    body: shape({ name: plainWord().trim().max(64).prefs({ convert: true }), expiresAt: optional(int().min(0).description('Unix ms; 0: never')) }),
+    body: shape({
+      name: plainWord().trim().max(64).prefs({ convert: true }),
+      expiresAt: optional(int().min(0).description('Unix ms; 0: never')),
+    }),
     reply: payload(shape({ ...token, token: word() })),
     errors: [errors.TOKEN_NAME_TAKEN],
     handle: ({ body }) => tokens.create(body.name, body.expiresAt),

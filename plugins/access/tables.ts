@@ -2,7 +2,13 @@ import { column, type Migration, table, type TableModels } from '../../kernel/in
 
 export const tables = {
   /** `codeStep` is that of the last two-factor code that was accepted: none is accepted twice. */
-  admins: table('admins', { id: column.id(), username: column.text(), passwordHash: column.text(), createdAt: column.integer(), codeStep: column.integer() }),
+  admins: table('admins', {
+    id: column.id(),
+    username: column.text(),
+    passwordHash: column.text(),
+    createdAt: column.integer(),
+    codeStep: column.integer(),
+  }),
   /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` in Unix seconds, `expiresAt` in Unix ms (0: never). */
   tokens: table('api_tokens', {
     id: column.id(),

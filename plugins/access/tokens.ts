@@ -14,7 +14,13 @@ export const afterTokensSave = after<undefined>('access/afterTokensSave');
 
 /** In one call: a hash object would cost more than the hashing, at every request. */
 const digestOf = (token: string): string => hash('sha256', token);
-const view = ({ id, name, enabled, createdAt, expiresAt }: TokenRow): TokenView => ({ id, name, enabled: Boolean(enabled), createdAt, expiresAt });
+const view = ({ id, name, enabled, createdAt, expiresAt }: TokenRow): TokenView => ({
+  id,
+  name,
+  enabled: Boolean(enabled),
+  createdAt,
+  expiresAt,
+});
 
 export class Tokens {
   readonly #db: Database;
@@ -48,14 +54,26 @@ export class Tokens {
   /** The only time the token itself is seen. */
   async create(name: string, expiresAt = 0): Promise<TokenView & { token: string }> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
-      throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', { path: 'expiresAt' });
+      throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', {
+        path: 'expiresAt',
+      });
     const token = randomBytes(36).toString('base64url');
     try {
       await this.#save((tx) =>
-        this.#rows.create({ name, digest: digestOf(token), enabled: true, createdAt: Math.floor(this.#clock.now() / 1000), expiresAt }, { transaction: tx.t }),
+        this.#rows.create(
+          {
+            name,
+            digest: digestOf(token),
+            enabled: true,
+            createdAt: Math.floor(this.#clock.now() / 1000),
+            expiresAt,
+          },
+          { transaction: tx.t },
+        ),
       );
     } catch (error) {
-      if (error instanceof UniqueConstraintError) throw errors.TOKEN_NAME_TAKEN(`another API token is called "${name}"`, { path: 'name' });
+      if (error instanceof UniqueConstraintError)
+        throw errors.TOKEN_NAME_TAKEN(`another API token is called "${name}"`, { path: 'name' });
       throw error;
     }
     const row = this.#known.get(digestOf(token));
@@ -64,7 +82,9 @@ export class Tokens {
   }
 
   async setEnabled(id: number, enabled: boolean): Promise<void> {
-    const [changed] = await this.#save((tx) => this.#rows.update({ enabled }, { where: { id }, transaction: tx.t }));
+    const [changed] = await this.#save((tx) =>
+      this.#rows.update({ enabled }, { where: { id }, transaction: tx.t }),
+    );
     if (changed === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
   }
 

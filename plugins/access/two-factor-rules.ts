@@ -14,7 +14,12 @@ export class TwoFactorRules {
   readonly #sessions: SessionsApi;
   readonly #twoFactor: TwoFactor;
 
-  constructor({ admins, attempts, sessions, twoFactor }: { admins: Admins; attempts: Attempts; sessions: SessionsApi; twoFactor: TwoFactor }) {
+  constructor({
+    admins,
+    attempts,
+    sessions,
+    twoFactor,
+  }: { admins: Admins; attempts: Attempts; sessions: SessionsApi; twoFactor: TwoFactor }) {
     this.#admins = admins;
     this.#attempts = attempts;
     this.#sessions = sessions;
@@ -29,7 +34,17 @@ export class TwoFactorRules {
     return this.#twoFactor.secret === '' ? others : { ...others, twoFactorToken: '' };
   }
 
-  async check({ changes, values, sent, caller }: { changes: Values; values: Values; sent: Values; caller: SettingsCaller }): Promise<void> {
+  async check({
+    changes,
+    values,
+    sent,
+    caller,
+  }: {
+    changes: Values;
+    values: Values;
+    sent: Values;
+    caller: SettingsCaller;
+  }): Promise<void> {
     if (!('twoFactorEnable' in changes) && !('twoFactorToken' in changes)) return;
     const { isOn } = this.#twoFactor;
     const willBeOn = values['twoFactorEnable'] === true;
@@ -39,12 +54,15 @@ export class TwoFactorRules {
     await this.#attempts.run({ ip: caller.ip, username: caller.name }, async () => {
       if (typeof password === 'string' ? !(await this.#admins.isPassword(password)) : isOn && willBeOn) {
         throw errors.WRONG_CREDENTIALS(
-          typeof password === 'string' ? 'the password is wrong' : 'a new secret while two-factor is on needs the password as well: send it in password',
+          typeof password === 'string'
+            ? 'the password is wrong'
+            : 'a new secret while two-factor is on needs the password as well: send it in password',
           { path: 'password' },
         );
       }
       if (!willBeOn && typeof password === 'string') return;
-      if (!(await this.#twoFactor.accepts(code, willBeOn ? secret : undefined))) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
+      if (!(await this.#twoFactor.accepts(code, willBeOn ? secret : undefined)))
+        throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
     });
     // Who came in with a password alone shall not stay.
     if (willBeOn) await this.#sessions.closeAll({ except: caller.session });

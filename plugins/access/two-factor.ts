@@ -17,15 +17,23 @@ const secretText = () =>
     .custom((value: string, state) => {
       const plain = plainSecret(value);
       if (plain !== '' && !/^[A-Z2-7]+$/.test(plain))
-        return state.error('any.custom', { error: new Error('it is no base32: letters, and digits from 2 to 7') });
+        return state.error('any.custom', {
+          error: new Error('it is no base32: letters, and digits from 2 to 7'),
+        });
       if (plain !== '' && Math.floor((plain.length * 5) / 8) < LEAST_BYTES)
-        return state.error('any.custom', { error: new Error(`it is too short; a secret has at least ${LEAST_BYTES} bytes, 26 characters of base32`) });
+        return state.error('any.custom', {
+          error: new Error(
+            `it is too short; a secret has at least ${LEAST_BYTES} bytes, 26 characters of base32`,
+          ),
+        });
       return plain;
     });
 
 export const twoFactorSettings = {
   twoFactorEnable: setting(bool(), false, 'a login needs a code of an authenticator as well'),
-  twoFactorToken: setting(secretText(), '', 'secret that the authenticator shares, in base32', { secret: true }),
+  twoFactorToken: setting(secretText(), '', 'secret that the authenticator shares, in base32', {
+    secret: true,
+  }),
 } as const;
 
 export class TwoFactor {
@@ -50,7 +58,12 @@ export class TwoFactor {
   async accepts(code: unknown, secret = this.secret): Promise<boolean> {
     if (typeof code !== 'string' || secret === '') return false;
     const now = this.#clock.now();
-    const delta = TOTP.validate({ token: code.replaceAll(/\s/g, ''), secret: Secret.fromBase32(secret), timestamp: now, window: WINDOW });
+    const delta = TOTP.validate({
+      token: code.replaceAll(/\s/g, ''),
+      secret: Secret.fromBase32(secret),
+      timestamp: now,
+      window: WINDOW,
+    });
     return delta !== null && (await this.#admins.spendStep(TOTP.counter({ timestamp: now }) + delta));
   }
 

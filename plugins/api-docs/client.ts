@@ -4,17 +4,34 @@ import type { OpenApi, Operation } from './openapi.js';
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const key = (name: string): string => (IDENTIFIER.test(name) ? name : quoted(name));
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
-const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
+const quoted = (text: string): string =>
+  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 const comment = (text: unknown, indent: string): string =>
-  typeof text === 'string' ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n` : '';
+  typeof text === 'string'
+    ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n`
+    : '';
 const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 /** A literal says nothing beside its type. */
 const union = (types: readonly string[]): string =>
-  [...new Set(types)].filter((type) => !(type.startsWith("'") && types.includes('string')) && !(/^-?\d/.test(type) && types.includes('number'))).join(' | ');
-const bracketed = (type: string): string => (/[|&]/.test(type) && !/^\{[\s\S]*\}$/.test(type) ? `(${type})` : type);
+  [...new Set(types)]
+    .filter(
+      (type) =>
+        !(type.startsWith("'") && types.includes('string')) &&
+        !(/^-?\d/.test(type) && types.includes('number')),
+    )
+    .join(' | ');
+const bracketed = (type: string): string =>
+  /[|&]/.test(type) && !/^\{[\s\S]*\}$/.test(type) ? `(${type})` : type;
 
-const SIMPLE: Readonly<Record<string, string>> = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' };
+const SIMPLE: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+};
 
 /** The type of what a schema takes. */
 export function typeOf(schema: JsonSchema, indent = ''): string {
@@ -31,12 +48,16 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
   return parts ? parts.map((part) => bracketed(typeOf(part, indent))).join(' & ') : 'unknown';
 }
 
-function objectType({ properties, required = [], additionalProperties, patternProperties }: JsonSchema, indent: string): string {
+function objectType(
+  { properties, required = [], additionalProperties, patternProperties }: JsonSchema,
+  indent: string,
+): string {
   const others = [
     ...(typeof additionalProperties === 'object' ? [additionalProperties as JsonSchema] : []),
     ...Object.values((patternProperties ?? {}) as Record<string, JsonSchema>),
   ];
-  if (!properties) return `Record<string, ${others.length > 0 ? union(others.map((other) => typeOf(other, indent))) : 'unknown'}>`;
+  if (!properties)
+    return `Record<string, ${others.length > 0 ? union(others.map((other) => typeOf(other, indent))) : 'unknown'}>`;
   const inner = `${indent}  `;
   const lines = Object.entries(properties as Record<string, JsonSchema>).map(
     ([name, schema]) =>
@@ -46,12 +67,18 @@ function objectType({ properties, required = [], additionalProperties, patternPr
 }
 
 /** What a call takes: path parameters by their names, `query` and `body`. */
-function inputOf({ operationId, parameters = [], requestBody }: Operation): { type: string; optional: boolean } | undefined {
+function inputOf({
+  operationId,
+  parameters = [],
+  requestBody,
+}: Operation): { type: string; optional: boolean } | undefined {
   const fields: string[] = [];
   let optional = true;
   for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path')) {
     if (name === 'query' || name === 'body')
-      throw new Error(`${operationId}: a path parameter called ${name} hides the ${name} of the call; give it another name`);
+      throw new Error(
+        `${operationId}: a path parameter called ${name} hides the ${name} of the call; give it another name`,
+      );
     fields.push(`  ${key(name)}: ${typeOf(schema, '  ')};\n`);
     optional = false;
   }
@@ -60,9 +87,14 @@ function inputOf({ operationId, parameters = [], requestBody }: Operation): { ty
     const needed = query.filter(({ required }) => required).map(({ name }) => name);
     if (needed.length > 0) optional = false;
     const properties = Object.fromEntries(
-      query.map(({ name, schema, description }) => [name, { ...schema, ...(description !== undefined && { description }) }]),
+      query.map(({ name, schema, description }) => [
+        name,
+        { ...schema, ...(description !== undefined && { description }) },
+      ]),
     );
-    fields.push(`  query${needed.length > 0 ? '' : '?'}: ${typeOf({ type: 'object', properties, required: needed }, '  ')};\n`);
+    fields.push(
+      `  query${needed.length > 0 ? '' : '?'}: ${typeOf({ type: 'object', properties, required: needed }, '  ')};\n`,
+    );
   }
   const body = requestBody?.content['application/json'];
   if (body) {

@@ -1,9 +1,20 @@
-import { definePlugin, Listeners, openObject, optional, oneOf, payload, route, shape, unwrapped } from '../../kernel/index.js';
+import {
+  definePlugin,
+  Listeners,
+  openObject,
+  optional,
+  oneOf,
+  payload,
+  route,
+  shape,
+  unwrapped,
+} from '../../kernel/index.js';
 import { OpenApiWriter } from './openapi.js';
 
 const VERSION = '0.1.0';
 const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
-const asksForIt = (accept = ''): boolean => accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === MEDIA_TYPE);
+const asksForIt = (accept = ''): boolean =>
+  accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === MEDIA_TYPE);
 
 export default definePlugin({
   name: 'api-docs',
@@ -27,7 +38,12 @@ export default definePlugin({
         query: shape({ raw: optional(oneOf('0', '1')) }),
         reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
         handle: async ({ query, headers }) => {
-          const document: Record<string, unknown> = { ...(await writer.write(listeners.routes(), { basePath: listeners.panel.basePath, version: VERSION })) };
+          const document: Record<string, unknown> = {
+            ...(await writer.write(listeners.routes(), {
+              basePath: listeners.panel.basePath,
+              version: VERSION,
+            })),
+          };
           return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;
         },
       }),

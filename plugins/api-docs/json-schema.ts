@@ -19,9 +19,17 @@ export interface Described {
   readonly allow?: readonly unknown[];
   readonly keys?: Readonly<Record<string, Described>>;
   readonly items?: readonly Described[];
-  readonly patterns?: readonly { readonly schema?: Described; readonly regex?: string; readonly rule: Described }[];
+  readonly patterns?: readonly {
+    readonly schema?: Described;
+    readonly regex?: string;
+    readonly rule: Described;
+  }[];
   readonly matches?: readonly { readonly schema?: Described }[];
-  readonly dependencies?: readonly { readonly rel: string; readonly key?: string; readonly peers: readonly string[] }[];
+  readonly dependencies?: readonly {
+    readonly rel: string;
+    readonly key?: string;
+    readonly peers: readonly string[];
+  }[];
   readonly metas?: readonly Readonly<Record<string, unknown>>[];
   readonly examples?: readonly unknown[];
 }
@@ -42,7 +50,19 @@ const PARTS = new Set([
   'notes',
   'tags',
 ]);
-const FLAGS = new Set(['presence', 'default', 'only', 'description', 'unknown', 'label', 'match', 'unit', 'cast', 'insensitive', 'unsafe']);
+const FLAGS = new Set([
+  'presence',
+  'default',
+  'only',
+  'description',
+  'unknown',
+  'label',
+  'match',
+  'unit',
+  'cast',
+  'insensitive',
+  'unsafe',
+]);
 /** Rules that change a value or check it with code of ours, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);
 
@@ -69,7 +89,10 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       const pattern = patternOf(String(regex));
       if (pattern === undefined) return undefined;
       const { name, invert } = (options ?? {}) as { name?: string; invert?: boolean };
-      return { ...(invert ? { not: { pattern } } : { pattern }), ...(name !== undefined && { description: name }) };
+      return {
+        ...(invert ? { not: { pattern } } : { pattern }),
+        ...(name !== undefined && { description: name }),
+      };
     },
     hostname: always({ anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }),
     domain: always({ format: 'hostname' }),
@@ -97,8 +120,17 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     multiple: ({ base }) => (typeof base === 'number' ? { multipleOf: base } : undefined),
     sign: ({ sign }) => (sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 }),
   },
-  array: { min: bound('minItems'), max: bound('maxItems'), length: both('minItems', 'maxItems'), unique: always({ uniqueItems: true }) },
-  object: { min: bound('minProperties'), max: bound('maxProperties'), length: both('minProperties', 'maxProperties') },
+  array: {
+    min: bound('minItems'),
+    max: bound('maxItems'),
+    length: both('minItems', 'maxItems'),
+    unique: always({ uniqueItems: true }),
+  },
+  object: {
+    min: bound('minProperties'),
+    max: bound('maxProperties'),
+    length: both('minProperties', 'maxProperties'),
+  },
 };
 
 export class Describer {
@@ -115,8 +147,10 @@ export class Describer {
   }
 
   of(described: Described, at: string): JsonSchema {
-    for (const part of Object.keys(described)) if (!PARTS.has(part)) this.#complain(`${at}: nothing here describes joi's "${part}"`);
-    for (const flag of Object.keys(described.flags ?? {})) if (!FLAGS.has(flag)) this.#complain(`${at}: nothing here describes joi's flag "${flag}"`);
+    for (const part of Object.keys(described))
+      if (!PARTS.has(part)) this.#complain(`${at}: nothing here describes joi's "${part}"`);
+    for (const flag of Object.keys(described.flags ?? {}))
+      if (!FLAGS.has(flag)) this.#complain(`${at}: nothing here describes joi's flag "${flag}"`);
     const { default: preset, description } = described.flags ?? {};
     const body = this.#values(described, at);
     return {
@@ -133,12 +167,20 @@ export class Describer {
     const values = [...new Set(described.allow ?? [])].filter(isJson);
     if (described.flags?.only) return { ...typeOfAll(values), enum: values };
     const body = this.#body(described, at);
-    const extra = values.filter((value) => !(value === '' && described.type === 'string' && takesEmpty(body)) && Object.keys(body).length > 0);
+    const extra = values.filter(
+      (value) =>
+        !(value === '' && described.type === 'string' && takesEmpty(body)) && Object.keys(body).length > 0,
+    );
     if (extra.length === 0) return body;
-    if (extra.length === 1 && extra[0] === null && typeof body['type'] === 'string' && !('enum' in body)) return { ...body, type: [body['type'], 'null'] };
+    if (extra.length === 1 && extra[0] === null && typeof body['type'] === 'string' && !('enum' in body))
+      return { ...body, type: [body['type'], 'null'] };
     const { description, ...alone } = body as Draft;
     return {
-      anyOf: [...(extra.includes(null) ? [{ type: 'null' }] : []), ...extra.filter((value) => value !== null).map((value) => ({ const: value })), alone],
+      anyOf: [
+        ...(extra.includes(null) ? [{ type: 'null' }] : []),
+        ...extra.filter((value) => value !== null).map((value) => ({ const: value })),
+        alone,
+      ],
       ...(description !== undefined && { description }),
     };
   }
@@ -150,12 +192,17 @@ export class Describer {
     }
     switch (described.type) {
       case 'any':
-        if (described.rules?.length) this.#complain(`${at}: a custom check on a value of any type says nothing; use describedAs(…)`);
+        if (described.rules?.length)
+          this.#complain(`${at}: a custom check on a value of any type says nothing; use describedAs(…)`);
         return {};
       case 'boolean':
         return { type: 'boolean' };
       case 'string':
-        return this.#rules(described, { type: 'string', ...(!described.allow?.includes('') && { minLength: 1 }) }, at);
+        return this.#rules(
+          described,
+          { type: 'string', ...(!described.allow?.includes('') && { minLength: 1 }) },
+          at,
+        );
       case 'number':
         return this.#rules(described, { type: 'number' }, at);
       case 'array':
@@ -175,7 +222,10 @@ export class Describer {
     for (const { name, args = {} } of rules) {
       if (SILENT.has(name)) continue;
       const said = RULES[type]?.[name]?.(args);
-      if (!said) this.#complain(`${at}: nothing here describes joi's rule "${name}" of a ${type} with ${JSON.stringify(args)}`);
+      if (!said)
+        this.#complain(
+          `${at}: nothing here describes joi's rule "${name}" of a ${type} with ${JSON.stringify(args)}`,
+        );
       else if ('pattern' in said && 'pattern' in draft) patterns.push({ pattern: said['pattern'] });
       else Object.assign(draft, said);
     }
@@ -191,13 +241,22 @@ export class Describer {
     const entries = Object.entries(keys ?? {}).filter(([, { flags: of }]) => of?.presence !== 'forbidden');
     const required = entries.filter(([, { flags: of }]) => of?.presence !== 'optional').map(([name]) => name);
     const draft: Draft = keys
-      ? { properties: Object.fromEntries(entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)])), ...(required.length > 0 && { required }) }
+      ? {
+          properties: Object.fromEntries(
+            entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)]),
+          ),
+          ...(required.length > 0 && { required }),
+        }
       : {};
     if (flags?.unknown) draft['additionalProperties'] = true;
     for (const { schema, regex, rule } of patterns) {
       const inner = this.of(rule, `${at}.*`);
       const pattern = regex === undefined ? undefined : patternOf(regex);
-      if (pattern !== undefined) draft['patternProperties'] = { ...(draft['patternProperties'] as object | undefined), [pattern]: inner };
+      if (pattern !== undefined)
+        draft['patternProperties'] = {
+          ...(draft['patternProperties'] as object | undefined),
+          [pattern]: inner,
+        };
       else {
         if (schema) draft['propertyNames'] = this.of(schema, `${at} (names)`);
         else this.#complain(`${at}: the pattern ${regex} of its names cannot be said in JSON Schema`);
@@ -214,7 +273,14 @@ export class Describer {
       if (rel === 'xor') return [{ oneOf: each }];
       if (rel === 'with') return [{ dependentRequired: { [key]: peers } }];
       if (rel === 'without') return peers.map((name) => ({ not: { required: [key, name] } }));
-      if (rel === 'and') return [{ dependentRequired: Object.fromEntries(peers.map((name) => [name, peers.filter((other) => other !== name)])) }];
+      if (rel === 'and')
+        return [
+          {
+            dependentRequired: Object.fromEntries(
+              peers.map((name) => [name, peers.filter((other) => other !== name)]),
+            ),
+          },
+        ];
       if (rel === 'nand') return [{ not: { required: peers } }];
       this.#complain(`${at}: nothing here describes joi's dependency "${rel}"`);
       return [];
@@ -224,7 +290,8 @@ export class Describer {
 
   #alternatives({ matches = [], flags }: Described, at: string): Draft {
     const all = matches.flatMap(({ schema }) => {
-      if (!schema) this.#complain(`${at}: conditions of joi's alternatives are not described; use describedAs(…)`);
+      if (!schema)
+        this.#complain(`${at}: conditions of joi's alternatives are not described; use describedAs(…)`);
       return schema ? [this.of(schema, at)] : [];
     });
     return { [flags?.['match'] === 'one' ? 'oneOf' : flags?.['match'] === 'all' ? 'allOf' : 'anyOf']: all };
@@ -232,14 +299,32 @@ export class Describer {
 }
 
 const isJson = (value: unknown): boolean =>
-  value !== undefined && typeof value !== 'function' && !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
+  value !== undefined &&
+  typeof value !== 'function' &&
+  !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
 
 /** Whether the empty text, which joi takes by name, fits the rules of the type anyway. */
-function takesEmpty({ minLength = 0, pattern = '', format, anyOf, contentEncoding, not, allOf }: Draft): boolean {
-  return minLength === 0 && new RegExp(pattern as string, 'u').test('') && ![format, anyOf, contentEncoding, not, allOf].some((part) => part !== undefined);
+function takesEmpty({
+  minLength = 0,
+  pattern = '',
+  format,
+  anyOf,
+  contentEncoding,
+  not,
+  allOf,
+}: Draft): boolean {
+  return (
+    minLength === 0 &&
+    new RegExp(pattern as string, 'u').test('') &&
+    ![format, anyOf, contentEncoding, not, allOf].some((part) => part !== undefined)
+  );
 }
 
 function typeOfAll(values: readonly unknown[]): Draft {
-  const types = [...new Set(values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value)))];
+  const types = [
+    ...new Set(
+      values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value)),
+    ),
+  ];
   return types.includes('object') ? {} : { type: types.length === 1 ? types[0] : types };
 }

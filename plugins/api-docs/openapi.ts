@@ -9,7 +9,10 @@ export interface Operation {
   readonly summary: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  };
   readonly responses: Readonly<Record<string, JsonSchema>>;
 }
 export interface Parameter {
@@ -74,7 +77,10 @@ const FAILURE: JsonSchema = {
               items: {
                 type: 'object',
                 required: ['path', 'message'],
-                properties: { path: { type: 'string', description: 'the field at fault, dotted, as it was sent' }, message: { type: 'string' } },
+                properties: {
+                  path: { type: 'string', description: 'the field at fault, dotted, as it was sent' },
+                  message: { type: 'string' },
+                },
               },
             },
           },
@@ -85,7 +91,10 @@ const FAILURE: JsonSchema = {
     requestId: { type: 'string', format: 'uuid', description: 'under which the log tells more' },
   },
 };
-const failing = (description: string): JsonSchema => ({ description, content: json({ $ref: '#/components/schemas/Failure' }) });
+const failing = (description: string): JsonSchema => ({
+  description,
+  content: json({ $ref: '#/components/schemas/Failure' }),
+});
 const RESPONSES = {
   Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
   Unauthorized: failing('Neither a session nor a token that is known.'),
@@ -98,7 +107,12 @@ const refer = (name: keyof typeof RESPONSES): JsonSchema => ({ $ref: `#/componen
 
 const SCHEMES: JsonSchema = {
   session: { type: 'apiKey', in: 'cookie', name: 'weir_session', description: 'Set by a login.' },
-  csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'The token of GET /csrf-token, for every call with a session that is no GET.' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description: 'The token of GET /csrf-token, for every call with a session that is no GET.',
+  },
   bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
 };
 
@@ -117,7 +131,8 @@ export class OpenApiWriter {
   async write(routes: readonly ServedRoute[], { basePath, version }: Options): Promise<OpenApi> {
     const onPanel = routes.filter(({ route }) => route.listener === 'panel');
     const paths: Record<string, Record<string, Operation>> = {};
-    for (const served of onPanel) (paths[served.path] ??= {})[served.route.method.toLowerCase()] = await this.#once(served);
+    for (const served of onPanel)
+      (paths[served.path] ??= {})[served.route.method.toLowerCase()] = await this.#once(served);
     const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
     return {
       openapi: '3.1.0',
@@ -128,7 +143,9 @@ export class OpenApiWriter {
           'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.',
       },
       servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
-      tags: [...tags].sort(([a], [b]) => a.localeCompare(b)).map(([name, description]) => ({ name, description })),
+      tags: [...tags]
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([name, description]) => ({ name, description })),
       paths,
       components: { schemas: { Failure: FAILURE }, responses: RESPONSES, securitySchemes: SCHEMES },
     };
@@ -146,11 +163,16 @@ export class OpenApiWriter {
 
   #operation({ plugin, path, route }: ServedRoute): Operation {
     const at = `${route.method} ${path}`;
-    const parameters = [...this.#parameters(route.params, 'path', at), ...this.#parameters(route.query, 'query', at)];
+    const parameters = [
+      ...this.#parameters(route.params, 'path', at),
+      ...this.#parameters(route.query, 'query', at),
+    ];
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
-    for (const name of inPath.filter((wanted) => !named.includes(wanted))) this.#complain(`${at}: its params do not describe {${name}}`);
-    for (const name of named.filter((wanted) => !inPath.includes(wanted))) this.#complain(`${at}: its params describe ${name}, which is not in the path`);
+    for (const name of inPath.filter((wanted) => !named.includes(wanted)))
+      this.#complain(`${at}: its params do not describe {${name}}`);
+    for (const name of named.filter((wanted) => !inPath.includes(wanted)))
+      this.#complain(`${at}: its params describe ${name}, which is not in the path`);
     return {
       operationId: operationIdOf(route.method, path),
       tags: [plugin],
@@ -186,34 +208,52 @@ export class OpenApiWriter {
   #body(route: Route, body: Schema, at: string) {
     const schema = this.#describer.describe(body, `${at} body`);
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
-    return { required: !mayBeEmpty, content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) } };
+    return {
+      required: !mayBeEmpty,
+      content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) },
+    };
   }
 
   #reply({ reply }: Route, at: string): JsonSchema {
-    if (reply.kind === 'raw') return { description: 'As the summary says.', content: { [reply.mediaType]: {} } };
-    if (reply.kind === 'message') return { description: '`msg` tells what was done.', content: json(envelope({ type: 'null' })) };
+    if (reply.kind === 'raw')
+      return { description: 'As the summary says.', content: { [reply.mediaType]: {} } };
+    if (reply.kind === 'message')
+      return { description: '`msg` tells what was done.', content: json(envelope({ type: 'null' })) };
     const schema = this.#describer.describe(reply.schema, `${at} reply`);
-    if (reply.kind === 'bare') return { description: 'The value itself, without an envelope.', content: json(schema) };
+    if (reply.kind === 'bare')
+      return { description: 'The value itself, without an envelope.', content: json(schema) };
     return {
       description: 'The value is `obj`.',
-      content: { ...json(envelope(schema)), ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)) },
+      content: {
+        ...json(envelope(schema)),
+        ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)),
+      },
     };
   }
 
   /** What the kernel answers by itself, and the errors that the route names, by status. */
   #failures(route: Route): Record<string, JsonSchema> {
     const byStatus = new Map<number, Map<string, string>>();
-    for (const { status, code, text } of route.errors) byStatus.set(status, (byStatus.get(status) ?? new Map<string, string>()).set(code, text));
+    for (const { status, code, text } of route.errors)
+      byStatus.set(status, (byStatus.get(status) ?? new Map<string, string>()).set(code, text));
     const own = [...byStatus].map(([status, codes]): [string, JsonSchema] => [
       String(status),
       {
         description: [...codes].map(([code, text]) => `\`${code}\`: ${text}`).join('\n\n'),
-        content: json({ allOf: [{ $ref: '#/components/schemas/Failure' }, { properties: { code: { examples: [...codes.keys()] } } }] }),
+        content: json({
+          allOf: [
+            { $ref: '#/components/schemas/Failure' },
+            { properties: { code: { examples: [...codes.keys()] } } },
+          ],
+        }),
       },
     ]);
     return {
       ...((route.params ?? route.query ?? route.body) && { 400: refer('Invalid') }),
-      ...(route.auth !== 'anyone' && { 401: refer('Unauthorized'), ...(!isSafe(route) && { 403: refer('Csrf') }) }),
+      ...(route.auth !== 'anyone' && {
+        401: refer('Unauthorized'),
+        ...(!isSafe(route) && { 403: refer('Csrf') }),
+      }),
       ...(route.body && { 413: refer('TooLarge'), 415: refer('UnsupportedBody') }),
       ...Object.fromEntries(own),
     };

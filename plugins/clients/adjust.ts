@@ -22,7 +22,8 @@ function days({ expiryTime }: ClientRow, addDays: number): Part {
   // A duration that has not begun grows away from zero.
   const moved = expiryTime + (expiryTime > 0 ? addDays : -addDays) * DAY_MS;
   if (!Number.isSafeInteger(moved)) return { reason: 'the expiry would be too far away' };
-  if (expiryTime > 0 ? moved <= 0 : moved >= 0) return { reason: 'the cut would use up all the time that the client has' };
+  if (expiryTime > 0 ? moved <= 0 : moved >= 0)
+    return { reason: 'the cut would use up all the time that the client has' };
   return { patch: { expiryTime: moved } };
 }
 
@@ -38,11 +39,17 @@ function bytes({ totalGB }: ClientRow, addBytes: number): Part {
 function flow({ inboundIds }: ClientRow, wanted: string, takesFlow: (inboundId: number) => boolean): Part {
   if (wanted === '') return NOTHING;
   if (wanted === 'none') return { patch: { flow: '' } };
-  return inboundIds.some(takesFlow) ? { patch: { flow: wanted as 'xtls-rprx-vision' } } : { reason: 'none of its inbounds has a use for this flow' };
+  return inboundIds.some(takesFlow)
+    ? { patch: { flow: wanted as 'xtls-rprx-vision' } }
+    : { reason: 'none of its inbounds has a use for this flow' };
 }
 
 /** What changes of a client, and the first reason why something does not. */
-export function adjustment(row: ClientRow, wanted: Adjustment, takesFlow: (inboundId: number) => boolean): { patch: ClientPatch; reason: string | undefined } {
+export function adjustment(
+  row: ClientRow,
+  wanted: Adjustment,
+  takesFlow: (inboundId: number) => boolean,
+): { patch: ClientPatch; reason: string | undefined } {
   const parts = [
     days(row, wanted.addDays),
     bytes(row, wanted.addBytes),

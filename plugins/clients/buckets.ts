@@ -18,7 +18,10 @@ export interface Moment {
 const isNear = ({ expiryTime, totalGB, up, down }: ClientRow, { now, soonMs, soonBytes }: Moment): boolean =>
   (expiryTime > 0 && expiryTime - now < soonMs) || (totalGB > 0 && totalGB - up - down < soonBytes);
 const isOnline = (row: ClientRow, { now, presence }: Moment): boolean =>
-  row.enable && (presence.length > 0 ? presence.some((source) => source.isOnline(row.id)) : row.lastOnline > now - ONLINE_MS);
+  row.enable &&
+  (presence.length > 0
+    ? presence.some((source) => source.isOnline(row.id))
+    : row.lastOnline > now - ONLINE_MS);
 
 /** The buckets by which a list is filtered overlap: one that is off and at its limit is in two of them. */
 export const BUCKETS: Readonly<Record<string, (row: ClientRow, moment: Moment) => boolean>> = {
@@ -31,7 +34,12 @@ export const BUCKETS: Readonly<Record<string, (row: ClientRow, moment: Moment) =
 
 /** Over all clients, whatever the list shows: active + deactive + depleted + expiring always equals total; online lies across them. */
 export function summaryOf(rows: readonly ClientRow[], moment: Moment) {
-  const names = { deactive: [] as string[], depleted: [] as string[], expiring: [] as string[], online: [] as string[] };
+  const names = {
+    deactive: [] as string[],
+    depleted: [] as string[],
+    expiring: [] as string[],
+    online: [] as string[],
+  };
   const counts = { deactive: 0, depleted: 0, expiring: 0, online: 0 };
   const note = (bucket: keyof typeof names, row: ClientRow): void => {
     if (counts[bucket]++ < MOST_NAMES) names[bucket].push(row.email);

@@ -27,8 +27,20 @@ export async function addEach(
     if ('value' in result) {
       valid.push(result.value);
       places.push(i);
-    } else skipped.push({ index: i, email: emailOf(item), reason: result.issues.map(({ message }) => message).join('; '), code: kernelErrors.INVALID.code });
+    } else
+      skipped.push({
+        index: i,
+        email: emailOf(item),
+        reason: result.issues.map(({ message }) => message).join('; '),
+        code: kernelErrors.INVALID.code,
+      });
   }
   const outcome = await service.addMany(valid);
-  return { ...outcome, skipped: [...skipped, ...outcome.skipped.map((entry) => ({ ...entry, index: places[entry.index] ?? entry.index }))] };
+  return {
+    ...outcome,
+    skipped: [
+      ...skipped,
+      ...outcome.skipped.map((entry) => ({ ...entry, index: places[entry.index] ?? entry.index })),
+    ],
+  };
 }

@@ -27,11 +27,18 @@ export interface ClientsApi {
   /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
   addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
   /** Bytes that clients moved who were deleted with their traffic kept: they go to what is kept of the email. */
-  addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void>;
+  addKeptUsage(
+    tx: Tx,
+    usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[],
+    at: number,
+  ): Promise<void>;
   /** Marks the moment from which a duration (negative expiry) counts. */
   startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void>;
   /** Switches clients off because of a limit; raising the limit switches them on again. */
-  deplete(tx: Tx, clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<void>;
+  deplete(
+    tx: Tx,
+    clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+  ): Promise<void>;
   /** Written in batches; at most a second of it is lost in a crash. */
   fetched(clientId: number, at: number): void;
 }
@@ -58,7 +65,9 @@ export interface PresenceSource {
 export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources');
 
 /** Before clients are written; a refusal refuses the whole call. */
-export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>('clients/beforeClientSave');
+export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>(
+  'clients/beforeClientSave',
+);
 /** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
 export const beforeClientDelete = guard<{
   readonly clients: readonly { readonly id: number; readonly email: string }[];
@@ -66,6 +75,8 @@ export const beforeClientDelete = guard<{
   readonly keepTraffic: boolean;
 }>('clients/beforeClientDelete');
 /** After clients were written by anybody but the counters, before the caller has its answer: for what is kept of clients in memory. */
-export const afterClientSave = after<{ readonly changes: readonly ClientChange[] }>('clients/afterClientSave');
+export const afterClientSave = after<{ readonly changes: readonly ClientChange[] }>(
+  'clients/afterClientSave',
+);
 /** The same for who need not be awaited. What traffic and limits change of a client is not among it: `traffic/clientDepleted`. */
 export const clientChanged = event<{ readonly changes: readonly ClientChange[] }>('clients/clientChanged');

@@ -3,7 +3,13 @@ import { ForeignKeyConstraintError } from 'sequelize';
 import type { Database, Hooks, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
-import { afterClientSave, beforeClientDelete, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
+import {
+  afterClientSave,
+  beforeClientDelete,
+  beforeClientSave,
+  type ClientChange,
+  clientChanged,
+} from './contract.js';
 import type { GroupStore } from './group-store.js';
 import { keepUsage } from './kept.js';
 import type { ClientFields, ClientRow } from './row.js';
@@ -26,7 +32,10 @@ export interface Edit {
 }
 
 /** Ids by what is to be written for them, so that as few statements are needed as there are different values. */
-function byValue<V>(edits: readonly Edit[], value: (edit: Edit) => V | undefined): { value: V; ids: number[] }[] {
+function byValue<V>(
+  edits: readonly Edit[],
+  value: (edit: Edit) => V | undefined,
+): { value: V; ids: number[] }[] {
   const groups = new Map<string, { value: V; ids: number[] }>();
   for (const edit of edits) {
     const found = value(edit);
@@ -39,7 +48,10 @@ function byValue<V>(edits: readonly Edit[], value: (edit: Edit) => V | undefined
   return [...groups.values()];
 }
 
-function byInbound(edits: readonly Edit[], inboundsOf: (edit: Edit) => readonly number[] | undefined): Map<number, number[]> {
+function byInbound(
+  edits: readonly Edit[],
+  inboundsOf: (edit: Edit) => readonly number[] | undefined,
+): Map<number, number[]> {
   const clients = new Map<number, number[]>();
   for (const edit of edits) {
     for (const inboundId of inboundsOf(edit) ?? []) {
@@ -57,7 +69,9 @@ const attachmentsAfter = ({ row, attach = [], detach = [] }: Edit): number[] =>
 /** Those whose access the core has to look at again. */
 function refsChanged(edit: Edit): UserRef[] {
   const { row, fields = {}, attach = [], detach = [] } = edit;
-  const inboundIds = SEEN_BY_CORE.some((field) => field in fields) ? [...new Set([...row.inboundIds, ...attach])] : [...new Set([...attach, ...detach])];
+  const inboundIds = SEEN_BY_CORE.some((field) => field in fields)
+    ? [...new Set([...row.inboundIds, ...attach])]
+    : [...new Set([...attach, ...detach])];
   return refsOf({ id: row.id, inboundIds });
 }
 
@@ -70,7 +84,12 @@ export class Edits {
   readonly #engine: EngineApi;
   readonly #groupStore: GroupStore;
 
-  constructor({ db, hooks, engine, groupStore }: { db: Database; hooks: Hooks; engine: EngineApi; groupStore: GroupStore }) {
+  constructor({
+    db,
+    hooks,
+    engine,
+    groupStore,
+  }: { db: Database; hooks: Hooks; engine: EngineApi; groupStore: GroupStore }) {
     this.#db = db;
     this.#hooks = hooks;
     this.#engine = engine;
@@ -96,13 +115,18 @@ export class Edits {
       if (edits.length === 0) return;
       await this.#groupStore.shift(
         tx,
-        edits.filter(({ counters }) => counters && counters.up + counters.down === 0).map(({ row: { id } }) => id),
+        edits
+          .filter(({ counters }) => counters && counters.up + counters.down === 0)
+          .map(({ row: { id } }) => id),
         -1,
       );
-      for (const { value, ids } of byValue(edits, ({ fields }) => fields)) await updateClients(tx, ids, value);
+      for (const { value, ids } of byValue(edits, ({ fields }) => fields))
+        await updateClients(tx, ids, value);
       for (const { value, ids } of byValue(edits, ({ counters }) => counters)) await setUsage(tx, ids, value);
-      for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach)) await attachClients(tx, inboundId, ids);
-      for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach)) await detachClients(tx, inboundId, ids);
+      for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach))
+        await attachClients(tx, inboundId, ids);
+      for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach))
+        await detachClients(tx, inboundId, ids);
       tx.after(
         afterClientPatch,
         edits.map(
@@ -121,7 +145,10 @@ export class Edits {
   }
 
   /** `deleted` holds the ids of those that were still there. */
-  async delete(rows: readonly ClientRow[], keepTraffic: boolean): Promise<{ deleted: ReadonlySet<number>; applied: Applied }> {
+  async delete(
+    rows: readonly ClientRow[],
+    keepTraffic: boolean,
+  ): Promise<{ deleted: ReadonlySet<number>; applied: Applied }> {
     if (rows.length === 0) return { deleted: new Set(), applied: { pending: false, reason: '' } };
     const before = rows.map((row) => ({ ...row }));
     const ids = before.map(({ id }) => id);
@@ -130,7 +157,9 @@ export class Edits {
       await this.#groupStore.shift(tx, ids, -1);
       await keepUsage(tx, ids, keepTraffic);
       const gone = await deleteClients(tx, ids);
-      const changes = before.filter(({ id }) => gone.has(id)).map((row): ClientChange => ({ kind: 'deleted', before: row, after: undefined }));
+      const changes = before
+        .filter(({ id }) => gone.has(id))
+        .map((row): ClientChange => ({ kind: 'deleted', before: row, after: undefined }));
       if (changes.length > 0) {
         tx.after(afterClientSave, { changes });
         tx.emit(clientChanged, { changes });
@@ -144,7 +173,11 @@ export class Edits {
     try {
       await this.#db.write(work);
     } catch (error) {
-      if (error instanceof ForeignKeyConstraintError) throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
+      if (error instanceof ForeignKeyConstraintError)
+        throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', {
+          path: 'inboundIds',
+          cause: error,
+        });
       throw error;
     }
   }

@@ -59,7 +59,8 @@ function byUsage(from: number, to: number): Test | undefined {
   return ({ up, down }) => up + down >= from && (to <= 0 || up + down <= to);
 }
 
-const bySwitch = (wanted: string, yes: string, holds: Test): Test | undefined => (wanted === '' ? undefined : (row) => holds(row) === (wanted === yes));
+const bySwitch = (wanted: string, yes: string, holds: Test): Test | undefined =>
+  wanted === '' ? undefined : (row) => holds(row) === (wanted === yes);
 
 function bySearch(search: string, roster: Roster): Test | undefined {
   const needle = search.trim().toLowerCase();
@@ -84,5 +85,7 @@ export function choose(
     byStatus(query.status || query.filter, moment),
     bySearch(query.search, roster),
   ].filter((test) => test !== undefined);
-  return tests.length === 0 ? (rows) => rows : (rows) => rows.filter((row) => tests.every((test) => test(row)));
+  return tests.length === 0
+    ? (rows) => rows
+    : (rows) => rows.filter((row) => tests.every((test) => test(row)));
 }

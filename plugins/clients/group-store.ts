@@ -7,7 +7,10 @@ export interface Baseline {
   readonly down: number;
 }
 /** Internal to this plugin: memory follows the commit. */
-export const afterGroupSave = after<{ readonly set: ReadonlyMap<string, Baseline>; readonly gone: readonly string[] }>('clients/afterGroupSave');
+export const afterGroupSave = after<{
+  readonly set: ReadonlyMap<string, Baseline>;
+  readonly gone: readonly string[];
+}>('clients/afterGroupSave');
 
 const ZERO: Baseline = { up: 0, down: 0 };
 
@@ -25,7 +28,8 @@ export class GroupStore {
     const rows = await this.#db.query<{ name: string; baseline_up: number; baseline_down: number }>(
       'SELECT name, baseline_up, baseline_down FROM client_groups',
     );
-    for (const { name, baseline_up, baseline_down } of rows) this.#groups.set(name, { up: baseline_up, down: baseline_down });
+    for (const { name, baseline_up, baseline_down } of rows)
+      this.#groups.set(name, { up: baseline_up, down: baseline_down });
   }
 
   has(name: string): boolean {
@@ -49,7 +53,10 @@ export class GroupStore {
     if (names.length === 0) return;
     await tx.run('DELETE FROM client_groups WHERE name IN (:names)', { names });
     for (const [name, { up, down }] of groups)
-      await tx.run('INSERT INTO client_groups (name, baseline_up, baseline_down) VALUES (:name, :up, :down)', { name, up, down });
+      await tx.run(
+        'INSERT INTO client_groups (name, baseline_up, baseline_down) VALUES (:name, :up, :down)',
+        { name, up, down },
+      );
     tx.after(afterGroupSave, { set: groups, gone });
   }
 
@@ -72,7 +79,10 @@ export class GroupStore {
       new Map(
         sums.map(({ name, up, down }) => [
           name,
-          { up: (before.get(name) ?? ZERO).up + sign * Number(up), down: (before.get(name) ?? ZERO).down + sign * Number(down) },
+          {
+            up: (before.get(name) ?? ZERO).up + sign * Number(up),
+            down: (before.get(name) ?? ZERO).down + sign * Number(down),
+          },
         ]),
       ),
     );

@@ -15,7 +15,12 @@ export class Groups {
   readonly #groupStore: GroupStore;
   readonly #many: ManyClients;
 
-  constructor({ db, store, groupStore, many }: { db: Database; store: ClientStore; groupStore: GroupStore; many: ManyClients }) {
+  constructor({
+    db,
+    store,
+    groupStore,
+    many,
+  }: { db: Database; store: ClientStore; groupStore: GroupStore; many: ManyClients }) {
     this.#db = db;
     this.#store = store;
     this.#groupStore = groupStore;
@@ -31,7 +36,9 @@ export class Groups {
   }
 
   #sums(): Map<string, { clientCount: number; up: number; down: number }> {
-    const sums = new Map([...this.#groupStore.names()].map((name) => [name, { clientCount: 0, up: 0, down: 0 }]));
+    const sums = new Map(
+      [...this.#groupStore.names()].map((name) => [name, { clientCount: 0, up: 0, down: 0 }]),
+    );
     for (const { group, up, down } of this.#store.roster.ordered('id')) {
       if (group === '') continue;
       const sum = sums.get(group) ?? { clientCount: 0, up: 0, down: 0 };
@@ -52,7 +59,9 @@ export class Groups {
 
   async create(name: string): Promise<void> {
     if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
-    await this.#db.write((tx) => this.#groupStore.set(tx, new Map([[name, this.#groupStore.baseline(name)]])));
+    await this.#db.write((tx) =>
+      this.#groupStore.set(tx, new Map([[name, this.#groupStore.baseline(name)]])),
+    );
   }
 
   #require(name: string, path: string): void {
@@ -83,7 +92,9 @@ export class Groups {
 
   async add(emails: readonly string[], name: string): Promise<{ affected: number; applied: Applied }> {
     const rows = this.#many.found(emails);
-    return this.#many.regroup(rows, name, (tx) => (this.#groupStore.has(name) ? Promise.resolve() : this.#groupStore.set(tx, new Map([[name, ZERO]]))));
+    return this.#many.regroup(rows, name, (tx) =>
+      this.#groupStore.has(name) ? Promise.resolve() : this.#groupStore.set(tx, new Map([[name, ZERO]])),
+    );
   }
 
   remove(emails: readonly string[]): Promise<{ affected: number; applied: Applied }> {

@@ -1,5 +1,14 @@
 // inbounds/import: one inbound as inbounds/get shows it, with its clients and what all of them have used.
-import { type Database, jsonObject, message, openObject, route, type Route, shape, validate } from '../../kernel/index.js';
+import {
+  type Database,
+  jsonObject,
+  message,
+  openObject,
+  route,
+  type Route,
+  shape,
+  validate,
+} from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
@@ -18,22 +27,36 @@ interface Needs {
   readonly many: ManyClients;
 }
 
-const bytes = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0);
+const bytes = (value: unknown): number =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 const records = (value: unknown): Record<string, unknown>[] =>
-  Array.isArray(value) ? value.filter((entry): entry is Record<string, unknown> => typeof entry === 'object' && entry !== null) : [];
+  Array.isArray(value)
+    ? value.filter((entry): entry is Record<string, unknown> => typeof entry === 'object' && entry !== null)
+    : [];
 const emailOf = ({ email }: Record<string, unknown>): string => (typeof email === 'string' ? email : '');
 
-async function importInbound({ db, inbounds, inboundEdits, store, service, many }: Needs, data: Record<string, unknown>): Promise<string> {
+async function importInbound(
+  { db, inbounds, inboundEdits, store, service, many }: Needs,
+  data: Record<string, unknown>,
+): Promise<string> {
   const { settings: sent = {}, clientStats, up, down, depletedCause, ...rest } = data;
   const { clients: listed, ...settings } = validate(jsonObject(), sent) as Record<string, unknown>;
   const clients = records(listed);
   const taken = inbounds.list().some(({ tag }) => tag === rest['tag']);
-  const inbound = { ...rest, settings, ...(taken && { tag: '' }), ...(depletedCause ? { enable: true } : {}) };
+  const inbound = {
+    ...rest,
+    settings,
+    ...(taken && { tag: '' }),
+    ...(depletedCause ? { enable: true } : {}),
+  };
   const { id, applied } = await inboundEdits.add(inbound as unknown as Parameters<InboundEditsApi['add']>[0]);
   await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: id, up: bytes(up), down: bytes(down) }]));
 
   // Clients outlive their inbound: those who are there are attached, and keep what they have.
-  const [there, fresh] = [clients.filter((client) => store.byEmail(emailOf(client))), clients.filter((client) => !store.byEmail(emailOf(client)))];
+  const [there, fresh] = [
+    clients.filter((client) => store.byEmail(emailOf(client))),
+    clients.filter((client) => !store.byEmail(emailOf(client))),
+  ];
   const attached = await many.attach(there.map(emailOf), [id]);
   const made = await addEach(
     service,
@@ -42,7 +65,9 @@ async function importInbound({ db, inbounds, inboundEdits, store, service, many 
   );
   const isFresh = new Set(fresh.map((client) => emailKey(emailOf(client))));
   const used = records(clientStats).filter((stat) => isFresh.has(emailKey(emailOf(stat))));
-  const counted = await many.setTraffics(used.map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })));
+  const counted = await many.setTraffics(
+    used.map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
+  );
   const pending = [applied, attached.applied, made.applied, counted].find((step) => step.pending) ?? applied;
   const [first] = made.skipped;
   const skipped = first
@@ -59,7 +84,12 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
     doc: 'Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have.',
     body: shape({ data: jsonObject().required() }),
     reply: message(),
-    errors: [inboundErrors.PORT_TAKEN, inboundErrors.PORT_IN_USE, inboundErrors.UNKNOWN_PROTOCOL, inboundErrors.CORE_REFUSED],
+    errors: [
+      inboundErrors.PORT_TAKEN,
+      inboundErrors.PORT_IN_USE,
+      inboundErrors.UNKNOWN_PROTOCOL,
+      inboundErrors.CORE_REFUSED,
+    ],
     handle: ({ body }) => importInbound(needs, validate(openObject(), body.data)),
   }),
 ];

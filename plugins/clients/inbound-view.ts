@@ -30,5 +30,9 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
         });
     }
   }
-  return rows.map((row) => ({ ...row, clientStats: stats.get(row.id) ?? [], ...(whole && { settings: { ...row.settings, clients: clients.get(row.id) } }) }));
+  return rows.map((row) => ({
+    ...row,
+    clientStats: stats.get(row.id) ?? [],
+    ...(whole && { settings: { ...row.settings, clients: clients.get(row.id) } }),
+  }));
 }

@@ -54,11 +54,17 @@ export default definePlugin({
     }),
     tap(afterClientUsage, ({ usage, at }) => store.roster.count(usage, at)),
     tap(afterInboundSave, ({ changes }) => {
-      for (const { kind, before } of changes) if (kind === 'deleted' && before) store.roster.dropInbound(before.id);
+      for (const { kind, before } of changes)
+        if (kind === 'deleted' && before) store.roster.dropInbound(before.id);
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
-  routes: (scope) => [...routes(scope), ...manyRoutes(scope), ...groupRoutes(scope), ...inboundImportRoutes(scope)],
+  routes: (scope) => [
+    ...routes(scope),
+    ...manyRoutes(scope),
+    ...groupRoutes(scope),
+    ...inboundImportRoutes(scope),
+  ],
   jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
   start: async ({ store, groupStore, db, dataDirectory }) => {
     await forgetImports(dataDirectory);

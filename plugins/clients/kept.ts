@@ -8,7 +8,10 @@ const SLICE = 1000;
 
 /** Replaces what was kept of these emails before. Called before the clients are deleted; `keep` false only forgets. */
 export async function keepUsage(tx: Tx, clientIds: readonly number[], keep: boolean): Promise<void> {
-  await tx.run('DELETE FROM client_kept_usage WHERE email_key IN (SELECT email_key FROM clients WHERE id IN (:clientIds))', { clientIds });
+  await tx.run(
+    'DELETE FROM client_kept_usage WHERE email_key IN (SELECT email_key FROM clients WHERE id IN (:clientIds))',
+    { clientIds },
+  );
   if (!keep) return;
   await tx.run(
     `INSERT INTO client_kept_usage (email_key, inbound_id, up, down, last_online)
@@ -18,7 +21,10 @@ export async function keepUsage(tx: Tx, clientIds: readonly number[], keep: bool
 }
 
 /** What is kept, by key of the email. No two may hold it at once: whose email it is, is unique. */
-export async function keptOf(db: Database, emailKeys: readonly string[]): Promise<Map<string, Pick<ClientRow, 'up' | 'down' | 'lastOnline'>>> {
+export async function keptOf(
+  db: Database,
+  emailKeys: readonly string[],
+): Promise<Map<string, Pick<ClientRow, 'up' | 'down' | 'lastOnline'>>> {
   const kept = new Map<string, Pick<ClientRow, 'up' | 'down' | 'lastOnline'>>();
   for (let from = 0; from < emailKeys.length; from += SLICE) {
     const rows = await db.query<{ email_key: string; up: number; down: number; last_online: number }>(
@@ -37,20 +43,40 @@ export async function keptOf(db: Database, emailKeys: readonly string[]): Promis
 
 /** Gives these new clients what was kept of their emails. */
 export async function restoreKept(tx: Tx, clientIds: readonly number[]): Promise<void> {
-  const from = 'FROM client_kept_usage k JOIN clients c ON c.email_key = k.email_key WHERE c.id IN (:clientIds)';
-  await tx.run(`INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT c.id, k.inbound_id, k.up, k.down ${from}`, { clientIds });
-  await tx.run(`INSERT INTO client_seen (client_id, last_online, last_sub_fetch) SELECT c.id, max(k.last_online), 0 ${from} GROUP BY c.id`, { clientIds });
-  await tx.run('DELETE FROM client_kept_usage WHERE email_key IN (SELECT email_key FROM clients WHERE id IN (:clientIds))', { clientIds });
+  const from =
+    'FROM client_kept_usage k JOIN clients c ON c.email_key = k.email_key WHERE c.id IN (:clientIds)';
+  await tx.run(
+    `INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT c.id, k.inbound_id, k.up, k.down ${from}`,
+    { clientIds },
+  );
+  await tx.run(
+    `INSERT INTO client_seen (client_id, last_online, last_sub_fetch) SELECT c.id, max(k.last_online), 0 ${from} GROUP BY c.id`,
+    { clientIds },
+  );
+  await tx.run(
+    'DELETE FROM client_kept_usage WHERE email_key IN (SELECT email_key FROM clients WHERE id IN (:clientIds))',
+    { clientIds },
+  );
 }
 
 /** What these emails used through connections that outlived their client. */
-export async function addKept(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void> {
+export async function addKept(
+  tx: Tx,
+  usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[],
+  at: number,
+): Promise<void> {
   const { rows, incoming, least, greatest, onConflict } = tx.sql;
-  const sum = (column: string) => `${column} = ${least}(client_kept_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
+  const sum = (column: string) =>
+    `${column} = ${least}(client_kept_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
   await tx.run(
     `INSERT INTO client_kept_usage (email_key, inbound_id, up, down, last_online)
      SELECT j.email_key, j.inbound_id, j.up, j.down, :at FROM ${rows({ email_key: 'text', inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j WHERE true
      ${onConflict('email_key, inbound_id', `${sum('up')}, ${sum('down')}, last_online = ${greatest}(client_kept_usage.last_online, ${incoming('last_online')})`)}`,
-    { at, rows: JSON.stringify(usage.map(({ email, inboundId, up, down }) => [emailKey(email), inboundId, up, down])) },
+    {
+      at,
+      rows: JSON.stringify(
+        usage.map(({ email, inboundId, up, down }) => [emailKey(email), inboundId, up, down]),
+      ),
+    },
   );
 }

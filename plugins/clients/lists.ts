@@ -41,7 +41,14 @@ export class ClientLists {
     settings,
     clock,
     extensions,
-  }: { store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; settings: SettingsApi; clock: Clock; extensions: PluginContext['extensions'] }) {
+  }: {
+    store: ClientStore;
+    groupStore: GroupStore;
+    inbounds: InboundsApi;
+    settings: SettingsApi;
+    clock: Clock;
+    extensions: PluginContext['extensions'];
+  }) {
     this.#store = store;
     this.#groupStore = groupStore;
     this.#inbounds = inbounds;
@@ -61,7 +68,15 @@ export class ClientLists {
       choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol),
     );
     const items = slice(found, (query.page - 1) * pageSize, pageSize).map(clientView);
-    return { filtered: found.rows.length, total: roster.size, page: query.page, pageSize, items, groups: [...this.groups()], summary: this.#summary(moment) };
+    return {
+      filtered: found.rows.length,
+      total: roster.size,
+      page: query.page,
+      pageSize,
+      items,
+      groups: [...this.groups()],
+      summary: this.#summary(moment),
+    };
   }
 
   /** Names of groups: those that were created, and those that clients are in. */

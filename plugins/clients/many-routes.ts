@@ -1,13 +1,35 @@
 // Calls over many clients. What one of them cannot take is skipped with its reason; the others go on.
 import type { IncomingMessage } from 'node:http';
-import { anything, describedAs, int, list, message, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
+import {
+  anything,
+  describedAs,
+  int,
+  list,
+  message,
+  payload,
+  route,
+  type Route,
+  said,
+  shape,
+  text,
+} from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
 import type { Import } from './import/import.js';
 import type { ManyClients } from './many.js';
-import { AddClient, AdjustMany, DeleteMany, Emails, EmailsAndInbounds, ExportedClient, ImportData, Skipped, SkippedItems } from './schema.js';
+import {
+  AddClient,
+  AdjustMany,
+  DeleteMany,
+  Emails,
+  EmailsAndInbounds,
+  ExportedClient,
+  ImportData,
+  Skipped,
+  SkippedItems,
+} from './schema.js';
 import { depletionOf } from './row.js';
 import type { ClientService } from './service.js';
 import type { ClientStore } from './store.js';
@@ -88,7 +110,8 @@ export const manyRoutes = ({
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
-      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined) throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
+      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
+        throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
       const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid });
       return said(told(`${result.adjusted} clients adjusted`, applied), result);
     },
@@ -110,7 +133,9 @@ export const manyRoutes = ({
     doc: 'Removes clients that are at a limit and do not renew themselves.',
     reply: payload(shape({ deleted: int() })),
     handle: async () => {
-      const { applied, deleted } = await many.deleteWhere((row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined);
+      const { applied, deleted } = await many.deleteWhere(
+        (row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined,
+      );
       return said(told(`${deleted} clients deleted`, applied), { deleted });
     },
   }),
@@ -172,7 +197,8 @@ export const manyRoutes = ({
     reply: payload(shape({ deleted: int() })),
     errors: [inboundErrors.NOT_FOUND],
     handle: async ({ params: { id } }) => {
-      if (!inbounds.get(id)) throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+      if (!inbounds.get(id))
+        throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
       const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id));
       return said(told(`${deleted} clients deleted`, applied), { deleted });
     },

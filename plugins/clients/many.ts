@@ -10,7 +10,11 @@ import { type ClientRow, depletionOf, emailKey } from './row.js';
 import type { SkippedClient } from './service.js';
 import type { ClientStore } from './store.js';
 
-const skip = (email: string, error: { readonly code: string; readonly text: string }, reason: string = error.text): SkippedClient => ({
+const skip = (
+  email: string,
+  error: { readonly code: string; readonly text: string },
+  reason: string = error.text,
+): SkippedClient => ({
   email,
   reason,
   code: error.code,
@@ -19,7 +23,8 @@ const skip = (email: string, error: { readonly code: string; readonly text: stri
 /** Emails without blanks and repetitions, in the order they came. */
 function distinct(emails: readonly string[]): string[] {
   const seen = new Map<string, string>();
-  for (const email of emails.map((sent) => sent.trim()).filter(Boolean)) if (!seen.has(emailKey(email))) seen.set(emailKey(email), email);
+  for (const email of emails.map((sent) => sent.trim()).filter(Boolean))
+    if (!seen.has(emailKey(email))) seen.set(emailKey(email), email);
   return [...seen.values()];
 }
 
@@ -29,7 +34,12 @@ export class ManyClients {
   readonly #inbounds: InboundsApi;
   readonly #clock: Clock;
 
-  constructor({ store, edits, inbounds, clock }: { store: ClientStore; edits: Edits; inbounds: InboundsApi; clock: Clock }) {
+  constructor({
+    store,
+    edits,
+    inbounds,
+    clock,
+  }: { store: ClientStore; edits: Edits; inbounds: InboundsApi; clock: Clock }) {
     this.#store = store;
     this.#edits = edits;
     this.#inbounds = inbounds;
@@ -47,16 +57,28 @@ export class ManyClients {
     return { rows, skipped };
   }
 
-  async setEnable(emails: readonly string[], enable: boolean): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
+  async setEnable(
+    emails: readonly string[],
+    enable: boolean,
+  ): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
     const now = this.#clock.now();
     const { rows, skipped } = this.#pick(emails);
     // The wish is kept of those at a limit as well: they come back as soon as it is raised.
-    const applied = await this.#edits.apply(rows.map((row) => ({ row, fields: changedFields(row, { enable }, now) })));
+    const applied = await this.#edits.apply(
+      rows.map((row) => ({ row, fields: changedFields(row, { enable }, now) })),
+    );
     const held = enable ? rows.filter((row) => depletionOf(row, now)) : [];
-    return { changed: rows.length - held.length, skipped: [...skipped, ...held.map((row) => skip(row.email, errors.AT_LIMIT))], applied };
+    return {
+      changed: rows.length - held.length,
+      skipped: [...skipped, ...held.map((row) => skip(row.email, errors.AT_LIMIT))],
+      applied,
+    };
   }
 
-  async adjust(emails: readonly string[], wanted: Adjustment): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
+  async adjust(
+    emails: readonly string[],
+    wanted: Adjustment,
+  ): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
     const now = this.#clock.now();
     const { rows, skipped } = this.#pick(emails);
     const edits: Edit[] = [];
@@ -68,18 +90,26 @@ export class ManyClients {
     return { adjusted: edits.length, skipped, applied: await this.#edits.apply(edits) };
   }
 
-  async delete(emails: readonly string[], keepTraffic: boolean): Promise<{ deleted: number; skipped: SkippedClient[]; applied: Applied }> {
+  async delete(
+    emails: readonly string[],
+    keepTraffic: boolean,
+  ): Promise<{ deleted: number; skipped: SkippedClient[]; applied: Applied }> {
     const { rows, skipped } = this.#pick(emails);
     const named = rows.map(({ id, email }) => ({ id, email }));
     const { deleted, applied } = await this.#edits.delete(rows, keepTraffic);
     return {
       deleted: deleted.size,
-      skipped: [...skipped, ...named.filter(({ id }) => !deleted.has(id)).map(({ email }) => skip(email, errors.NOT_FOUND))],
+      skipped: [
+        ...skipped,
+        ...named.filter(({ id }) => !deleted.has(id)).map(({ email }) => skip(email, errors.NOT_FOUND)),
+      ],
       applied,
     };
   }
 
-  async deleteWhere(meant: (row: ClientRow, now: number) => boolean): Promise<{ deleted: number; applied: Applied }> {
+  async deleteWhere(
+    meant: (row: ClientRow, now: number) => boolean,
+  ): Promise<{ deleted: number; applied: Applied }> {
     const now = this.#clock.now();
     const { deleted, applied } = await this.#edits.delete(
       this.#store.roster.ordered('id').filter((row) => meant(row, now)),
@@ -106,7 +136,9 @@ export class ManyClients {
       skipped,
       errors: [
         ...unknown.map(({ email, reason }) => `${email}: ${reason}`),
-        ...ids.filter((id) => !there.includes(id)).map((id) => `inbound ${id}: there is no inbound with this id`),
+        ...ids
+          .filter((id) => !there.includes(id))
+          .map((id) => `inbound ${id}: there is no inbound with this id`),
       ],
       applied,
     };
@@ -115,7 +147,9 @@ export class ManyClients {
   /** Each email once: detached from those of the inbounds that it was attached to. */
   async detach(emails: readonly string[], inboundIds: readonly number[]) {
     const { rows, skipped: unknown } = this.#pick(emails);
-    const edits = rows.map((row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }));
+    const edits = rows.map(
+      (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
+    );
     const [detached, skipped] = [true, false].map((any) =>
       edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
     ) as [string[], string[]];
@@ -129,9 +163,15 @@ export class ManyClients {
   }
 
   /** `affected` are those that were in another group. */
-  async regroup(rows: readonly ClientRow[], group: string, also: (tx: Tx) => Promise<void>): Promise<{ affected: number; applied: Applied }> {
+  async regroup(
+    rows: readonly ClientRow[],
+    group: string,
+    also: (tx: Tx) => Promise<void>,
+  ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
-    const moved = rows.filter((row) => row.group !== group).map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
+    const moved = rows
+      .filter((row) => row.group !== group)
+      .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
     return { affected: moved.length, applied: await this.#edits.apply(moved, also) };
   }
 
@@ -139,14 +179,18 @@ export class ManyClients {
   async resetTraffic(emails: readonly string[]): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const { rows } = this.#pick(emails);
-    const applied = await this.#edits.apply(rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)));
+    const applied = await this.#edits.apply(
+      rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
+    );
     return { affected: rows.length, applied };
   }
 
   /** Whom a person has switched off stays off. */
   async resetAll(): Promise<Applied> {
     const now = this.#clock.now();
-    const used = this.#store.roster.ordered('id').filter((row) => row.up + row.down > 0 || row.depletedCause === 'quota');
+    const used = this.#store.roster
+      .ordered('id')
+      .filter((row) => row.up + row.down > 0 || row.depletedCause === 'quota');
     return this.#edits.apply(used.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)));
   }
 
@@ -156,18 +200,27 @@ export class ManyClients {
     const ids = new Set(inboundIds);
     const theirs = this.#store.roster
       .ordered('id')
-      .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && row.inboundIds.some((id) => ids.has(id)));
+      .filter(
+        (row) =>
+          (row.up + row.down > 0 || row.depletedCause === 'quota') &&
+          row.inboundIds.some((id) => ids.has(id)),
+      );
     return this.#edits.apply(
       theirs.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
       also,
     );
   }
 
-  async setTraffic(row: ClientRow, counters: { readonly up: number; readonly down: number }): Promise<Applied> {
+  async setTraffic(
+    row: ClientRow,
+    counters: { readonly up: number; readonly down: number },
+  ): Promise<Applied> {
     return this.#edits.apply([this.#used(row, row, counters, this.#clock.now())]);
   }
 
-  async setTraffics(counters: readonly { readonly email: string; readonly up: number; readonly down: number }[]): Promise<Applied> {
+  async setTraffics(
+    counters: readonly { readonly email: string; readonly up: number; readonly down: number }[],
+  ): Promise<Applied> {
     const now = this.#clock.now();
     return this.#edits.apply(
       counters.flatMap(({ email, up, down }) => {
@@ -178,9 +231,17 @@ export class ManyClients {
   }
 
   /** Counters, and whether the client is off because of them. */
-  #used(wanted: ClientRow, row: ClientRow, counters: { readonly up: number; readonly down: number }, now: number): Edit {
+  #used(
+    wanted: ClientRow,
+    row: ClientRow,
+    counters: { readonly up: number; readonly down: number },
+    now: number,
+  ): Edit {
     const { enable, depletedCause } = settle({ ...wanted, ...counters }, now);
-    const fields = enable === row.enable && depletedCause === row.depletedCause ? {} : { enable, depletedCause, updatedAt: now };
+    const fields =
+      enable === row.enable && depletedCause === row.depletedCause
+        ? {}
+        : { enable, depletedCause, updatedAt: now };
     return { row, counters, fields };
   }
 }

@@ -7,22 +7,26 @@ import type { ClientPatch, NewClient } from './schema.js';
 const SUB_ID_BYTES = 12;
 
 /** `id` is how many programs send the UUID. */
-const uuidOf = (id: string | undefined, uuid: string | undefined): string | undefined => (uuid || id || undefined)?.toLowerCase();
+const uuidOf = (id: string | undefined, uuid: string | undefined): string | undefined =>
+  (uuid || id || undefined)?.toLowerCase();
 
 /** A client at its limit is off, and says why; a client whose limit was lifted comes back. A person's own switch is kept. */
-export function settle<F extends Pick<ClientRow, 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'>>(
-  client: F,
-  now: number,
-): Pick<ClientRow, 'enable' | 'depletedCause'> {
+export function settle<
+  F extends Pick<ClientRow, 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'>,
+>(client: F, now: number): Pick<ClientRow, 'enable' | 'depletedCause'> {
   const cause = depletionOf(client, now) ?? null;
   const wanted = client.enable || client.depletedCause !== null;
   return { enable: wanted && cause === null, depletedCause: wanted ? cause : null };
 }
 
 /** An absent field and one that is undefined say the same. */
-const given = (sent: object): Partial<ClientFields> => Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+const given = (sent: object): Partial<ClientFields> =>
+  Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
 
-export function newClient({ email, id, uuid, subId, password, ...sent }: NewClient, now: number): ClientFields {
+export function newClient(
+  { email, id, uuid, subId, password, ...sent }: NewClient,
+  now: number,
+): ClientFields {
   const fields: ClientFields = {
     flow: '',
     enable: true,
@@ -51,7 +55,11 @@ export function newClient({ email, id, uuid, subId, password, ...sent }: NewClie
 }
 
 /** The fields that an update really changes. Blank credentials and ids mean "as it is". */
-export function changedFields(before: ClientRow, { id, uuid, subId, password, enable, ...sent }: ClientPatch, now: number): Partial<ClientFields> {
+export function changedFields(
+  before: ClientRow,
+  { id, uuid, subId, password, enable, ...sent }: ClientPatch,
+  now: number,
+): Partial<ClientFields> {
   const wanted: Partial<ClientFields> = {
     ...given(sent),
     ...(uuidOf(id, uuid) !== undefined && { uuid: uuidOf(id, uuid) as string }),
@@ -62,6 +70,10 @@ export function changedFields(before: ClientRow, { id, uuid, subId, password, en
   };
   const settled = settle({ ...before, ...wanted }, now);
   const all = { ...wanted, ...settled };
-  const changed = Object.entries(all).filter(([field, value]) => JSON.stringify(before[field as keyof ClientRow]) !== JSON.stringify(value));
-  return changed.length === 0 ? {} : { ...(Object.fromEntries(changed) as Partial<ClientFields>), updatedAt: now };
+  const changed = Object.entries(all).filter(
+    ([field, value]) => JSON.stringify(before[field as keyof ClientRow]) !== JSON.stringify(value),
+  );
+  return changed.length === 0
+    ? {}
+    : { ...(Object.fromEntries(changed) as Partial<ClientFields>), updatedAt: now };
 }

@@ -44,7 +44,8 @@ export class Orders {
   rows(sort: string, order: string, choose: (rows: Rows) => Rows): Ordered {
     const down = order === 'descend';
     const key = Object.hasOwn(KEYS, sort) ? KEYS[sort] : undefined;
-    if (!key) return { rows: choose(this.#roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
+    if (!key)
+      return { rows: choose(this.#roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
     const name = `${sort} ${down}`;
     const version = key.counted ? `${this.#roster.edits} ${this.#roster.counts}` : `${this.#roster.edits}`;
     const known = this.#sorted.get(name);

@@ -5,7 +5,11 @@ import type { ClientChange, ClientUsage } from './contract.js';
 import { type ClientRow, emailKey, rowOf, vlessKey } from './row.js';
 import type { ClientPatched } from './store.js';
 
-type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & { inboundIds: string | null; enable: number; reverse: string | null };
+type StoredRow = Omit<ClientRow, 'inboundIds' | 'enable' | 'reverse'> & {
+  inboundIds: string | null;
+  enable: number;
+  reverse: string | null;
+};
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const loadWith = ({ least }: SqlWords): string => `
@@ -100,7 +104,16 @@ export class Roster {
   searchText(row: ClientRow): string {
     const known = this.#texts.get(row);
     if (known !== undefined) return known;
-    const text = [row.email, row.subId, row.comment, row.uuid, row.password, row.tgId === 0 ? '' : String(row.tgId)].join('\n').toLowerCase();
+    const text = [
+      row.email,
+      row.subId,
+      row.comment,
+      row.uuid,
+      row.password,
+      row.tgId === 0 ? '' : String(row.tgId),
+    ]
+      .join('\n')
+      .toLowerCase();
     this.#texts.set(row, text);
     return text;
   }
@@ -146,7 +159,10 @@ export class Roster {
     if (renamed) this.#ordered.email.splice(this.#place(row), 1);
     this.#unindex(row);
     Object.assign(row, fields);
-    if (attach.length + detach.length > 0) row.inboundIds = this.attachments([...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)));
+    if (attach.length + detach.length > 0)
+      row.inboundIds = this.attachments(
+        [...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)),
+      );
     this.#index(row);
     if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
   }
@@ -169,7 +185,8 @@ export class Roster {
   dropInbound(inboundId: number): void {
     this.edits++;
     for (const row of this.#byId.values())
-      if (row.inboundIds.includes(inboundId)) row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
+      if (row.inboundIds.includes(inboundId))
+        row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
   }
 
   count(usage: readonly ClientUsage[], at: number): void {

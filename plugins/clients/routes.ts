@@ -5,7 +5,20 @@ import type { Edits } from './edits.js';
 import { errors } from './errors.js';
 import type { ClientLists } from './lists.js';
 import type { ManyClients } from './many.js';
-import { AddClient, ClientPatch, ClientReply, Counters, Email, InboundIds, KeepTraffic, Page, PageQuery, SameTgId, TgId, TrafficRecord } from './schema.js';
+import {
+  AddClient,
+  ClientPatch,
+  ClientReply,
+  Counters,
+  Email,
+  InboundIds,
+  KeepTraffic,
+  Page,
+  PageQuery,
+  SameTgId,
+  TgId,
+  TrafficRecord,
+} from './schema.js';
 import type { ClientService } from './service.js';
 import type { ClientStore } from './store.js';
 import { clientView, trafficOf } from './view.js';
@@ -100,8 +113,12 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, query: { keepTraffic } }) => {
-      const { deleted, applied } = await edits.delete([service.find(email)], keepTraffic === '1' || keepTraffic === 'true');
-      if (deleted.size === 0) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+      const { deleted, applied } = await edits.delete(
+        [service.find(email)],
+        keepTraffic === '1' || keepTraffic === 'true',
+      );
+      if (deleted.size === 0)
+        throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
       return told('client deleted', applied);
     },
   }),
@@ -116,7 +133,10 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     handle: async ({ params: { email }, body: { inboundIds } }) => {
       const row = service.find(email);
       inbounds.require(inboundIds, 'inboundIds');
-      return told('client attached', await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }]));
+      return told(
+        'client attached',
+        await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }]),
+      );
     },
   }),
   route({
@@ -129,7 +149,10 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { inboundIds } }) => {
       const row = service.find(email);
-      return told('client detached', await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }]));
+      return told(
+        'client detached',
+        await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }]),
+      );
     },
   }),
   route({
@@ -139,7 +162,8 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     params: Email,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email } }) => told('traffic reset', (await many.resetTraffic([service.find(email).email])).applied),
+    handle: async ({ params: { email } }) =>
+      told('traffic reset', (await many.resetTraffic([service.find(email).email])).applied),
   }),
   route({
     method: 'POST',

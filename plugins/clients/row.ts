@@ -97,7 +97,10 @@ export type ClientFields = Pick<
 export type Depletion = 'quota' | 'expiry' | undefined;
 
 /** Which limit a client has reached, whether or not it is enabled. */
-export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion {
+export function depletionOf(
+  { totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>,
+  now: number,
+): Depletion {
   if (totalGB > 0 && up + down >= totalGB) return 'quota';
   if (expiryTime > 0 && expiryTime <= now) return 'expiry';
   return undefined;

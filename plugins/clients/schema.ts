@@ -1,5 +1,19 @@
 // Clients as the API shows and takes them.
-import { bool, custom, describedAs, int, list, nullable, openObject, optional, shape, type Static, text, withDefault, word } from '../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  int,
+  list,
+  nullable,
+  openObject,
+  optional,
+  shape,
+  type Static,
+  text,
+  withDefault,
+  word,
+} from '../../kernel/index.js';
 import Joi from 'joi';
 
 const amount = () => int().min(0);
@@ -56,18 +70,26 @@ const email = () =>
     .pattern(NAME, NAME_RULE)
     .custom((value: string, state) =>
       RESERVED.has(value.toLowerCase())
-        ? state.error('any.custom', { error: new Error(`"${value}" is a word of the API and cannot be a client's name`) })
+        ? state.error('any.custom', {
+            error: new Error(`"${value}" is a word of the API and cannot be a client's name`),
+          })
         : value,
     );
 /** `id` in a client body is the UUID in the wire form of many programs; an integer there is somebody's row number and means nothing. */
 const wireId = () =>
   custom<string>(
-    describedAs(Joi.any(), { anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'means nothing' }] }).custom(
-      (value: unknown, state) => {
-        if (value === '' || Number.isSafeInteger(value)) return '';
-        return typeof value === 'string' && UUID.test(value) ? value : state.error('any.custom', { error: new Error('it must be a UUID') });
-      },
-    ),
+    describedAs(Joi.any(), {
+      anyOf: [
+        { const: '' },
+        { type: 'string', format: 'uuid' },
+        { type: 'integer', description: 'means nothing' },
+      ],
+    }).custom((value: unknown, state) => {
+      if (value === '' || Number.isSafeInteger(value)) return '';
+      return typeof value === 'string' && UUID.test(value)
+        ? value
+        : state.error('any.custom', { error: new Error('it must be a UUID') });
+    }),
   );
 const uuid = () => text().pattern(UUID, 'UUID');
 
@@ -91,7 +113,9 @@ const fields = {
   resetMax: amount(),
   reverse: nullable(openObject()),
 };
-const optionalFields = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, optional(schema)])) as {
+const optionalFields = Object.fromEntries(
+  Object.entries(fields).map(([key, schema]) => [key, optional(schema)]),
+) as {
   [K in keyof typeof fields]: ReturnType<typeof optional<(typeof fields)[K]>>;
 };
 
@@ -105,10 +129,18 @@ export const AddClient = shape({ client: NewClient, inboundIds: list(int().min(1
 export type AddClient = Static<typeof AddClient>;
 
 /** One of an export; it may be attached to nothing. */
-export const ImportedClient = shape({ client: NewClient, inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []) });
-export const ExportedClient = shape({ client: shape({ id: word(), email: word(), ...fields }), inboundIds: list(int()) });
+export const ImportedClient = shape({
+  client: NewClient,
+  inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
+});
+export const ExportedClient = shape({
+  client: shape({ id: word(), email: word(), ...fields }),
+  inboundIds: list(int()),
+});
 export type ExportedClient = Static<typeof ExportedClient>;
-export const ImportData = shape({ data: word().description('JSON text of the list that clients/export gives') });
+export const ImportData = shape({
+  data: word().description('JSON text of the list that clients/export gives'),
+});
 
 export const TrafficRecord = shape({
   id: int(),
@@ -177,18 +209,23 @@ const orDefault = (value: number) =>
   );
 const csv = (about: string) => withDefault(text().max(10_000), '').description(about);
 const bound = (about: string) => withDefault(int(), 0).description(`${about}, inclusive; 0 or less for none`);
-const either = (yes: string, no: string, about: string) => withDefault(text().valid('', yes, no), '').description(about);
+const either = (yes: string, no: string, about: string) =>
+  withDefault(text().valid('', yes, no), '').description(about);
 /** Sort keys, orders and buckets that are not understood are as if they were not sent. */
 export const PageQuery = shape({
   page: orDefault(1),
   pageSize: orDefault(25).description('at most 200'),
-  search: withDefault(text().max(255), '').description('part of the email, subId, comment, UUID, password or tgId, in any case'),
+  search: withDefault(text().max(255), '').description(
+    'part of the email, subId, comment, UUID, password or tgId, in any case',
+  ),
   status: csv('any of online, active, deactive, depleted, expiring; with commas'),
   filter: csv('the same as status'),
   protocol: csv('attached to an inbound of any of these protocols; with commas'),
   inboundIds: csv('attached to any of these inbounds; with commas; what is no id is ignored'),
   inbound: csv('the same as inboundIds'),
-  sort: withDefault(text(), '').description('enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id'),
+  sort: withDefault(text(), '').description(
+    'enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id',
+  ),
   order: withDefault(text(), '').description('descend, or ascending'),
   expiryFrom: bound('Unix ms of the expiry'),
   expiryTo: bound('Unix ms of the expiry'),
@@ -227,7 +264,13 @@ const groupName = () =>
 export const GroupName = shape({ name: groupName() });
 export const RenameGroup = shape({ oldName: groupName(), newName: groupName() });
 export const EmailsAndGroup = shape({ emails: sentEmails(), group: groupName() });
-export const GroupReply = shape({ name: text(), clientCount: amount(), trafficUsed: amount(), up: amount(), down: amount() });
+export const GroupReply = shape({
+  name: text(),
+  clientCount: amount(),
+  trafficUsed: amount(),
+  up: amount(),
+  down: amount(),
+});
 export const Counters = shape({ upload: amount(), download: amount() });
 export const TgId = shape({ tgId: int().min(1) });
 

@@ -42,7 +42,15 @@ export class ClientService {
   readonly #engine: EngineApi;
   readonly #groupStore: GroupStore;
 
-  constructor(needs: { db: Database; hooks: Hooks; clock: Clock; store: ClientStore; groupStore: GroupStore; inbounds: InboundsApi; engine: EngineApi }) {
+  constructor(needs: {
+    db: Database;
+    hooks: Hooks;
+    clock: Clock;
+    store: ClientStore;
+    groupStore: GroupStore;
+    inbounds: InboundsApi;
+    engine: EngineApi;
+  }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#clock = needs.clock;
@@ -66,16 +74,32 @@ export class ClientService {
   }
 
   /** Creates what can be created and says of the rest why not. */
-  async addMany(items: readonly AddClient[]): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
+  async addMany(
+    items: readonly AddClient[],
+  ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
     const { refused, created, applied } = await this.#create(items);
-    return { created, applied, skipped: refused.map(({ index, email, error: { message, code } }) => ({ index, email, reason: message, code })) };
+    return {
+      created,
+      applied,
+      skipped: refused.map(({ index, email, error: { message, code } }) => ({
+        index,
+        email,
+        reason: message,
+        code,
+      })),
+    };
   }
 
   async #create(items: readonly AddClient[]) {
     const now = this.#clock.now();
     const refused: { index: number; email: string; error: PanelError }[] = [];
     const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
-    const taken = { email: new Set<string>(), subId: new Set<string>(), uuid: new Set<string>(), password: new Set<string>() };
+    const taken = {
+      email: new Set<string>(),
+      subId: new Set<string>(),
+      uuid: new Set<string>(),
+      password: new Set<string>(),
+    };
     for (const [index, { client, inboundIds }] of items.entries()) {
       const fields = newClient(client, now);
       try {
@@ -94,7 +118,14 @@ export class ClientService {
     );
     const rows = accepted.map(({ fields, inboundIds }): ClientRow => {
       const used = { up: 0, down: 0, lastOnline: 0, ...kept.get(emailKey(fields.email)) };
-      return { ...fields, ...settle({ ...fields, ...used }, now), id: 0, inboundIds, ...used, lastSubFetch: 0 };
+      return {
+        ...fields,
+        ...settle({ ...fields, ...used }, now),
+        id: 0,
+        inboundIds,
+        ...used,
+        lastSubFetch: 0,
+      };
     });
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
@@ -111,7 +142,11 @@ export class ClientService {
       this.#announce(tx, whole.map(added));
       return whole;
     });
-    return { refused, created: saved.length, applied: await this.#engine.reconcileUsers(saved.flatMap(refsOf)) };
+    return {
+      refused,
+      created: saved.length,
+      applied: await this.#engine.reconcileUsers(saved.flatMap(refsOf)),
+    };
   }
 
   async update(email: string, patch: ClientPatch): Promise<Applied> {
@@ -126,11 +161,14 @@ export class ClientService {
     const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
     await this.#hooks.check(beforeClientSave, { changes: [change] });
     await this.#write('', async (tx) => {
-      if (!(await updateClient(tx, id, fields))) throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+      if (!(await updateClient(tx, id, fields)))
+        throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
       tx.after(afterClientPatch, [{ id, fields }]);
       this.#announce(tx, [change]);
     });
-    return this.#engine.reconcileUsers(SEEN_BY_CORE.some((field) => field in fields) ? refsOf({ id, inboundIds }) : []);
+    return this.#engine.reconcileUsers(
+      SEEN_BY_CORE.some((field) => field in fields) ? refsOf({ id, inboundIds }) : [],
+    );
   }
 
   #announce(tx: Tx, changes: readonly ClientChange[]): void {
@@ -147,15 +185,26 @@ export class ClientService {
   ): void {
     const { roster } = this.#store;
     const checks = [
-      ['email', fields.email && emailKey(fields.email), () => roster.byEmail(fields.email ?? ''), errors.EMAIL_TAKEN],
+      [
+        'email',
+        fields.email && emailKey(fields.email),
+        () => roster.byEmail(fields.email ?? ''),
+        errors.EMAIL_TAKEN,
+      ],
       ['subId', fields.subId, () => roster.bySubId(fields.subId ?? ''), errors.SUB_ID_TAKEN],
-      ['uuid', fields.uuid && vlessKey(fields.uuid), () => roster.byVlessKey(fields.uuid ?? ''), errors.UUID_TAKEN],
+      [
+        'uuid',
+        fields.uuid && vlessKey(fields.uuid),
+        () => roster.byVlessKey(fields.uuid ?? ''),
+        errors.UUID_TAKEN,
+      ],
       ['password', fields.password, () => roster.byPassword(fields.password ?? ''), errors.PASSWORD_TAKEN],
     ] as const;
     for (const [field, key, find, error] of checks) {
       if (!key) continue;
       const other = find();
-      if ((other && other.id !== self) || batch?.[field].has(key)) throw error(undefined, { path: `${path}${field}` });
+      if ((other && other.id !== self) || batch?.[field].has(key))
+        throw error(undefined, { path: `${path}${field}` });
     }
     for (const [field, key] of checks) if (key) batch?.[field].add(key);
   }
@@ -165,7 +214,11 @@ export class ClientService {
     try {
       return await this.#db.write(work);
     } catch (error) {
-      if (error instanceof ForeignKeyConstraintError) throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
+      if (error instanceof ForeignKeyConstraintError)
+        throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', {
+          path: 'inboundIds',
+          cause: error,
+        });
       if (!(error instanceof UniqueConstraintError)) throw error;
       // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
       const column = String((Array.isArray(error.fields) ? error.fields : Object.keys(error.fields))[0]);

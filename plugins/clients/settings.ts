@@ -3,6 +3,14 @@ import { int } from '../../kernel/index.js';
 import { setting } from '../settings/contract.js';
 
 export const clientSettings = {
-  expireDiff: setting(int().min(0).max(36_500), 0, 'days before its expiry from which a client counts as expiring'),
-  trafficDiff: setting(int().min(0).max(100), 0, 'GiB left of its quota below which a client counts as expiring'),
+  expireDiff: setting(
+    int().min(0).max(36_500),
+    0,
+    'days before its expiry from which a client counts as expiring',
+  ),
+  trafficDiff: setting(
+    int().min(0).max(100),
+    0,
+    'GiB left of its quota below which a client counts as expiring',
+  ),
 } as const;

@@ -45,7 +45,9 @@ const INTEGERS = new Set([
   'created_at',
   'updated_at',
 ]);
-const KINDS = Object.fromEntries(NAMES.map((name) => [name, INTEGERS.has(name) ? 'integer' : 'text'] as const));
+const KINDS = Object.fromEntries(
+  NAMES.map((name) => [name, INTEGERS.has(name) ? 'integer' : 'text'] as const),
+);
 const FIELD_COLUMNS: Readonly<Record<keyof ClientFields, readonly string[]>> = {
   email: ['email', 'email_key'],
   subId: ['sub_id'],
@@ -73,21 +75,33 @@ const FIELD_COLUMNS: Readonly<Record<keyof ClientFields, readonly string[]>> = {
 // A list of texts: on SQLite one JSON text, which it reads fastest; MySQL uses the index only for texts that stand in the statement.
 const among = ({ sql }: Tx, column: string): string =>
   sql.dialect === 'sqlite' ? `${column} IN (SELECT value FROM json_each(:keys))` : `${column} IN (:keys)`;
-const keysFor = ({ sql }: Tx, keys: readonly string[]): unknown => (sql.dialect === 'sqlite' ? JSON.stringify(keys) : keys);
+const keysFor = ({ sql }: Tx, keys: readonly string[]): unknown =>
+  sql.dialect === 'sqlite' ? JSON.stringify(keys) : keys;
 
 /** Inserts clients and their attachments; returns their ids in the order given. */
-export async function insertClients(tx: Tx, clients: readonly { readonly fields: ClientFields; readonly inboundIds: readonly number[] }[]): Promise<number[]> {
+export async function insertClients(
+  tx: Tx,
+  clients: readonly { readonly fields: ClientFields; readonly inboundIds: readonly number[] }[],
+): Promise<number[]> {
   const rows = JSON.stringify(clients.map(({ fields }) => NAMES.map((name) => COLUMNS[name]?.(fields))));
-  await tx.run(`INSERT INTO clients (${NAMES.join(', ')}) SELECT ${NAMES.join(', ')} FROM ${tx.sql.rows(KINDS)} AS j`, { rows });
-  const found = await tx.query<{ id: number; email_key: string }>(`SELECT id, email_key FROM clients WHERE ${among(tx, 'email_key')}`, {
-    keys: keysFor(
-      tx,
-      clients.map(({ fields }) => emailKey(fields.email)),
-    ),
-  });
+  await tx.run(
+    `INSERT INTO clients (${NAMES.join(', ')}) SELECT ${NAMES.join(', ')} FROM ${tx.sql.rows(KINDS)} AS j`,
+    { rows },
+  );
+  const found = await tx.query<{ id: number; email_key: string }>(
+    `SELECT id, email_key FROM clients WHERE ${among(tx, 'email_key')}`,
+    {
+      keys: keysFor(
+        tx,
+        clients.map(({ fields }) => emailKey(fields.email)),
+      ),
+    },
+  );
   const idOf = new Map(found.map(({ id, email_key }) => [email_key, id]));
   const ids = clients.map(({ fields }) => idOf.get(emailKey(fields.email)) as number);
-  const attachments = JSON.stringify(clients.flatMap(({ inboundIds }, i) => inboundIds.map((inboundId) => [ids[i], inboundId])));
+  const attachments = JSON.stringify(
+    clients.flatMap(({ inboundIds }, i) => inboundIds.map((inboundId) => [ids[i], inboundId])),
+  );
   await tx.run(
     `INSERT INTO client_inbounds (client_id, inbound_id) SELECT client_id, inbound_id FROM ${tx.sql.rows({ client_id: 'integer', inbound_id: 'integer' })} AS j`,
     { rows: attachments },
@@ -99,14 +113,26 @@ export async function insertClients(tx: Tx, clients: readonly { readonly fields:
 export async function updateClient(tx: Tx, id: number, fields: Partial<ClientFields>): Promise<boolean> {
   const names = (Object.keys(fields) as (keyof ClientFields)[]).flatMap((field) => FIELD_COLUMNS[field]);
   const values = Object.fromEntries(names.map((name) => [name, COLUMNS[name]?.(fields as ClientFields)]));
-  return (await tx.change(`UPDATE clients SET ${names.map((name) => `${name} = :${name}`).join(', ')} WHERE id = :id`, { ...values, id })) > 0;
+  return (
+    (await tx.change(
+      `UPDATE clients SET ${names.map((name) => `${name} = :${name}`).join(', ')} WHERE id = :id`,
+      { ...values, id },
+    )) > 0
+  );
 }
 
 /** The same values for many clients; those that are gone are passed over. */
-export async function updateClients(tx: Tx, ids: readonly number[], fields: Partial<ClientFields>): Promise<void> {
+export async function updateClients(
+  tx: Tx,
+  ids: readonly number[],
+  fields: Partial<ClientFields>,
+): Promise<void> {
   const names = (Object.keys(fields) as (keyof ClientFields)[]).flatMap((field) => FIELD_COLUMNS[field]);
   const values = Object.fromEntries(names.map((name) => [name, COLUMNS[name]?.(fields as ClientFields)]));
-  await tx.run(`UPDATE clients SET ${names.map((name) => `${name} = :${name}`).join(', ')} WHERE id IN (:ids)`, { ...values, ids });
+  await tx.run(
+    `UPDATE clients SET ${names.map((name) => `${name} = :${name}`).join(', ')} WHERE id IN (:ids)`,
+    { ...values, ids },
+  );
 }
 
 /** Those that are attached already, and those that are gone, are passed over. */
@@ -118,14 +144,24 @@ export async function attachClients(tx: Tx, inboundId: number, ids: readonly num
   );
 }
 export async function detachClients(tx: Tx, inboundId: number, ids: readonly number[]): Promise<void> {
-  await tx.run('DELETE FROM client_inbounds WHERE inbound_id = :inboundId AND client_id IN (:ids)', { inboundId, ids });
+  await tx.run('DELETE FROM client_inbounds WHERE inbound_id = :inboundId AND client_id IN (:ids)', {
+    inboundId,
+    ids,
+  });
 }
 
 /** Totals begin anew at these bytes, the same for all of them; which inbound they came through is forgotten. */
-export async function setUsage(tx: Tx, ids: readonly number[], { up, down }: { readonly up: number; readonly down: number }): Promise<void> {
+export async function setUsage(
+  tx: Tx,
+  ids: readonly number[],
+  { up, down }: { readonly up: number; readonly down: number },
+): Promise<void> {
   await tx.run('DELETE FROM client_usage WHERE client_id IN (:ids)', { ids });
   if (up + down > 0)
-    await tx.run('INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT id, 0, :up, :down FROM clients WHERE id IN (:ids)', { ids, up, down });
+    await tx.run(
+      'INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT id, 0, :up, :down FROM clients WHERE id IN (:ids)',
+      { ids, up, down },
+    );
 }
 
 /** What belongs to the clients goes with them. Answers which of them were there. */
@@ -139,8 +175,11 @@ export async function deleteClients(tx: Tx, ids: readonly number[]): Promise<Set
 export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
   const { rows, incoming, least, greatest, onConflict } = tx.sql;
   const table = `${rows({ client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j JOIN clients ON clients.id = j.client_id WHERE true`;
-  const values = JSON.stringify(usage.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]));
-  const sum = (column: string) => `${column} = ${least}(client_usage.${column} + ${incoming(column)}, ${MOST})`;
+  const values = JSON.stringify(
+    usage.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]),
+  );
+  const sum = (column: string) =>
+    `${column} = ${least}(client_usage.${column} + ${incoming(column)}, ${MOST})`;
   await tx.run(
     `INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT j.client_id, j.inbound_id, j.up, j.down FROM ${table} ${onConflict('client_id, inbound_id', `${sum('up')}, ${sum('down')}`)}`,
     { rows: values },
@@ -151,7 +190,10 @@ export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number
   );
 }
 
-export async function saveFetches(tx: Tx, fetches: readonly (readonly [clientId: number, at: number])[]): Promise<void> {
+export async function saveFetches(
+  tx: Tx,
+  fetches: readonly (readonly [clientId: number, at: number])[],
+): Promise<void> {
   const { rows, incoming, greatest, onConflict } = tx.sql;
   await tx.run(
     `INSERT INTO client_seen (client_id, last_online, last_sub_fetch)

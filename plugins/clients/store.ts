@@ -18,7 +18,9 @@ export interface ClientPatched {
   readonly detach?: readonly number[];
 }
 export const afterClientPatch = after<readonly ClientPatched[]>('clients/afterClientPatch');
-export const afterClientUsage = after<{ readonly usage: readonly ClientUsage[]; readonly at: number }>('clients/afterClientUsage');
+export const afterClientUsage = after<{ readonly usage: readonly ClientUsage[]; readonly at: number }>(
+  'clients/afterClientUsage',
+);
 
 export class ClientStore implements ClientsApi, CoreUserSource {
   readonly #db: Database;
@@ -64,9 +66,12 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   }
 
   async expired(now: number): Promise<number[]> {
-    return (await this.#db.query<{ id: number }>('SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now', { now })).map(
-      ({ id }) => id,
-    );
+    return (
+      await this.#db.query<{ id: number }>(
+        'SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now',
+        { now },
+      )
+    ).map(({ id }) => id);
   }
 
   async addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
@@ -75,7 +80,11 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     tx.after(afterClientUsage, { usage, at });
   }
 
-  async addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[], at: number): Promise<void> {
+  async addKeptUsage(
+    tx: Tx,
+    usage: readonly (Omit<ClientUsage, 'clientId'> & { readonly email: string })[],
+    at: number,
+  ): Promise<void> {
     if (usage.length > 0) await addKept(tx, usage, at);
   }
 
@@ -84,12 +93,17 @@ export class ClientStore implements ClientsApi, CoreUserSource {
       tx,
       ids.flatMap((id) => {
         const row = this.roster.byId(id);
-        return row && row.expiryTime < 0 ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }] : [];
+        return row && row.expiryTime < 0
+          ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }]
+          : [];
       }),
     );
   }
 
-  async deplete(tx: Tx, clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<void> {
+  async deplete(
+    tx: Tx,
+    clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+  ): Promise<void> {
     await this.#patch(
       tx,
       clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } })),

@@ -21,7 +21,10 @@ const ASKED_WITHIN_MS = 5_000;
 const LAST_WORDS_MS = 3_000;
 
 /** Calls with a name of the socket that is short enough, which may last only as long as the call's promise. */
-async function withSocketPath<T>(directory: string, use: (path: string, hold: () => Promise<void>) => Promise<T>): Promise<T> {
+async function withSocketPath<T>(
+  directory: string,
+  use: (path: string, hold: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const path = join(directory, 'panel.sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_LIMIT) return use(path, async () => undefined);
   const folder = await open(directory);
@@ -56,7 +59,10 @@ export async function openChannel(directory: string, run: Run): Promise<Channel>
     return {
       close: async () => {
         const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-        await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref())]);
+        await Promise.race([
+          Promise.all(running),
+          new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS).unref()),
+        ]);
         for (const socket of open) socket.destroy();
         await closed;
         await release();
@@ -71,7 +77,11 @@ async function serve(socket: Socket, run: Run): Promise<void> {
   const argv = await asked(socket);
   if (!argv) return void socket.destroy();
   const write = (line: Line): void => void (socket.writable && socket.write(`${JSON.stringify(line)}\n`));
-  const exit = await run(argv, { say: (say) => write({ say }), complain: (complain) => write({ complain }) }, gone.signal).catch(() => 1);
+  const exit = await run(
+    argv,
+    { say: (say) => write({ say }), complain: (complain) => write({ complain }) },
+    gone.signal,
+  ).catch(() => 1);
   write({ exit });
   socket.end();
 }
@@ -94,7 +104,11 @@ async function asked(socket: Socket): Promise<readonly string[] | undefined> {
 }
 
 /** Lets the panel of this folder run it. Resolves with the exit code; undefined when no panel listens. */
-export async function askPanel(directory: string, argv: readonly string[], terminal: Terminal): Promise<number | undefined> {
+export async function askPanel(
+  directory: string,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<number | undefined> {
   return withSocketPath(directory, async (path, release) => {
     const socket = connect(path);
     try {
@@ -109,7 +123,10 @@ export async function askPanel(directory: string, argv: readonly string[], termi
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ECONNREFUSED') return undefined;
-      if (code === 'EACCES') throw new Error(`the panel of ${directory} belongs to another user; run this as that user`, { cause: error });
+      if (code === 'EACCES')
+        throw new Error(`the panel of ${directory} belongs to another user; run this as that user`, {
+          cause: error,
+        });
       throw error;
     } finally {
       socket.destroy();

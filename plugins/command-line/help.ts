@@ -18,7 +18,10 @@ interface Described {
   readonly isBare: boolean;
 }
 export function describe(schema: Schema): Described {
-  const { flags = {}, allow = [] } = schema.describe() as { flags?: { description?: string; default?: unknown; presence?: string }; allow?: unknown[] };
+  const { flags = {}, allow = [] } = schema.describe() as {
+    flags?: { description?: string; default?: unknown; presence?: string };
+    allow?: unknown[];
+  };
   return {
     description: flags.description ?? '',
     byDefault: flags.default,
@@ -40,7 +43,9 @@ function typedOption(key: string, schema: Schema): string {
 /** How it is typed, with what it cannot do without. */
 export function usage({ name, options, operand }: Typed): string {
   const rest = Object.entries(options).filter(([key]) => key !== operand);
-  const required = rest.filter(([, schema]) => describe(schema).isRequired).map(([key, schema]) => ` ${typedOption(key, schema)}`);
+  const required = rest
+    .filter(([, schema]) => describe(schema).isRequired)
+    .map(([key, schema]) => ` ${typedOption(key, schema)}`);
   return `weir ${name}${operand === undefined ? '' : ` <${dashed(operand)}>`}${required.join('')}${rest.length > required.length ? ' [options]' : ''}`;
 }
 
@@ -48,12 +53,22 @@ export function helpOn(command: Typed): string {
   const { about, options, operand, example } = command;
   const rows = Object.entries(options).map(([key, schema]) => {
     const { description, byDefault, isRequired } = describe(schema);
-    const more = byDefault !== undefined && byDefault !== false ? ` (else ${String(byDefault)})` : isRequired && key !== operand ? ' (required)' : '';
-    return [key === operand ? `<${dashed(key)}>` : typedOption(key, schema), `${description}${more}`.trim()] as const;
+    const more =
+      byDefault !== undefined && byDefault !== false
+        ? ` (else ${String(byDefault)})`
+        : isRequired && key !== operand
+          ? ' (required)'
+          : '';
+    return [
+      key === operand ? `<${dashed(key)}>` : typedOption(key, schema),
+      `${description}${more}`.trim(),
+    ] as const;
   });
-  return [`${usage(command)}\n${about}`, ...(rows.length > 0 ? [table(rows)] : []), `Example: ${example ?? usage(command).replace(' [options]', '')}`].join(
-    '\n\n',
-  );
+  return [
+    `${usage(command)}\n${about}`,
+    ...(rows.length > 0 ? [table(rows)] : []),
+    `Example: ${example ?? usage(command).replace(' [options]', '')}`,
+  ].join('\n\n');
 }
 
 const byName = (a: Typed, b: Typed): number => (a.name < b.name ? -1 : 1);

@@ -11,7 +11,8 @@ export interface HookDeclaration {
   readonly isPublic: boolean;
 }
 
-const DECLARATION = /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?export const \w+ = (guard|draft|filter|choose|after|event)\(\s*['"]([^'"]+)['"]/g;
+const DECLARATION =
+  /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?export const \w+ = (guard|draft|filter|choose|after|event)\(\s*['"]([^'"]+)['"]/g;
 const ROOT = new URL('../../', import.meta.url);
 
 const sentence = (comment = ''): string =>
@@ -22,7 +23,13 @@ const sentence = (comment = ''): string =>
     .trim();
 
 export const declaredIn = (owner: string, code: string, isPublic: boolean): HookDeclaration[] =>
-  [...code.matchAll(DECLARATION)].map(([, comment, kind = '', id = '']) => ({ id, kind, owner, doc: sentence(comment), isPublic }));
+  [...code.matchAll(DECLARATION)].map(([, comment, kind = '', id = '']) => ({
+    id,
+    kind,
+    owner,
+    doc: sentence(comment),
+    isPublic,
+  }));
 
 /** Those of one owner of this tree, in the files as they run; of a plugin from outside nothing is known but who taps. */
 export async function hooksOf(owner: string): Promise<HookDeclaration[]> {
@@ -30,7 +37,13 @@ export async function hooksOf(owner: string): Promise<HookDeclaration[]> {
   const files = await readdir(folder, { recursive: true }).catch(() => []);
   const sources = files.filter((file) => file.endsWith('.js') && !file.split('/').includes('test'));
   const found = await Promise.all(
-    sources.map(async (file) => declaredIn(owner, await readFile(new URL(file, folder), 'utf8'), owner === 'kernel' || file === 'contract.js')),
+    sources.map(async (file) =>
+      declaredIn(
+        owner,
+        await readFile(new URL(file, folder), 'utf8'),
+        owner === 'kernel' || file === 'contract.js',
+      ),
+    ),
   );
   return found.flat();
 }

@@ -1,4 +1,13 @@
-import { afterKernelOpen, beforeKernelStop, Commands, definePlugin, Plugins, singleton, stage, tap } from '../../kernel/index.js';
+import {
+  afterKernelOpen,
+  beforeKernelStop,
+  Commands,
+  definePlugin,
+  Plugins,
+  singleton,
+  stage,
+  tap,
+} from '../../kernel/index.js';
 import { Door } from './door.js';
 import { pluginsCommand } from './plugins.js';
 

@@ -8,7 +8,8 @@ import { didYouMean } from './near.js';
 const PROMISES: Readonly<Record<string, string>> = {
   guard: 'awaited one after another, before anything is written; a tap that refuses ends the operation',
   draft: 'awaited one after another; each adds entries, and what a failing one added is taken out again',
-  filter: 'called one after another, each with what the one before returned; what a failing one returns is ignored',
+  filter:
+    'called one after another, each with what the one before returned; what a failing one returns is ignored',
   choose: 'awaited one after another until one answers',
   after: 'awaited in the order of the commits, after each of them; nothing can be refused any more',
   event: 'put into a queue of each plugin; delays and harms nobody',
@@ -30,8 +31,12 @@ async function hooks(plugins: PluginsApi): Promise<Hook[]> {
   const taps = new Map<string, Present[]>();
   for (const { plugin, hook, options } of plugins.taps()) {
     const { id, kind } = hook;
-    if (!declared.has(id)) declared.set(id, { id, kind, owner: id.split('/')[0] ?? '', doc: '', isPublic: true });
-    taps.set(id, [...(taps.get(id) ?? []), { plugin, stage: options.stage ?? 0, strict: options.strict ?? false }]);
+    if (!declared.has(id))
+      declared.set(id, { id, kind, owner: id.split('/')[0] ?? '', doc: '', isPublic: true });
+    taps.set(id, [
+      ...(taps.get(id) ?? []),
+      { plugin, stage: options.stage ?? 0, strict: options.strict ?? false },
+    ]);
   }
   return [...declared.values()]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -42,10 +47,13 @@ function find(all: readonly Hook[], wanted: string): Hook {
   const named = all.filter(({ id }) => id === wanted || id.endsWith(`/${wanted}`));
   const [only] = named;
   if (only && named.length === 1) return only;
-  if (named.length > 1) throw new Refusal(`several hooks are called ${wanted}: ${named.map(({ id }) => id).join(', ')}`);
+  if (named.length > 1)
+    throw new Refusal(`several hooks are called ${wanted}: ${named.map(({ id }) => id).join(', ')}`);
   const names = all.map(({ id }) => id);
   const short = wanted.includes('/') ? names : names.map((id) => id.split('/')[1] ?? id);
-  throw new Refusal(`there is no hook ${wanted}${didYouMean(wanted, short, '; weir plugins --explain lists all of them')}`);
+  throw new Refusal(
+    `there is no hook ${wanted}${didYouMean(wanted, short, '; weir plugins --explain lists all of them')}`,
+  );
 }
 
 function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: PluginsApi): string {
@@ -56,7 +64,9 @@ function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: Plugin
     [
       `stage ${stage}`,
       ...(strict ? ['strict: its failure fails the operation'] : []),
-      ...(states.get(plugin) === 'faulty' ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: passed over'] : []),
+      ...(states.get(plugin) === 'faulty'
+        ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: passed over']
+        : []),
     ].join(', '),
   ]);
   return [
@@ -80,7 +90,11 @@ export const pluginsCommand = (plugins: PluginsApi): Command =>
     name: 'plugins',
     about: 'Lists the plugins that are on, and for one that does not run why; or tells who taps a hook.',
     options: {
-      explain: optional(text().description('the hook to tell about: who owns it, what it is for, who taps it in which order; without a name all hooks')),
+      explain: optional(
+        text().description(
+          'the hook to tell about: who owns it, what it is for, who taps it in which order; without a name all hooks',
+        ),
+      ),
       json: optional(bool().description('the list of plugins for programs')),
     },
     example: 'weir plugins --explain clients/beforeClientSave',

@@ -21,7 +21,8 @@ function unknown(commands: readonly Typed[], words: readonly string[]): string {
   const typed = words.join(' ');
   const names = [...new Set([...commands.map(({ name }) => name), ...PROGRAM_COMMANDS])];
   const same = names.filter((name) => name.split(' ')[0] === words[0]);
-  if (same.length > 0) return `there is no command "${typed}"; there is ${same.map((name) => `weir ${name}`).join(', ')}`;
+  if (same.length > 0)
+    return `there is no command "${typed}"; there is ${same.map((name) => `weir ${name}`).join(', ')}`;
   // What follows the words of a command may be anything.
   const meant = names.flatMap((name) => near(words.slice(0, name.split(' ').length).join(' '), [name]));
   return `there is no command "${typed}"; ${meant.length > 0 ? `did you mean ${meant.map((name) => `weir ${name}`).join(' or ')}?` : 'weir --help lists those that there are'}`;
@@ -35,18 +36,38 @@ function read({ options, operand }: Typed, argv: readonly string[]): Read {
     { type: type === 'boolean' ? 'boolean' : 'string', multiple: type === 'array' } as const,
   ]);
   // One that may stand without a value: `--explain` is `--explain=`.
-  const bare = new Set(Object.entries(options).flatMap(([key, schema]) => (schema.type === 'string' && describe(schema).isBare ? [`--${dashed(key)}`] : [])));
-  const args = argv.map((word, i) => (bare.has(word) && (argv[i + 1] ?? '-').startsWith('-') ? `${word}=` : word));
+  const bare = new Set(
+    Object.entries(options).flatMap(([key, schema]) =>
+      schema.type === 'string' && describe(schema).isBare ? [`--${dashed(key)}`] : [],
+    ),
+  );
+  const args = argv.map((word, i) =>
+    bare.has(word) && (argv[i + 1] ?? '-').startsWith('-') ? `${word}=` : word,
+  );
   try {
-    const { values, positionals } = parseArgs({ args, options: Object.fromEntries(typed), strict: true, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args,
+      options: Object.fromEntries(typed),
+      strict: true,
+      allowPositionals: true,
+    });
     const given = new Map<string, unknown>(Object.entries(values).map(([key, value]) => [camel(key), value]));
     const [first, ...others] = positionals;
     if (first !== undefined && operand !== undefined && !given.has(operand)) given.set(operand, first);
     else if (first !== undefined) others.unshift(first);
     if (others.length > 0) return { problem: `nobody knows what "${others[0]}" is for` };
-    const labels = Object.entries(options).map(([key, schema]) => [key, schema.label(key === operand ? `<${dashed(key)}>` : `--${dashed(key)}`)]);
-    const result = inspect(shape(Object.fromEntries(labels) as Record<string, Schema>), Object.fromEntries(given), { convert: true });
-    return 'value' in result ? { values: result.value } : { problem: result.issues.map(({ message }) => message).join('; ') };
+    const labels = Object.entries(options).map(([key, schema]) => [
+      key,
+      schema.label(key === operand ? `<${dashed(key)}>` : `--${dashed(key)}`),
+    ]);
+    const result = inspect(
+      shape(Object.fromEntries(labels) as Record<string, Schema>),
+      Object.fromEntries(given),
+      { convert: true },
+    );
+    return 'value' in result
+      ? { values: result.value }
+      : { problem: result.issues.map(({ message }) => message).join('; ') };
   } catch (error) {
     // Node goes on about arguments that begin with a dash.
     const problem = messageOf(error).replace(/\. .*$/s, '');
@@ -69,13 +90,20 @@ export function understand<C extends Typed>(commands: readonly C[], argv: readon
   const end = argv.findIndex((word) => word.startsWith('-'));
   const words = end < 0 ? argv : argv.slice(0, end);
   if (words[0] === 'help') return understand(commands, [...argv.slice(1), '--help']);
-  if (words.length === 0) return wantsHelp || argv.length === 0 ? { text: help(commands), exit: 0 } : { text: unknown(commands, argv), exit: 2 };
-  const found = commands.filter(({ name }) => name.split(' ').every((word, i) => word === words[i])).sort((a, b) => b.name.length - a.name.length)[0];
+  if (words.length === 0)
+    return wantsHelp || argv.length === 0
+      ? { text: help(commands), exit: 0 }
+      : { text: unknown(commands, argv), exit: 2 };
+  const found = commands
+    .filter(({ name }) => name.split(' ').every((word, i) => word === words[i]))
+    .sort((a, b) => b.name.length - a.name.length)[0];
   if (!found)
     return wantsHelp && commands.some(({ name }) => name.split(' ')[0] === words[0])
       ? { text: help(commands.filter(({ name }) => name.split(' ')[0] === words[0])), exit: 0 }
       : { text: unknown(commands, words), exit: 2 };
   if (wantsHelp) return { text: helpOn(found), exit: 0 };
   const result = read(found, argv.slice(found.name.split(' ').length));
-  return 'values' in result ? { command: found, options: result.values } : { text: `${result.problem}; weir ${found.name} --help tells the options`, exit: 2 };
+  return 'values' in result
+    ? { command: found, options: result.values }
+    : { text: `${result.problem}; weir ${found.name} --help tells the options`, exit: 2 };
 }

@@ -63,8 +63,13 @@ export class Cutter {
   }
 
   async start(): Promise<void> {
-    this.#hindrance = this.#access ? await this.#sockets.hindrance() : 'the engine does not tell who is connected';
-    if (this.#hindrance) this.#log.info('open connections of removed clients cannot be ended; they run out', { reason: this.#hindrance });
+    this.#hindrance = this.#access
+      ? await this.#sockets.hindrance()
+      : 'the engine does not tell who is connected';
+    if (this.#hindrance)
+      this.#log.info('open connections of removed clients cannot be ended; they run out', {
+        reason: this.#hindrance,
+      });
     else this.#leave = this.#access?.follow((accepted) => this.#heard(accepted)) ?? this.#leave;
   }
   async stop(): Promise<void> {
@@ -78,13 +83,17 @@ export class Cutter {
 
   /** What becomes of the open connections of a client that is removed from this inbound. */
   describe(inbound: Parameters<typeof runsOverUdp>[0] & { readonly id: number }) {
-    const reason = runsOverUdp(inbound) ? 'it runs over UDP, where no connection can be ended alone' : this.#hindrance || this.#pause;
+    const reason = runsOverUdp(inbound)
+      ? 'it runs over UDP, where no connection can be ended alone'
+      : this.#hindrance || this.#pause;
     return { end: reason === '', reason, ...(this.#counts.get(inbound.id) ?? { ended: 0, missed: 0 }) };
   }
 
   get #pause(): string {
     if (!this.#wanted) return 'the setting engineCutConnections is off';
-    return this.#silent === undefined || this.#silent < SILENT_POLLS ? '' : 'the core logs no connections; is its access log off, or does it mask addresses?';
+    return this.#silent === undefined || this.#silent < SILENT_POLLS
+      ? ''
+      : 'the core logs no connections; is its access log off, or does it mask addresses?';
   }
 
   /** Another core may be told to log otherwise. */
@@ -139,7 +148,10 @@ export class Cutter {
     this.#last = this.#last.then(work).then(
       () => void (this.#failing = false),
       (error: unknown) => {
-        if (!this.#failing) this.#log.error('open connections of removed clients could not be ended; it is tried again', { reason: messageOf(error) });
+        if (!this.#failing)
+          this.#log.error('open connections of removed clients could not be ended; it is tried again', {
+            reason: messageOf(error),
+          });
         this.#failing = true;
       },
     );
@@ -167,7 +179,10 @@ export class Cutter {
     if (ends.length === 0) return;
     const connections = await this.#sockets.end(ends.map(({ key }) => key));
     for (const { user } of ends) this.#count(user, 'ended');
-    this.#log.info('open connections of removed clients ended', { connections, users: new Set(ends.map(({ user }) => user)).size });
+    this.#log.info('open connections of removed clients ended', {
+      connections,
+      users: new Set(ends.map(({ user }) => user)).size,
+    });
   }
 
   /** The poll that removed a user, and the next, still hold bytes from before; who moves in a later one goes on. */
@@ -183,13 +198,20 @@ export class Cutter {
       this.#watched.set(user, polls + 1);
       if (polls < POLLS_ALLOWED || !moved.has(user)) continue;
       this.#count(user, 'missed');
-      if (polls === POLLS_ALLOWED) this.#log.warn('a removed client goes on through a connection that could not be ended', { user, ...this.#why(user) });
+      if (polls === POLLS_ALLOWED)
+        this.#log.warn('a removed client goes on through a connection that could not be ended', {
+          user,
+          ...this.#why(user),
+        });
     }
   }
 
   #why(user: string): { reason: string } {
     const inbound = this.#inbounds.get(userOf(user)?.inboundId ?? 0);
-    return { reason: (inbound && this.describe(inbound).reason) || 'the core did not log it, or it comes through a proxy' };
+    return {
+      reason:
+        (inbound && this.describe(inbound).reason) || 'the core did not log it, or it comes through a proxy',
+    };
   }
 
   #count(user: string, what: 'ended' | 'missed'): void {

@@ -14,8 +14,19 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Ends the open connections of clients that were switched off or deleted.',
-  uses: { access: maybe(CoreAccess), engine: Engine, inbounds: Inbounds, settings: Settings, listeners: Listeners },
-  services: { sockets: singleton(Sockets), cutter: singleton(Cutter), levers: singleton(Levers), parting: singleton(Parting) },
+  uses: {
+    access: maybe(CoreAccess),
+    engine: Engine,
+    inbounds: Inbounds,
+    settings: Settings,
+    listeners: Listeners,
+  },
+  services: {
+    sockets: singleton(Sockets),
+    cutter: singleton(Cutter),
+    levers: singleton(Levers),
+    parting: singleton(Parting),
+  },
   extends: () => [extend(SettingGroups, { group: cutSettings })],
   hooks: ({ cutter, levers, parting }) => [
     // Not awaited: the next event may join a pass that has not begun.
@@ -30,11 +41,15 @@ export default definePlugin({
     }),
     tap(trafficCounted, ({ usage }) => cutter.counted(usage)),
     tap(afterInboundSave, ({ changes }) => {
-      for (const { before, after } of changes) cutter.inboundChanged((after ?? before)?.id ?? 0, after !== undefined);
+      for (const { before, after } of changes)
+        cutter.inboundChanged((after ?? before)?.id ?? 0, after !== undefined);
     }),
     tap(describeInbounds, (rows) => rows.map((row) => ({ ...row, openConnections: cutter.describe(row) }))),
   ],
-  jobs: ({ cutter, levers }) => [job('cut', '5s', () => cutter.tick()), job('levers', '5s', () => levers.tick())],
+  jobs: ({ cutter, levers }) => [
+    job('cut', '5s', () => cutter.tick()),
+    job('levers', '5s', () => levers.tick()),
+  ],
   start: ({ cutter }) => cutter.start(),
   stop: ({ cutter }) => cutter.stop(),
 });

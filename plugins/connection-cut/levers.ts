@@ -44,11 +44,19 @@ export class Levers {
 
   /** The core has given these up. */
   async removed(users: readonly UserRef[]): Promise<void> {
-    const { engineReplaceUdpInbounds: replace, engineRestartToCut: restart } = this.#settings.read(cutSettings);
+    const { engineReplaceUdpInbounds: replace, engineRestartToCut: restart } =
+      this.#settings.read(cutSettings);
     if (!replace && !restart) return;
-    const inbounds = [...new Set(users.map(({ inboundId }) => inboundId))].map((id) => this.#inbounds.get(id)).filter((inbound) => inbound !== undefined);
+    const inbounds = [...new Set(users.map(({ inboundId }) => inboundId))]
+      .map((id) => this.#inbounds.get(id))
+      .filter((inbound) => inbound !== undefined);
     const overUdp = inbounds.filter(servesUdp);
-    if (restart && inbounds.some((inbound) => !this.#cutter.describe(inbound).end && !(replace && overUdp.includes(inbound))))
+    if (
+      restart &&
+      inbounds.some(
+        (inbound) => !this.#cutter.describe(inbound).end && !(replace && overUdp.includes(inbound)),
+      )
+    )
       this.#restartAt ??= Math.max(this.#clock.now(), this.#restartedAt + BETWEEN_RESTARTS_MS);
     if (!replace) return;
     for (const { id, tag } of overUdp) {
@@ -64,6 +72,10 @@ export class Levers {
     this.#restartedAt = this.#clock.now();
     await this.#engine
       .restart('removed clients have connections that cannot be ended otherwise')
-      .catch((error: unknown) => this.#log.warn('the core could not be restarted to end connections of removed clients', { reason: messageOf(error) }));
+      .catch((error: unknown) =>
+        this.#log.warn('the core could not be restarted to end connections of removed clients', {
+          reason: messageOf(error),
+        }),
+      );
   }
 }

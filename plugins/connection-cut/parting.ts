@@ -9,7 +9,11 @@ export class Parting {
   readonly #inbounds: Pick<InboundsApi, 'list'>;
   readonly #sockets: Pick<Sockets, 'endAt' | 'hindrance'>;
 
-  constructor({ log, inbounds, sockets }: { log: Log; inbounds: Pick<InboundsApi, 'list'>; sockets: Pick<Sockets, 'endAt' | 'hindrance'> }) {
+  constructor({
+    log,
+    inbounds,
+    sockets,
+  }: { log: Log; inbounds: Pick<InboundsApi, 'list'>; sockets: Pick<Sockets, 'endAt' | 'hindrance'> }) {
     this.#log = log;
     this.#inbounds = inbounds;
     this.#sockets = sockets;
@@ -17,12 +21,14 @@ export class Parting {
 
   /** The core lets nobody in any more: ends all that is open to its inbounds over TCP, where the panel has the right. */
   async endAll(): Promise<void> {
-    const places = this.#inbounds.list().flatMap((inbound) => (runsOverUdp(inbound) ? [] : [{ address: inbound.listen, port: inbound.port }]));
+    const places = this.#inbounds
+      .list()
+      .flatMap((inbound) => (runsOverUdp(inbound) ? [] : [{ address: inbound.listen, port: inbound.port }]));
     if (places.length === 0 || (await this.#sockets.hindrance()) !== '') return;
-    await this.#sockets
-      .endAt(places)
-      .catch((error: unknown) =>
-        this.#log.warn('connections could not be ended before the core; its last moment may go uncounted', { reason: messageOf(error) }),
-      );
+    await this.#sockets.endAt(places).catch((error: unknown) =>
+      this.#log.warn('connections could not be ended before the core; its last moment may go uncounted', {
+        reason: messageOf(error),
+      }),
+    );
   }
 }

@@ -67,7 +67,15 @@ export class PeerIndex {
           ? this.#entries.values().next().value
           : undefined;
     if (surplus) this.#drop(surplus);
-    const entry: Entry = { key, user, inode: 0, other: undefined, shared: 'no', absent: false, era: this.#era };
+    const entry: Entry = {
+      key,
+      user,
+      inode: 0,
+      other: undefined,
+      shared: 'no',
+      absent: false,
+      era: this.#era,
+    };
     this.#entries.set(key, entry);
     this.#own(entry);
   }
@@ -114,7 +122,8 @@ export class PeerIndex {
   /** Keys of the connections that are this user's alone, and open in this table. */
   of(user: string, table: SocketTable): string[] {
     const own = [...(this.#byUser.get(user) ?? [])].filter(
-      ({ key, inode, other, shared }) => inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no',
+      ({ key, inode, other, shared }) =>
+        inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no',
     );
     return own.map(({ key }) => key).filter((key) => !this.#proxies.has(addressIn(key)));
   }

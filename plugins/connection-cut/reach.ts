@@ -12,10 +12,18 @@ function onlyHttp3({ network, security, tlsSettings }: Readonly<Record<string, u
 
 /** Shadowsocks carries UDP beside TCP when its settings say so. */
 export const servesUdp = (inbound: Pick<Inbound, 'protocol' | 'streamSettings' | 'settings'>): boolean =>
-  runsOverUdp(inbound) || (inbound.protocol === 'shadowsocks' && String(inbound.settings['network'] ?? '').includes('udp'));
+  runsOverUdp(inbound) ||
+  (inbound.protocol === 'shadowsocks' && String(inbound.settings['network'] ?? '').includes('udp'));
 
 /** A UDP inbound has one socket for everybody: ending it would end them all. */
-export function runsOverUdp({ protocol, streamSettings }: Pick<Inbound, 'protocol' | 'streamSettings'>): boolean {
+export function runsOverUdp({
+  protocol,
+  streamSettings,
+}: Pick<Inbound, 'protocol' | 'streamSettings'>): boolean {
   const network = streamSettings['network'];
-  return OVER_UDP.has(protocol) || (typeof network === 'string' && OVER_UDP.has(network)) || onlyHttp3(streamSettings);
+  return (
+    OVER_UDP.has(protocol) ||
+    (typeof network === 'string' && OVER_UDP.has(network)) ||
+    onlyHttp3(streamSettings)
+  );
 }

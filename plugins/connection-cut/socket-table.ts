@@ -5,7 +5,8 @@ import { MAPPED } from './address.js';
 const portHex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
 /** A connection by its ends, seen from here, e.g. `0100007F:EDA4>01BB`. The local address is left out: nobody connects twice from one port to one port. */
-export const socketKey = (spelt: string, port: number, localPort: number): string => `${spelt}:${portHex(port)}>${portHex(localPort)}`;
+export const socketKey = (spelt: string, port: number, localPort: number): string =>
+  `${spelt}:${portHex(port)}>${portHex(localPort)}`;
 export const addressIn = (key: string): string => key.slice(0, key.indexOf(':'));
 export const portIn = (key: string): number => Number.parseInt(key.slice(-9, -5), 16);
 export const localPortIn = (key: string): number => Number.parseInt(key.slice(-4), 16);
@@ -45,7 +46,11 @@ function addRows(text: string, width: number, ports: ReadonlySet<string>, into: 
   }
 }
 
-async function readTable({ path, width }: Table, ports: ReadonlySet<string>, into: Map<string, number>): Promise<void> {
+async function readTable(
+  { path, width }: Table,
+  ports: ReadonlySet<string>,
+  into: Map<string, number>,
+): Promise<void> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'latin1' }) as AsyncIterable<string>) {
     const text = rest + chunk;

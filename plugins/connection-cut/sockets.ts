@@ -29,12 +29,21 @@ const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 /** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
 export const filterOf = (keys: readonly string[]): string =>
-  keys.map((key) => `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`).join(' or ');
+  keys
+    .map(
+      (key) =>
+        `( sport = :${localPortIn(key)} and dst [${written(addressIn(key))}] and dport = :${portIn(key)} )`,
+    )
+    .join(' or ');
 
 const EVERYWHERE = new Set(['0.0.0.0', '::']);
 export const placesFilterOf = (places: readonly Place[]): string =>
   places
-    .map(({ address, port }) => (isIP(address) === 0 || EVERYWHERE.has(address) ? `sport = :${port}` : `( src [${address}] and sport = :${port} )`))
+    .map(({ address, port }) =>
+      isIP(address) === 0 || EVERYWHERE.has(address)
+        ? `sport = :${port}`
+        : `( src [${address}] and sport = :${port} )`,
+    )
     .join(' or ');
 
 function ss(filter: string): Promise<string> {
@@ -46,7 +55,11 @@ function ss(filter: string): Promise<string> {
       (error, stdout, stderr) => {
         if (error)
           reject(
-            new Error((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the program ss is missing; install iproute2' : stderr.trim() || error.message),
+            new Error(
+              (error as NodeJS.ErrnoException).code === 'ENOENT'
+                ? 'the program ss is missing; install iproute2'
+                : stderr.trim() || error.message,
+            ),
           );
         else resolve(stdout);
       },
@@ -84,7 +97,9 @@ export class Sockets implements SocketsApi {
   async hindrance(): Promise<string> {
     try {
       if (!(await mayAdministrate())) return 'the panel lacks the right CAP_NET_ADMIN';
-      return (await this.#endsItsOwn()) ? '' : 'this kernel does not end connections (it is built without INET_DIAG_DESTROY)';
+      return (await this.#endsItsOwn())
+        ? ''
+        : 'this kernel does not end connections (it is built without INET_DIAG_DESTROY)';
     } catch (error) {
       return `a connection of its own could not be ended: ${messageOf(error)}`;
     }
@@ -99,7 +114,10 @@ export class Sockets implements SocketsApi {
       const client = connect(localPort, '127.0.0.1').on('error', () => undefined);
       ours.push(client);
       const signal = AbortSignal.timeout(LIMIT_MS);
-      const [[taken]] = await Promise.all([once(server, 'connection', { signal }) as Promise<[Socket]>, once(client, 'connect', { signal })]);
+      const [[taken]] = await Promise.all([
+        once(server, 'connection', { signal }) as Promise<[Socket]>,
+        once(client, 'connect', { signal }),
+      ]);
       ours.push(taken.on('error', () => undefined));
       await this.end([socketKey(spell('127.0.0.1') ?? '', client.localPort ?? 0, localPort)]);
       return (await this.read(new Set([localPort]))).size === 0;

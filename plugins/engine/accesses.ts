@@ -44,7 +44,10 @@ export class Accesses implements CoreAccessApi {
       await this.#supervisor.accepted((batch) => this.#tell(batch));
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#log.warn("the core's access log cannot be read; it is tried again", { reason: messageOf(error) });
+      if (!this.#failing)
+        this.#log.warn("the core's access log cannot be read; it is tried again", {
+          reason: messageOf(error),
+        });
       this.#failing = true;
     }
   }

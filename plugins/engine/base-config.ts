@@ -35,7 +35,11 @@ export function baseConfig({ outbounds, rules, allowPrivate }: BaseParts): CoreB
     { type: 'field', ip: PRIVATE, outboundTag: 'blocked' },
   ];
   return {
-    outbounds: [{ tag: 'direct', protocol: 'freedom' }, { tag: 'blocked', protocol: 'blackhole' }, ...outbounds],
+    outbounds: [
+      { tag: 'direct', protocol: 'freedom' },
+      { tag: 'blocked', protocol: 'blackhole' },
+      ...outbounds,
+    ],
     routing: {
       // Names are resolved for the address rules, or a name that points to 127.0.0.1 would pass them.
       domainStrategy: allowPrivate ? 'AsIs' : 'IPIfNonMatch',

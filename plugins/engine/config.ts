@@ -23,12 +23,16 @@ export class ConfigReconciler {
 
   /** What the running core does not run of the plan, and why. */
   refusals(): string[] {
-    return [...(this.#refusedBase ? [this.#refusedBase] : []), ...[...this.refused].map(([tag, reason]) => `${tag}: ${reason}`)];
+    return [
+      ...(this.#refusedBase ? [this.#refusedBase] : []),
+      ...[...this.refused].map(([tag, reason]) => `${tag}: ${reason}`),
+    ];
   }
   /** The next change puts this inbound, whatever the core runs of it. */
   suspect(inboundId: number): void {
     const tag = this.tags.get(inboundId);
-    if (tag !== undefined && tag in this.record.inbounds) this.record = { ...this.record, inbounds: { ...this.record.inbounds, [tag]: '' } };
+    if (tag !== undefined && tag in this.record.inbounds)
+      this.record = { ...this.record, inbounds: { ...this.record.inbounds, [tag]: '' } };
   }
   forgetRefusals(): void {
     this.refused = new Map();
@@ -46,7 +50,12 @@ export class ConfigReconciler {
     this.tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
   }
 
-  withUsers({ tag, protocol, config, id }: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } {
+  withUsers({
+    tag,
+    protocol,
+    config,
+    id,
+  }: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } {
     return { tag, protocol, config, users: this.#users.all(id) };
   }
 
@@ -61,7 +70,10 @@ export class ConfigReconciler {
     } catch (error) {
       if (!(error instanceof CoreRefused)) throw error;
       this.#refusedBase = error.message;
-      if (former !== error.message) this.#log.error('the core refused a change of its config and goes on with the former one', { reason: error.message });
+      if (former !== error.message)
+        this.#log.error('the core refused a change of its config and goes on with the former one', {
+          reason: error.message,
+        });
       return false;
     }
   }
@@ -87,14 +99,20 @@ export class ConfigReconciler {
         if (!(error instanceof CoreRefused)) throw error;
         refused.set(tag, error.message);
         if (before.get(tag) !== error.message)
-          this.#log.error('the core refused an inbound; it is tried again until it is taken', { tag, reason: error.message });
+          this.#log.error('the core refused an inbound; it is tried again until it is taken', {
+            tag,
+            reason: error.message,
+          });
       }
     }
   }
 
   async #remember(driver: CoreDriver, tag: string, digest: string | undefined): Promise<void> {
     const { [tag]: _old, ...others } = this.record.inbounds;
-    this.record = { base: this.record.base, inbounds: digest === undefined ? others : { ...others, [tag]: digest } };
+    this.record = {
+      base: this.record.base,
+      inbounds: digest === undefined ? others : { ...others, [tag]: digest },
+    };
     await driver.remember(this.record);
   }
 }

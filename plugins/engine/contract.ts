@@ -19,7 +19,12 @@ export interface EngineStatus {
 export interface CoreCounters {
   readonly epoch: string;
   /** bytes */
-  readonly users: readonly { readonly inboundId: number; readonly clientId: number; readonly up: number; readonly down: number }[];
+  readonly users: readonly {
+    readonly inboundId: number;
+    readonly clientId: number;
+    readonly up: number;
+    readonly down: number;
+  }[];
 }
 export interface UserRef {
   readonly inboundId: number;
@@ -32,7 +37,8 @@ export interface Applied {
   readonly reason: string;
 }
 /** Saved is saved; whether the core has it already is worth a word. */
-export const told = (done: string, { pending, reason }: Applied): string => (pending ? `${done}; the core does not have it yet: ${reason}` : done);
+export const told = (done: string, { pending, reason }: Applied): string =>
+  pending ? `${done}; the core does not have it yet: ${reason}` : done;
 
 export interface EngineApi {
   status(): EngineStatus;
@@ -72,7 +78,9 @@ export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 /** A part of the core's config. Users are not part of it: see CoreUsers. */
 export type CorePart =
   /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
-  { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } } | { readonly outbound: JsonObject } | { readonly rule: JsonObject };
+  | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
+  | { readonly outbound: JsonObject }
+  | { readonly rule: JsonObject };
 /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
 export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig');
 
@@ -89,7 +97,11 @@ export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeC
 /** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
 /** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
-export const coreStateChanged = event<{ readonly from: EngineState; readonly to: EngineState; readonly reason: string }>('engine/coreStateChanged');
+export const coreStateChanged = event<{
+  readonly from: EngineState;
+  readonly to: EngineState;
+  readonly reason: string;
+}>('engine/coreStateChanged');
 
 /** The core's own name of a user: one attachment of a client to an inbound, so that renaming a client keeps its counter and a deleted one's counter is inherited by nobody. */
 export const userName = ({ inboundId, clientId }: UserRef): string => `i${inboundId}.c${clientId}`;

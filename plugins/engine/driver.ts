@@ -78,11 +78,18 @@ export interface CoreDriver {
   /** Has the core test a whole config (inbounds without users) without starting it. Rejects with CoreRefused. */
   test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void>;
   /** The config file of a start with these, in pieces. */
-  configText(base: CoreBase, inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>): Iterable<string>;
+  configText(
+    base: CoreBase,
+    inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>,
+  ): Iterable<string>;
   /** Finds a core of a former panel that still runs, by pid, start ticks and boot id. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined>;
   /** Starts a core in a session of its own; resolves when its API answers. Rejects with CoreRefused. */
-  start(base: CoreBase, inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>, record: CoreRecord): Promise<CoreProcess>;
+  start(
+    base: CoreBase,
+    inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>,
+    record: CoreRecord,
+  ): Promise<CoreProcess>;
   /** SIGTERM, and SIGKILL after five seconds; resolves when the process is gone. No poll is taken here. */
   stop(): Promise<void>;
   /** Writes the record of the running core, atomically. */

@@ -13,9 +13,17 @@ interface Parts {
 }
 
 /** `parting` is called when all is read, and nothing stands between that and the signal. */
-export async function halt({ hooks, log, driver, record, counters }: Parts, reason: string, parting: () => void): Promise<void> {
-  await closeDoors(driver, record).catch((error: unknown) => log.warn('the core kept its inbounds to its end', { reason: messageOf(error) }));
-  await hooks.check(beforeCoreStop, { reason }).catch((error: unknown) => log.warn('a plugin tried to refuse the stop of the core', { error }));
+export async function halt(
+  { hooks, log, driver, record, counters }: Parts,
+  reason: string,
+  parting: () => void,
+): Promise<void> {
+  await closeDoors(driver, record).catch((error: unknown) =>
+    log.warn('the core kept its inbounds to its end', { reason: messageOf(error) }),
+  );
+  await hooks
+    .check(beforeCoreStop, { reason })
+    .catch((error: unknown) => log.warn('a plugin tried to refuse the stop of the core', { error }));
   // Where connections could not be ended, bytes flow on while that poll is written down.
   const last = await counters().catch(() => undefined);
   parting();
@@ -23,7 +31,9 @@ export async function halt({ hooks, log, driver, record, counters }: Parts, reas
   if (last)
     await hooks
       .check(beforeCountersGo, { counters: last })
-      .catch((error: unknown) => log.error('what moved in the last moment of the core is not counted', { error }));
+      .catch((error: unknown) =>
+        log.error('what moved in the last moment of the core is not counted', { error }),
+      );
 }
 
 /** Over UDP this ends what is open as well. Should the panel die on the way, the next one puts all inbounds back. */

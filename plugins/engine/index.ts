@@ -30,11 +30,24 @@ export default definePlugin({
   api: 1,
   // Closed after faults it could neither count nor switch anybody off.
   essential: true,
-  about: 'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, takes it over from a former panel.',
+  about:
+    'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, takes it over from a former panel.',
   config: {
-    binary: variable('WEIR_ENGINE_BIN', optional(word()), 'the core to use instead of one that is found, downloaded or built'),
-    install: variable('WEIR_ENGINE_INSTALL', withDefault(oneOf('on', 'off'), 'on'), 'off: never download or build a core'),
-    releases: variable('WEIR_ENGINE_URL', withDefault(word().uri({ scheme: ['http', 'https'] }), RELEASES), 'where the releases of the core are, for a mirror'),
+    binary: variable(
+      'WEIR_ENGINE_BIN',
+      optional(word()),
+      'the core to use instead of one that is found, downloaded or built',
+    ),
+    install: variable(
+      'WEIR_ENGINE_INSTALL',
+      withDefault(oneOf('on', 'off'), 'on'),
+      'off: never download or build a core',
+    ),
+    releases: variable(
+      'WEIR_ENGINE_URL',
+      withDefault(word().uri({ scheme: ['http', 'https'] }), RELEASES),
+      'where the releases of the core are, for a mirror',
+    ),
     sha256: variable(
       'WEIR_ENGINE_SHA256',
       optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')),
@@ -60,14 +73,17 @@ export default definePlugin({
           WEIR_ENGINE_SHA256: config.sha256,
         };
         // Whoever waits for the first start reads it at once, whatever becomes of the log.
-        const say = (message: string, data: object = {}) => void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
+        const say = (message: string, data: object = {}) =>
+          void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
         const found = await findCore({ env, dataDirectory, log: { info: say, warn: log.warn } });
         if ('missing' in found) {
           log.warn('there is no core; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);
         }
         log.info('core found', { binary: found.binary, source: found.source });
-        await supervisor.open(new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log }));
+        await supervisor.open(
+          new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log }),
+        );
       } catch (error) {
         log.error('the core cannot be used', { reason: messageOf(error) });
         supervisor.absent(messageOf(error));
@@ -75,7 +91,10 @@ export default definePlugin({
     }),
     tap(composeReadyLine, (add) => {
       const { state, errorMsg } = supervisor.status();
-      add({ engine: state === 'running' ? 'running' : state === 'stop' ? 'absent' : 'failed', ...(errorMsg && { engineProblem: errorMsg }) });
+      add({
+        engine: state === 'running' ? 'running' : state === 'stop' ? 'absent' : 'failed',
+        ...(errorMsg && { engineProblem: errorMsg }),
+      });
     }),
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],

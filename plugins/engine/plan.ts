@@ -35,7 +35,11 @@ export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<
   const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
   const inbounds = new Map<string, PlannedInbound>();
   for (const part of parts)
-    if ('inbound' in part) inbounds.set(part.inbound.tag, { ...part.inbound, digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']) });
+    if ('inbound' in part)
+      inbounds.set(part.inbound.tag, {
+        ...part.inbound,
+        digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']),
+      });
   const base = baseConfig({
     outbounds: parts.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
     rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),

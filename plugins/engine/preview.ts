@@ -4,12 +4,20 @@ import { type CoreDriver, type CoreInbound, CoreRefused, type CoreUser } from '.
 import type { Plan, PlannedInbound } from './plan.js';
 
 /** Rejects with CoreRefused; a core that cannot say anything has no objection. */
-export async function examine(driver: CoreDriver, { base }: Plan, inbound: CoreInbound, log: Log): Promise<void> {
+export async function examine(
+  driver: CoreDriver,
+  { base }: Plan,
+  inbound: CoreInbound,
+  log: Log,
+): Promise<void> {
   try {
     await driver.test(base, [inbound]);
   } catch (error) {
     if (error instanceof CoreRefused) throw error;
-    log.warn('the core could not examine an inbound; it is saved unexamined', { tag: inbound.tag, reason: messageOf(error) });
+    log.warn('the core could not examine an inbound; it is saved unexamined', {
+      tag: inbound.tag,
+      reason: messageOf(error),
+    });
   }
 }
 

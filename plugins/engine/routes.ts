@@ -33,7 +33,9 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
         } catch (cause) {
           throw cause instanceof CoreRefused
             ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause })
-            : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, { cause });
+            : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, {
+                cause,
+              });
         }
         return 'the core is running with the present config';
       },

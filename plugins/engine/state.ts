@@ -36,7 +36,11 @@ export class CoreState {
     this.#name = to;
     this.#reason = reason;
     if (from === to) return;
-    this.#log[to === 'error' ? 'error' : 'info']('core state changed', { from, to, ...(reason && { reason }) });
+    this.#log[to === 'error' ? 'error' : 'info']('core state changed', {
+      from,
+      to,
+      ...(reason && { reason }),
+    });
     this.#hooks.emit(coreStateChanged, { from, to, reason });
   }
 }

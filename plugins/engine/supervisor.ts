@@ -1,8 +1,30 @@
 // The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
-import { type Clock, type Database, type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  type Log,
+  messageOf,
+  type PluginContext,
+} from '../../kernel/index.js';
 import { ConfigReconciler } from './config.js';
-import { type Applied, type CoreCounters, CoreUsers, type EngineApi, type EngineStatus, type UserRef, usersRemoved } from './contract.js';
-import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
+import {
+  type Applied,
+  type CoreCounters,
+  CoreUsers,
+  type EngineApi,
+  type EngineStatus,
+  type UserRef,
+  usersRemoved,
+} from './contract.js';
+import {
+  type Accepted,
+  type CoreDriver,
+  type CoreInbound,
+  type CoreProcess,
+  type CoreRecord,
+  CoreRefused,
+} from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { composePlan, type Plan, recordOf } from './plan.js';
@@ -89,7 +111,9 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#lane.run(async () => (this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow()));
+    return this.#lane.run(async () =>
+      this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow(),
+    );
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
@@ -115,7 +139,11 @@ export class Supervisor implements EngineApi {
       this.#failed(error);
       return this.#state.notNow();
     }
-    if (!this.#behind) this.#log.error('the core did not take its whole config; it goes on as it is and it will be tried again', { reason: messageOf(error) });
+    if (!this.#behind)
+      this.#log.error(
+        'the core did not take its whole config; it goes on as it is and it will be tried again',
+        { reason: messageOf(error) },
+      );
     this.#behind = true;
     return { pending: true, reason: messageOf(error) };
   }
@@ -156,7 +184,9 @@ export class Supervisor implements EngineApi {
 
   /** Nobody is turned away for what is not known yet. */
   admits(ref: UserRef): boolean {
-    return !this.#config.planned || (this.#config.tags.has(ref.inboundId) && this.#users.one(ref) !== undefined);
+    return (
+      !this.#config.planned || (this.#config.tags.has(ref.inboundId) && this.#users.one(ref) !== undefined)
+    );
   }
 
   async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
@@ -203,7 +233,13 @@ export class Supervisor implements EngineApi {
 
   async #halt(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
-    const parts = { hooks: this.#hooks, log: this.#log, driver, record: this.#config.record, counters: () => this.counters() };
+    const parts = {
+      hooks: this.#hooks,
+      log: this.#log,
+      driver,
+      record: this.#config.record,
+      counters: () => this.counters(),
+    };
     await halt(parts, reason, () => (this.#process = undefined));
   }
 
@@ -224,7 +260,9 @@ export class Supervisor implements EngineApi {
     } catch (error) {
       if (!(error instanceof CoreRefused) || plan.inbounds.size === 0) throw error;
       // One bad inbound (a port that somebody took, say) must not keep all others from their users.
-      this.#log.warn('the core refused the whole config; its inbounds are added one by one', { reason: error.message });
+      this.#log.warn('the core refused the whole config; its inbounds are added one by one', {
+        reason: error.message,
+      });
       const record: CoreRecord = { base: plan.baseDigest, inbounds: {} };
       const process = await driver.start(plan.base, [], record);
       this.#config.took(plan, record);
@@ -245,7 +283,9 @@ export class Supervisor implements EngineApi {
     }
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
-    if (adopted) for (const { tag, id } of plan.inbounds.values()) if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
+    if (adopted)
+      for (const { tag, id } of plan.inbounds.values())
+        if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
     await this.#config.change(driver, plan);
     if (adopted) await this.#users.compareDirty(driver, this.#config.tags);
   }

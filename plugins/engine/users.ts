@@ -37,7 +37,11 @@ export class UserReconciler {
   readonly dirty = new Set<number>();
 
   /** @param removed hears of users that the core has given up */
-  constructor(log: Log, sources: () => readonly CoreUserSource[], removed: (users: readonly UserRef[]) => void) {
+  constructor(
+    log: Log,
+    sources: () => readonly CoreUserSource[],
+    removed: (users: readonly UserRef[]) => void,
+  ) {
     this.#log = log;
     this.#sources = sources;
     this.#removed = removed;
@@ -57,7 +61,11 @@ export class UserReconciler {
   }
 
   /** Adds, replaces or removes these users, of any inbounds. */
-  async applyAll(driver: CoreDriver, tags: ReadonlyMap<number, string>, users: readonly UserRef[]): Promise<Applied> {
+  async applyAll(
+    driver: CoreDriver,
+    tags: ReadonlyMap<number, string>,
+    users: readonly UserRef[],
+  ): Promise<Applied> {
     const byInbound = new Map<number, UserRef[]>();
     for (const ref of users) {
       const refs = byInbound.get(ref.inboundId);
@@ -83,7 +91,12 @@ export class UserReconciler {
   }
 
   /** Adds, replaces or removes these users of one inbound. */
-  async apply(driver: CoreDriver, tag: string, inboundId: number, refs: readonly UserRef[]): Promise<Applied> {
+  async apply(
+    driver: CoreDriver,
+    tag: string,
+    inboundId: number,
+    refs: readonly UserRef[],
+  ): Promise<Applied> {
     return this.lanes.run(tag, async () => {
       for (let at = 0; at < refs.length; at += AT_ONCE) {
         const gone: UserRef[] = [];
@@ -116,13 +129,18 @@ export class UserReconciler {
         for (const name of surplus) await driver.removeUser(tag, name);
         if (surplus.length > 0) this.#removed(surplus.flatMap((name) => userOf(name) ?? []));
         const refused: string[] = [];
-        for (const user of missing) await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
+        for (const user of missing)
+          await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
         const changed = surplus.length + missing.length - refused.length;
         if (changed > 0) this.#log.info('users of an inbound brought up to date', { tag, changed });
         // Asking again would not help those who were refused: a change of them is told by itself.
         this.dirty.delete(inboundId);
         if (refused.length === 0) return DONE;
-        this.#log.error('the core refused users of an inbound', { tag, count: refused.length, first: refused[0] });
+        this.#log.error('the core refused users of an inbound', {
+          tag,
+          count: refused.length,
+          first: refused[0],
+        });
         return { pending: true, reason: refused[0] ?? '' };
       } catch (error) {
         return this.#failed(tag, inboundId, error);
@@ -133,10 +151,13 @@ export class UserReconciler {
   #failed(tag: string, inboundId: number, error: unknown): Applied {
     // Said once, however often it is tried.
     if (!this.dirty.has(inboundId))
-      this.#log[error instanceof CoreUnreachable ? 'warn' : 'error']('the core did not take a change of users; it will be tried again', {
-        tag,
-        reason: messageOf(error),
-      });
+      this.#log[error instanceof CoreUnreachable ? 'warn' : 'error'](
+        'the core did not take a change of users; it will be tried again',
+        {
+          tag,
+          reason: messageOf(error),
+        },
+      );
     this.dirty.add(inboundId);
     return { pending: true, reason: messageOf(error) };
   }

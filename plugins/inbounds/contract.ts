@@ -82,7 +82,11 @@ export interface InboundLimitsApi {
   /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
   deplete(inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<Applied>;
   /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
-  reset(ids: readonly number[], now: number, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied>;
+  reset(
+    ids: readonly number[],
+    now: number,
+    within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
+  ): Promise<Applied>;
 }
 export const InboundLimits = token<InboundLimitsApi>('inbounds', 'InboundLimits');
 
@@ -92,9 +96,14 @@ export interface InboundChange {
   readonly after: Inbound | undefined;
 }
 /** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
-export const beforeInboundSave = guard<{ readonly before: Inbound | undefined; readonly after: Omit<Inbound, 'id'> }>('inbounds/beforeInboundSave');
+export const beforeInboundSave = guard<{
+  readonly before: Inbound | undefined;
+  readonly after: Omit<Inbound, 'id'>;
+}>('inbounds/beforeInboundSave');
 /** Memory of others follows the commit. */
-export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>('inbounds/afterInboundSave');
+export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>(
+  'inbounds/afterInboundSave',
+);
 
 /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
 export interface InboundView extends Omit<Inbound, 'countedSince'> {
@@ -104,4 +113,6 @@ export interface InboundView extends Omit<Inbound, 'countedSince'> {
   readonly settings: Record<string, unknown>;
 }
 /** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
-export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>('inbounds/describeInbounds');
+export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>(
+  'inbounds/describeInbounds',
+);

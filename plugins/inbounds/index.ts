@@ -23,11 +23,19 @@ export default definePlugin({
   uses: { engine: Engine },
   tables,
   migrations,
-  services: { turns: singleton(Turns), store: singleton(InboundStore), limits: singleton(Limits), service: singleton(InboundService) },
+  services: {
+    turns: singleton(Turns),
+    store: singleton(InboundStore),
+    limits: singleton(Limits),
+    service: singleton(InboundService),
+  },
   provides: ({ store, service, limits }) => [
     provide(Inbounds, store),
     provide(InboundLimits, limits),
-    provide(InboundEdits, { add: async (inbound) => service.add(validate(AddInbound, inbound)), delete: (id) => service.delete(id) }),
+    provide(InboundEdits, {
+      add: async (inbound) => service.add(validate(AddInbound, inbound)),
+      delete: (id) => service.delete(id),
+    }),
   ],
   extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
   hooks: ({ store }) => [
@@ -39,7 +47,14 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add({ inbound: { ...coreInbound(inbound, protocol), id: inbound.id, accounts: accountsOf(inbound, protocol) } });
+          if (inbound.enable && protocol)
+            add({
+              inbound: {
+                ...coreInbound(inbound, protocol),
+                id: inbound.id,
+                accounts: accountsOf(inbound, protocol),
+              },
+            });
         }
       },
       // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.

@@ -17,7 +17,11 @@ const NOTHING: Used = { up: 0, down: 0 };
 const DONE: Applied = { pending: false, reason: '' };
 
 /** Which limit an inbound has reached, whether or not it is on. */
-export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion {
+export function inboundDepletion(
+  { total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>,
+  { up, down }: Used,
+  now: number,
+): InboundDepletion {
   if (total > 0 && up + down >= total) return 'quota';
   return expiryTime > 0 && expiryTime <= now ? 'expiry' : undefined;
 }
@@ -40,7 +44,13 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #engine: EngineApi;
   readonly #turns: Turns;
 
-  constructor({ db, tables, store, engine, turns }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: Turns }) {
+  constructor({
+    db,
+    tables,
+    store,
+    engine,
+    turns,
+  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: Turns }) {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;
@@ -48,7 +58,9 @@ export class InboundLimits implements InboundLimitsApi {
     this.#turns = turns;
   }
 
-  async deplete(inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<Applied> {
+  async deplete(
+    inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+  ): Promise<Applied> {
     await this.#turns.run(async () => {
       const changes = inbounds.flatMap(({ id, cause }) => {
         const before = this.#store.get(id);
@@ -70,11 +82,20 @@ export class InboundLimits implements InboundLimitsApi {
     return this.#reset(ids, now, { lastTrafficResetTime: now }, (work) => this.#db.write(work));
   }
 
-  reset(ids: readonly number[], now: number, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied> {
+  reset(
+    ids: readonly number[],
+    now: number,
+    within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
+  ): Promise<Applied> {
     return this.#reset(ids, now, { lastTrafficResetTime: now, countedSince: now }, within);
   }
 
-  async #reset(ids: readonly number[], now: number, stamp: Partial<Inbound>, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied> {
+  async #reset(
+    ids: readonly number[],
+    now: number,
+    stamp: Partial<Inbound>,
+    within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
+  ): Promise<Applied> {
     const moved = await this.#turns.run(async () => {
       const changes = ids.flatMap((id) => {
         const before = this.#store.get(id);
@@ -84,7 +105,8 @@ export class InboundLimits implements InboundLimitsApi {
       const there = changes.map(({ after }) => after.id);
       await within(async (tx) => {
         await this.#store.resetUsage(tx, there);
-        if (Object.keys(stamp).length > 0) await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });
+        if (Object.keys(stamp).length > 0)
+          await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });
         await this.#save(tx, changes);
       });
       return changes.some(({ before, after }) => before.enable !== after.enable);
@@ -96,13 +118,25 @@ export class InboundLimits implements InboundLimitsApi {
   async #save(tx: Tx, changes: readonly Updated[]): Promise<void> {
     for (const cause of ['quota', 'expiry', null] as const)
       for (const enable of [true, false]) {
-        const ids = changes.filter(({ before, after }) => !sameSwitch(before, after) && after.enable === enable && after.depletedCause === cause);
-        if (ids.length > 0) await this.#rows.update({ enable, depletedCause: cause }, { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t });
+        const ids = changes.filter(
+          ({ before, after }) =>
+            !sameSwitch(before, after) && after.enable === enable && after.depletedCause === cause,
+        );
+        if (ids.length > 0)
+          await this.#rows.update(
+            { enable, depletedCause: cause },
+            { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t },
+          );
       }
     tx.after(afterInboundSave, { changes });
   }
 }
 
 type Updated = InboundChange & { readonly before: Inbound; readonly after: Inbound };
-const updated = (before: Inbound, fields: Partial<Inbound>): Updated => ({ kind: 'updated', before, after: { ...before, ...fields } });
-const sameSwitch = (a: Inbound, b: Inbound): boolean => a.enable === b.enable && a.depletedCause === b.depletedCause;
+const updated = (before: Inbound, fields: Partial<Inbound>): Updated => ({
+  kind: 'updated',
+  before,
+  after: { ...before, ...fields },
+});
+const sameSwitch = (a: Inbound, b: Inbound): boolean =>
+  a.enable === b.enable && a.depletedCause === b.depletedCause;

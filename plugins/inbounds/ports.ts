@@ -19,21 +19,34 @@ export function samePlace(a: Place, b: Place): boolean {
 }
 
 /** Throws PORT_TAKEN with the other inbound's name. Disabled ones count: they may be enabled at any time. */
-export function refuseTakenPort(others: readonly (Place & Pick<Inbound, 'id' | 'remark' | 'tag'>)[], wanted: Place): void {
+export function refuseTakenPort(
+  others: readonly (Place & Pick<Inbound, 'id' | 'remark' | 'tag'>)[],
+  wanted: Place,
+): void {
   const other = others.find((candidate) => samePlace(candidate, wanted));
   if (other)
-    throw errors.PORT_TAKEN(`port ${wanted.port} is taken by inbound #${other.id} (${other.remark || other.tag}) on ${other.listen || '*'}`, { path: 'port' });
+    throw errors.PORT_TAKEN(
+      `port ${wanted.port} is taken by inbound #${other.id} (${other.remark || other.tag}) on ${other.listen || '*'}`,
+      { path: 'port' },
+    );
 }
 
 /** Throws PORT_IN_USE when somebody else listens there, or when the address is not one of this machine. */
 export async function refusePortInUse({ listen, port }: Place): Promise<void> {
   const server = createServer();
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen({ port, host: listen || '0.0.0.0', exclusive: true }, resolve));
+    await new Promise<void>((resolve, reject) =>
+      server.once('error', reject).listen({ port, host: listen || '0.0.0.0', exclusive: true }, resolve),
+    );
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw errors.PORT_IN_USE(`another program listens on ${listen || '*'}:${port}`, { path: 'port', cause });
-    if (code === 'EACCES') throw errors.PORT_IN_USE(`this process may not listen on port ${port}`, { path: 'port', cause });
+    if (code === 'EADDRINUSE')
+      throw errors.PORT_IN_USE(`another program listens on ${listen || '*'}:${port}`, {
+        path: 'port',
+        cause,
+      });
+    if (code === 'EACCES')
+      throw errors.PORT_IN_USE(`this process may not listen on port ${port}`, { path: 'port', cause });
     throw errors.PORT_IN_USE(`the core cannot listen on ${listen}: ${message}`, { path: 'listen', cause });
   } finally {
     await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,13 +1,46 @@
-import { bool, type Clock, list, message, payload, route, type Route, said, shape } from '../../kernel/index.js';
+import {
+  bool,
+  type Clock,
+  list,
+  message,
+  payload,
+  route,
+  type Route,
+  said,
+  shape,
+} from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
-import { AddInbound, BulkDeleted, InboundId, InboundIds, InboundOption, InboundReply, SortIndex, UpdateInbound } from './schema.js';
+import {
+  AddInbound,
+  BulkDeleted,
+  InboundId,
+  InboundIds,
+  InboundOption,
+  InboundReply,
+  SortIndex,
+  UpdateInbound,
+} from './schema.js';
 import type { InboundLimits } from './limits.js';
 import type { InboundService } from './service.js';
 
-const refusals = [errors.PORT_TAKEN, errors.PORT_IN_USE, errors.TAG_TAKEN, errors.UNKNOWN_PROTOCOL, errors.CORE_REFUSED];
+const refusals = [
+  errors.PORT_TAKEN,
+  errors.PORT_IN_USE,
+  errors.TAG_TAKEN,
+  errors.UNKNOWN_PROTOCOL,
+  errors.CORE_REFUSED,
+];
 
-export const routes = ({ service, limits, clock }: { service: InboundService; limits: InboundLimits; clock: Clock }): Route[] => [
+export const routes = ({
+  service,
+  limits,
+  clock,
+}: {
+  service: InboundService;
+  limits: InboundLimits;
+  clock: Clock;
+}): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/inbounds/list',
@@ -60,7 +93,8 @@ export const routes = ({ service, limits, clock }: { service: InboundService; li
     body: UpdateInbound,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body }) => said(told('inbound saved', await service.update(params.id, body)), service.get(params.id)),
+    handle: async ({ params, body }) =>
+      said(told('inbound saved', await service.update(params.id, body)), service.get(params.id)),
   }),
   route({
     method: 'POST',
@@ -82,7 +116,8 @@ export const routes = ({ service, limits, clock }: { service: InboundService; li
     errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
     handle: async ({ params, body }) => {
       const { applied, held } = await service.setEnable(params.id, body.enable);
-      if (held) return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
+      if (held)
+        return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
       return told(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
     },
   }),

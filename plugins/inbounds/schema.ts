@@ -1,5 +1,19 @@
 // Inbounds as the API shows and takes them.
-import { bool, int, jsonObject, list, nullable, oneOf, openObject, optional, shape, type Static, text, word, anything } from '../../kernel/index.js';
+import {
+  bool,
+  int,
+  jsonObject,
+  list,
+  nullable,
+  oneOf,
+  openObject,
+  optional,
+  shape,
+  type Static,
+  text,
+  word,
+  anything,
+} from '../../kernel/index.js';
 
 /** Bytes, Unix ms and the like: safe integers from zero. */
 const amount = () => int().min(0);
@@ -27,7 +41,8 @@ const tag = () =>
     .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
 
 /** Set when a limit switched the inbound off, not a person. */
-const depletedCause = () => nullable(oneOf('quota', 'expiry')).description('the limit that switched it off; null when none did');
+const depletedCause = () =>
+  nullable(oneOf('quota', 'expiry')).description('the limit that switched it off; null when none did');
 
 const stored = {
   enable: bool(),
@@ -43,7 +58,10 @@ const stored = {
   shareAddrStrategy: oneOf(...SHARE),
   subSortIndex: int().min(1),
   trafficReset: oneOf(...RESETS).description('when its counters and those of its clients begin anew'),
-  trafficResetDay: int().min(1).max(31).description('day of a monthly reset; one that a month lacks is its last'),
+  trafficResetDay: int()
+    .min(1)
+    .max(31)
+    .description('day of a monthly reset; one that a month lacks is its last'),
 };
 
 /** An inbound as it is kept. */
@@ -79,7 +97,11 @@ const optionalFields = {
 export const AddInbound = shape({ ...optionalFields, port: stored.port, protocol: stored.protocol });
 export type AddInbound = Static<typeof AddInbound>;
 /** What is left out stays as it is. */
-export const UpdateInbound = shape({ ...optionalFields, port: optional(stored.port), protocol: optional(stored.protocol) });
+export const UpdateInbound = shape({
+  ...optionalFields,
+  port: optional(stored.port),
+  protocol: optional(stored.protocol),
+});
 export type UpdateInbound = Static<typeof UpdateInbound>;
 
 /** Settings of a fresh inbound, as far as the caller leaves them out. */
@@ -147,6 +169,9 @@ export const InboundOption = shape({
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) });
 export const SortIndex = shape({ subSortIndex: stored.subSortIndex });
-export const BulkDeleted = shape({ deleted: int(), skipped: list(shape({ id: int(), reason: text(), code: text() })) });
+export const BulkDeleted = shape({
+  deleted: int(),
+  skipped: list(shape({ id: int(), reason: text(), code: text() })),
+});
 
 export const InboundId = shape({ id: int().min(1) });

@@ -1,8 +1,30 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
-import { type Clock, type Database, type Hooks, inspect, type Issue, issuesAt, kernelErrors, type Tx } from '../../kernel/index.js';
-import { type Applied, type CoreInbound, CoreRefused, type EngineApi, type JsonObject } from '../engine/contract.js';
-import { afterInboundSave, beforeInboundSave, describeInbounds, type InboundChange, type InboundView, type Protocol } from './contract.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  inspect,
+  type Issue,
+  issuesAt,
+  kernelErrors,
+  type Tx,
+} from '../../kernel/index.js';
+import {
+  type Applied,
+  type CoreInbound,
+  CoreRefused,
+  type EngineApi,
+  type JsonObject,
+} from '../engine/contract.js';
+import {
+  afterInboundSave,
+  beforeInboundSave,
+  describeInbounds,
+  type InboundChange,
+  type InboundView,
+  type Protocol,
+} from './contract.js';
 import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
 import { optionOf } from './option.js';
@@ -15,13 +37,19 @@ import type { Turns } from './turns.js';
 
 type Draft = Omit<Inbound, 'id'>;
 const UNUSED = { up: 0, down: 0 };
-const given = <T extends object>(fields: T): T => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+const given = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-const isGenerated = (tag: string, port: number): boolean => tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
+const isGenerated = (tag: string, port: number): boolean =>
+  tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
 
 /** The tag that was asked for, or one made of the port; a made one follows its port. */
 function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
-  const moved = before !== undefined && before.port !== wanted.port && wanted.tag === before.tag && isGenerated(before.tag, before.port);
+  const moved =
+    before !== undefined &&
+    before.port !== wanted.port &&
+    wanted.tag === before.tag &&
+    isGenerated(before.tag, before.port);
   if (wanted.tag !== '' && !moved) return wanted.tag;
   const taken = new Set(others.map(({ tag }) => tag));
   const plain = `in-${wanted.port}-tcp`;
@@ -54,7 +82,15 @@ export class InboundService {
   readonly #clock: Clock;
   readonly #turns: Turns;
 
-  constructor(needs: { db: Database; tables: InboundTables; hooks: Hooks; clock: Clock; store: InboundStore; engine: EngineApi; turns: Turns }) {
+  constructor(needs: {
+    db: Database;
+    tables: InboundTables;
+    hooks: Hooks;
+    clock: Clock;
+    store: InboundStore;
+    engine: EngineApi;
+    turns: Turns;
+  }) {
     this.#db = needs.db;
     this.#rows = needs.tables.inbounds;
     this.#hooks = needs.hooks;
@@ -66,7 +102,11 @@ export class InboundService {
 
   /** Rows for a reply; `whole` has settings and their clients, which lists leave out. */
   view(inbounds: readonly Inbound[], whole: boolean) {
-    const rows: InboundView[] = inbounds.map(({ countedSince: _, ...inbound }) => ({ ...inbound, ...this.#store.usage(inbound.id), clientStats: [] }));
+    const rows: InboundView[] = inbounds.map(({ countedSince: _, ...inbound }) => ({
+      ...inbound,
+      ...this.#store.usage(inbound.id),
+      clientStats: [],
+    }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,
       ...(!whole && { settings: null, streamSettings: null, sniffing: null }),
@@ -93,7 +133,9 @@ export class InboundService {
         ...row,
         settings: {
           ...row.settings,
-          clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(({ email, enable, comment }) => ({ email, enable, comment })),
+          clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(
+            ({ email, enable, comment }) => ({ email, enable, comment }),
+          ),
         },
       };
     });
@@ -113,7 +155,8 @@ export class InboundService {
 
   async add(body: AddInbound): Promise<{ id: number; applied: Applied }> {
     const clients = body.settings?.['clients'];
-    if (Array.isArray(clients) && clients.length > 0) throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
+    if (Array.isArray(clients) && clients.length > 0)
+      throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
     const { id } = await this.#turns.run(async () => {
       const now = this.#clock.now();
       const wanted = { ...FRESH, ...given(body), countedSince: now } as Draft;
@@ -131,15 +174,24 @@ export class InboundService {
       const before = this.#find(id);
       // Programs send back all that they were shown: a switch that stands as it stood is no word of a person.
       const { enable = before.enable } = body;
-      await this.#change(before, { ...given(body), ...(enable !== before.enable && { depletedCause: null }) });
+      await this.#change(before, {
+        ...given(body),
+        ...(enable !== before.enable && { depletedCause: null }),
+      });
     });
     return this.#engine.reconcileConfig();
   }
 
   /** At a limit the wish is kept: the inbound comes back as soon as the limit is lifted. */
-  async setEnable(id: number, enable: boolean): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
+  async setEnable(
+    id: number,
+    enable: boolean,
+  ): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
     await this.#turns.run(() => this.#change(this.#find(id), { enable, depletedCause: null }));
-    return { applied: await this.#engine.reconcileConfig(), held: this.#store.get(id)?.depletedCause ?? null };
+    return {
+      applied: await this.#engine.reconcileConfig(),
+      held: this.#store.get(id)?.depletedCause ?? null,
+    };
   }
 
   async #change(before: Inbound, fields: Partial<Draft>): Promise<void> {
@@ -147,9 +199,14 @@ export class InboundService {
     const now = this.#clock.now();
     const wanted: Draft = { ...before, ...fields };
     // Another schedule begins now; what was used before it is no period of its own.
-    const newSchedule = wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
+    const newSchedule =
+      wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
     const draft = await this.#check(
-      { ...wanted, ...settleInbound(wanted, this.#store.usage(id), now), countedSince: newSchedule ? now : before.countedSince },
+      {
+        ...wanted,
+        ...settleInbound(wanted, this.#store.usage(id), now),
+        countedSince: newSchedule ? now : before.countedSince,
+      },
       before,
     );
     await this.#save(before, async (tx) => {
@@ -167,12 +224,16 @@ export class InboundService {
   async #destroy(inbounds: readonly Inbound[]): Promise<void> {
     await this.#db.write(async (tx) => {
       await this.#rows.destroy({ where: { id: inbounds.map(({ id }) => id) }, transaction: tx.t });
-      tx.after(afterInboundSave, { changes: inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })) });
+      tx.after(afterInboundSave, {
+        changes: inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })),
+      });
     });
   }
 
   /** In one transaction; the core is told once. */
-  async deleteMany(ids: readonly number[]): Promise<{ deleted: number; skipped: { id: number; reason: string; code: string }[]; applied: Applied }> {
+  async deleteMany(
+    ids: readonly number[],
+  ): Promise<{ deleted: number; skipped: { id: number; reason: string; code: string }[]; applied: Applied }> {
     const skipped: { id: number; reason: string; code: string }[] = [];
     const known = [...new Set(ids)].filter((id) => {
       if (this.#store.get(id)) return true;
@@ -184,7 +245,11 @@ export class InboundService {
       if (gone.length > 0) await this.#destroy(gone);
       return gone.length;
     });
-    return { deleted, skipped, applied: deleted === 0 ? { pending: false, reason: '' } : await this.#engine.reconcileConfig() };
+    return {
+      deleted,
+      skipped,
+      applied: deleted === 0 ? { pending: false, reason: '' } : await this.#engine.reconcileConfig(),
+    };
   }
 
   /** Where it stands in subscriptions; the core does not care. */
@@ -202,18 +267,30 @@ export class InboundService {
   async #check(wanted: Draft, before: Inbound | undefined): Promise<Draft> {
     const protocol = this.#store.protocol(wanted.protocol);
     if (!protocol)
-      throw errors.UNKNOWN_PROTOCOL(`no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`, {
-        path: 'protocol',
-      });
+      throw errors.UNKNOWN_PROTOCOL(
+        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`,
+        {
+          path: 'protocol',
+        },
+      );
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
-    const issues: Issue[] = [...issuesAt('settings', settings), ...(await streamIssues(wanted.streamSettings))];
-    if (issues.length > 0) throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    const issues: Issue[] = [
+      ...issuesAt('settings', settings),
+      ...(await streamIssues(wanted.streamSettings)),
+    ];
+    if (issues.length > 0)
+      throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
-    const draft: Draft = { ...wanted, settings: 'value' in settings ? settings.value : {}, tag: tagFor(wanted, before, others) };
+    const draft: Draft = {
+      ...wanted,
+      settings: 'value' in settings ? settings.value : {},
+      tag: tagFor(wanted, before, others),
+    };
     await this.#hooks.check(beforeInboundSave, { before, after: draft });
     refuseTakenPort(others, draft);
-    if (others.some(({ tag }) => tag === draft.tag)) throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
+    if (others.some(({ tag }) => tag === draft.tag))
+      throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     // A place that this inbound holds already is held by our own core.
     if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
     await this.#examine(coreInbound(draft, protocol));
@@ -224,7 +301,11 @@ export class InboundService {
     try {
       await this.#engine.examine(inbound);
     } catch (cause) {
-      if (cause instanceof CoreRefused) throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, { cause, path: 'streamSettings' });
+      if (cause instanceof CoreRefused)
+        throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, {
+          cause,
+          path: 'streamSettings',
+        });
       throw cause;
     }
   }
@@ -238,7 +319,8 @@ export class InboundService {
         return after;
       });
     } catch (error) {
-      if (error instanceof UniqueConstraintError) throw errors.TAG_TAKEN(undefined, { path: 'tag', cause: error });
+      if (error instanceof UniqueConstraintError)
+        throw errors.TAG_TAKEN(undefined, { path: 'tag', cause: error });
       throw error;
     }
   }

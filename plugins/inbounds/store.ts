@@ -1,7 +1,13 @@
 // All inbounds in memory, fed from the database at start and after every commit. Few of them, asked for all the time.
 import { after, type Database, type PluginContext, type Tx } from '../../kernel/index.js';
 import { takesFlow } from './accounts.js';
-import { type InboundChange, type InboundsApi, type InboundUsage, type Protocol, Protocols } from './contract.js';
+import {
+  type InboundChange,
+  type InboundsApi,
+  type InboundUsage,
+  type Protocol,
+  Protocols,
+} from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 import type { InboundTables } from './tables.js';
@@ -15,7 +21,11 @@ export const afterInboundReset = after<{ readonly ids: readonly number[] }>('inb
 const NOTHING = { up: 0, down: 0 };
 
 /** Booleans and JSON come back from SQLite as they were stored. */
-const inboundOf = (row: Inbound): Inbound => ({ ...row, enable: Boolean(row.enable), disableFlow: Boolean(row.disableFlow) });
+const inboundOf = (row: Inbound): Inbound => ({
+  ...row,
+  enable: Boolean(row.enable),
+  disableFlow: Boolean(row.disableFlow),
+});
 
 export class InboundStore implements InboundsApi {
   readonly #db: Database;
@@ -25,7 +35,11 @@ export class InboundStore implements InboundsApi {
   readonly #usage = new Map<number, { up: number; down: number }>();
   #protocols = new Map<string, Protocol>();
 
-  constructor({ db, tables, extensions }: { db: Database; tables: InboundTables; extensions: PluginContext['extensions'] }) {
+  constructor({
+    db,
+    tables,
+    extensions,
+  }: { db: Database; tables: InboundTables; extensions: PluginContext['extensions'] }) {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#extensions = extensions;
@@ -34,10 +48,14 @@ export class InboundStore implements InboundsApi {
   async load(): Promise<void> {
     this.#protocols = new Map(this.#extensions(Protocols).map(({ value }) => [value.name, value]));
     const rows = await this.#rows.findAll({ order: ['id'] });
-    this.#inbounds = new Map(rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, inboundOf(row)]));
-    for (const { inbound_id, up, down } of await this.#db.query<{ inbound_id: number; up: number; down: number }>(
-      'SELECT inbound_id, up, down FROM inbound_usage',
-    ))
+    this.#inbounds = new Map(
+      rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, inboundOf(row)]),
+    );
+    for (const { inbound_id, up, down } of await this.#db.query<{
+      inbound_id: number;
+      up: number;
+      down: number;
+    }>('SELECT inbound_id, up, down FROM inbound_usage'))
       this.#usage.set(inbound_id, { up, down });
   }
 
@@ -82,7 +100,8 @@ export class InboundStore implements InboundsApi {
     const known = usage.filter(({ inboundId, up, down }) => this.#inbounds.has(inboundId) && up + down > 0);
     if (known.length === 0) return;
     const { rows, incoming, least, onConflict } = tx.sql;
-    const sum = (column: string) => `${column} = ${least}(inbound_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
+    const sum = (column: string) =>
+      `${column} = ${least}(inbound_usage.${column} + ${incoming(column)}, ${Number.MAX_SAFE_INTEGER})`;
     await tx.run(
       `INSERT INTO inbound_usage (inbound_id, up, down)
        SELECT j.inbound_id, j.up, j.down FROM ${rows({ inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j JOIN inbounds ON inbounds.id = j.inbound_id WHERE true
@@ -106,7 +125,10 @@ export class InboundStore implements InboundsApi {
     for (const { inboundId, up, down } of usage) {
       const now = this.usage(inboundId);
       if (this.#inbounds.has(inboundId))
-        this.#usage.set(inboundId, { up: Math.min(now.up + up, Number.MAX_SAFE_INTEGER), down: Math.min(now.down + down, Number.MAX_SAFE_INTEGER) });
+        this.#usage.set(inboundId, {
+          up: Math.min(now.up + up, Number.MAX_SAFE_INTEGER),
+          down: Math.min(now.down + down, Number.MAX_SAFE_INTEGER),
+        });
     }
   }
 }

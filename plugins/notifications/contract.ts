@@ -24,9 +24,13 @@ export interface Channel {
   send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
 /** The ways to tell people what happens. */
-export const Channels = extensionPoint<Channel>('notifications', 'Channels', ({ name: channel }, { name, outside }, others) => {
-  if (outside && channel !== name && !channel.startsWith(`${name}.`))
-    return `the channel ${channel} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
-  const other = others.find(({ value }) => value.name === channel);
-  return other && `the channel ${channel} is there already, of plugin ${other.plugin}; choose another name`;
-});
+export const Channels = extensionPoint<Channel>(
+  'notifications',
+  'Channels',
+  ({ name: channel }, { name, outside }, others) => {
+    if (outside && channel !== name && !channel.startsWith(`${name}.`))
+      return `the channel ${channel} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
+    const other = others.find(({ value }) => value.name === channel);
+    return other && `the channel ${channel} is there already, of plugin ${other.plugin}; choose another name`;
+  },
+);

@@ -1,4 +1,15 @@
-import { bool, definePlugin, extend, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
+import {
+  bool,
+  definePlugin,
+  extend,
+  list,
+  payload,
+  route,
+  shape,
+  singleton,
+  tap,
+  text,
+} from '../../kernel/index.js';
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
@@ -19,7 +30,8 @@ export default definePlugin({
     tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
     tap(coreStateChanged, (change) => notifier.tell(coreState(change))),
     tap(loginAttempted, ({ attempts }) => {
-      for (const { ip, username, reason } of attempts) if (reason === BLOCKED) notifier.loginBlocked(ip, username);
+      for (const { ip, username, reason } of attempts)
+        if (reason === BLOCKED) notifier.loginBlocked(ip, username);
     }),
   ],
   routes: ({ notifier }) => [

@@ -41,7 +41,11 @@ export class Lane {
   push(notification: Notification): void {
     if (!this.isOn()) return;
     if (this.#waiting.length < MOST_WAITING) this.#waiting.push(notification);
-    else if (this.#lost++ === 0) this.#log.warn('a channel is behind; notifications to it are lost', { channel: this.name, of: this.plugin });
+    else if (this.#lost++ === 0)
+      this.#log.warn('a channel is behind; notifications to it are lost', {
+        channel: this.name,
+        of: this.plugin,
+      });
     this.#running ??= this.#drain();
   }
 
@@ -49,10 +53,16 @@ export class Lane {
     for (let next = this.#waiting.shift(); next && !this.#stop.aborted; next = this.#waiting.shift()) {
       // What is wrong is mostly the network or the other side, so it is no fault of the plugin.
       await this.#deliver(next).catch((error: unknown) =>
-        this.#log.warn('a notification could not be delivered', { channel: this.name, of: this.plugin, event: next?.event, reason: messageOf(error) }),
+        this.#log.warn('a notification could not be delivered', {
+          channel: this.name,
+          of: this.plugin,
+          event: next?.event,
+          reason: messageOf(error),
+        }),
       );
     }
-    if (this.#lost > 0) this.#log.warn('a channel caught up', { channel: this.name, of: this.plugin, lost: this.#lost });
+    if (this.#lost > 0)
+      this.#log.warn('a channel caught up', { channel: this.name, of: this.plugin, lost: this.#lost });
     this.#lost = 0;
     this.#running = undefined;
   }
@@ -75,7 +85,10 @@ export class Lane {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      timer = setTimeout(() => late.abort(new Error(`the channel took longer than ${ATTEMPT_LIMIT_MS / 1000} s`)), ATTEMPT_LIMIT_MS);
+      timer = setTimeout(
+        () => late.abort(new Error(`the channel took longer than ${ATTEMPT_LIMIT_MS / 1000} s`)),
+        ATTEMPT_LIMIT_MS,
+      );
     });
     try {
       await Promise.race([this.#channel.send(notification, signal), over]);

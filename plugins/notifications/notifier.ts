@@ -35,7 +35,13 @@ export class Notifier {
     clock,
     log,
     signal,
-  }: { settings: SettingsApi; extensions: PluginContext['extensions']; clock: Clock; log: Log; signal: AbortSignal }) {
+  }: {
+    settings: SettingsApi;
+    extensions: PluginContext['extensions'];
+    clock: Clock;
+    log: Log;
+    signal: AbortSignal;
+  }) {
     this.#settings = settings;
     this.#extensions = extensions;
     this.#clock = clock;

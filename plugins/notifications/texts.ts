@@ -26,7 +26,11 @@ interface StateChange {
   readonly to: string;
   readonly reason: string;
 }
-const STATES: Readonly<Record<string, string>> = { running: 'the core runs', stop: 'the core is stopped', error: 'the core failed and is tried again' };
+const STATES: Readonly<Record<string, string>> = {
+  running: 'the core runs',
+  stop: 'the core is stopped',
+  error: 'the core failed and is tried again',
+};
 
 export const coreState = ({ from, to, reason }: StateChange): Told => ({
   event: 'coreStateChanged',

@@ -15,11 +15,14 @@ export default definePlugin({
   commands: ({ quickstart }) => [
     command({
       name: 'quickstart',
-      about: 'Makes one inbound (VLESS with REALITY on a free port) and one client, and prints link, subscription and QR code; run again, it shows them again.',
+      about:
+        'Makes one inbound (VLESS with REALITY on a free port) and one client, and prints link, subscription and QR code; run again, it shows them again.',
       fresh: true,
       options: {
         email: withDefault(word().description('name of the client'), 'first'),
-        host: optional(text().hostname().description('name or address under which client programs reach this machine')),
+        host: optional(
+          text().hostname().description('name or address under which client programs reach this machine'),
+        ),
         target: withDefault(
           word()
             .pattern(/^[^\s:]+$/, 'host name')

@@ -40,7 +40,12 @@ export class Quickstart {
     edits,
     clients,
     subscription,
-  }: { inbounds: InboundEditsApi; edits: ClientEditsApi; clients: ClientsApi; subscription: SubscriptionApi }) {
+  }: {
+    inbounds: InboundEditsApi;
+    edits: ClientEditsApi;
+    clients: ClientsApi;
+    subscription: SubscriptionApi;
+  }) {
     this.#inbounds = inbounds;
     this.#edits = edits;
     this.#clients = clients;
@@ -68,10 +73,12 @@ export class Quickstart {
       streamSettings: { network: 'tcp', security: 'reality', realitySettings },
       sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] },
     });
-    await this.#edits.add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] }).catch(async (error: unknown) => {
-      await this.#inbounds.delete(id);
-      throw error;
-    });
+    await this.#edits
+      .add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] })
+      .catch(async (error: unknown) => {
+        await this.#inbounds.delete(id);
+        throw error;
+      });
     say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} are made.`);
     if (applied.pending) say(`The core does not have them yet: ${applied.reason}`);
     say('');
@@ -99,12 +106,16 @@ export class Quickstart {
     if (url !== undefined) say(`subscription  ${url}`);
     const [first] = links;
     if (first === undefined) {
-      say(`the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`);
+      say(
+        `the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`,
+      );
       return;
     }
     say('');
     say(renderUnicodeCompact(first));
     if (/@(?:localhost|127\.|\[::1\])/.test(first))
-      say('The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.');
+      say(
+        'The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.',
+      );
   }
 }

@@ -1,4 +1,14 @@
-import { definePlugin, extend, job, maybe, message, route, singleton, tap, Upgrades } from '../../kernel/index.js';
+import {
+  definePlugin,
+  extend,
+  job,
+  maybe,
+  message,
+  route,
+  singleton,
+  tap,
+  Upgrades,
+} from '../../kernel/index.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
@@ -19,12 +29,25 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Tells browsers what happens while it happens, over a WebSocket or socket.io.',
-  uses: { engine: Engine, clients: Clients, inbounds: Inbounds, presence: Presence, status: maybe(ServerStatus) },
-  services: { stream: singleton(Stream), invalidations: singleton(Invalidations), plain: singleton(PlainDoor), socketIo: singleton(SocketIoDoor) },
+  uses: {
+    engine: Engine,
+    clients: Clients,
+    inbounds: Inbounds,
+    presence: Presence,
+    status: maybe(ServerStatus),
+  },
+  services: {
+    stream: singleton(Stream),
+    invalidations: singleton(Invalidations),
+    plain: singleton(PlainDoor),
+    socketIo: singleton(SocketIoDoor),
+  },
   extends: ({ plain, socketIo }) => [extend(Upgrades, plain.upgrade), extend(Upgrades, socketIo.upgrade)],
   hooks: ({ stream, invalidations, engine, ...needs }) => [
     tap(trafficCounted, ({ at, usage }) => stream.send('traffic', () => trafficMessage(needs, at, usage))),
-    tap(coreStateChanged, ({ to }) => stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' })),
+    tap(coreStateChanged, ({ to }) =>
+      stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' }),
+    ),
     tap(clientDepleted, () => invalidations.add('clients')),
     tap(afterClientSave, () => invalidations.add('clients')),
     tap(afterInboundSave, () => invalidations.add('inbounds')),
@@ -39,7 +62,9 @@ export default definePlugin({
       reply: message(),
       errors: [errors.UPGRADE_REQUIRED],
       handle: () => {
-        throw errors.UPGRADE_REQUIRED(undefined, { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } });
+        throw errors.UPGRADE_REQUIRED(undefined, {
+          headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+        });
       },
     }),
   ],

@@ -23,9 +23,15 @@ interface Scope {
 /** A newcomer waits for everybody's part of the snapshot, so nobody may keep it. */
 const PATIENCE_MS = 5_000;
 
-async function inTime(type: string, snapshot: () => unknown, fault: Extended<LiveType>['fault']): Promise<unknown> {
+async function inTime(
+  type: string,
+  snapshot: () => unknown,
+  fault: Extended<LiveType>['fault'],
+): Promise<unknown> {
   const over = new AbortController();
-  const late = sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => Promise.reject(new Error(`it took longer than ${PATIENCE_MS / 1000} s`)));
+  const late = sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() =>
+    Promise.reject(new Error(`it took longer than ${PATIENCE_MS / 1000} s`)),
+  );
   try {
     return await Promise.race([snapshot(), late]);
   } catch (error) {
@@ -37,7 +43,10 @@ async function inTime(type: string, snapshot: () => unknown, fault: Extended<Liv
   }
 }
 
-export function addLiveTypes({ stream, invalidations, engine, status, ...needs }: Scope, added: readonly Extended<LiveType>[]): void {
+export function addLiveTypes(
+  { stream, invalidations, engine, status, ...needs }: Scope,
+  added: readonly Extended<LiveType>[],
+): void {
   if (status) stream.addSnapshot('status', () => status.status());
   stream.addSnapshot('engine_state', () => {
     const { state, errorMsg } = engine.status();
@@ -48,7 +57,10 @@ export function addLiveTypes({ stream, invalidations, engine, status, ...needs }
     const { type, snapshot, start } = value;
     if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
     try {
-      start?.({ send: (payload) => stream.send(type, payload), invalidate: (resource) => invalidations.add(resource) });
+      start?.({
+        send: (payload) => stream.send(type, payload),
+        invalidate: (resource) => invalidations.add(resource),
+      });
     } catch (error) {
       // Its messages are missing then, and all others come.
       fault(`start of the live messages ${type}`, error);

@@ -12,7 +12,12 @@ const SESSION_ENDED = 4401;
 
 export class PlainDoor {
   readonly #stream: Stream;
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_INCOMING, perMessageDeflate: false, clientTracking: false });
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LONGEST_INCOMING,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
   /** Whether each has been heard since the last ping. */
   readonly #heard = new Map<WebSocket, boolean>();
   readonly upgrade: Upgrade = { path: '/ws', open: (connection) => this.#open(connection) };
@@ -23,7 +28,9 @@ export class PlainDoor {
 
   #open({ request, socket, head, signal }: Upgraded): void {
     this.#stream.admit();
-    this.#server.handleUpgrade(request, socket, head, (connection) => this.#welcome(connection, socket, signal));
+    this.#server.handleUpgrade(request, socket, head, (connection) =>
+      this.#welcome(connection, socket, signal),
+    );
   }
 
   #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal): void {

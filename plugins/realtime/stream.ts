@@ -50,9 +50,13 @@ export class Stream {
     const waiting: Frame[] = [];
     this.#readers.set(reader, waiting);
     const seq = this.#seq;
-    const entries = await Promise.all([...this.#snapshots].map(async ([type, snapshot]) => [type, await this.#part(type, snapshot)] as const));
+    const entries = await Promise.all(
+      [...this.#snapshots].map(async ([type, snapshot]) => [type, await this.#part(type, snapshot)] as const),
+    );
     if (!this.#readers.has(reader)) return;
-    const parts = entries.flatMap(([type, part]) => (part === undefined ? [] : [`${JSON.stringify(type)}:${part}`]));
+    const parts = entries.flatMap(([type, part]) =>
+      part === undefined ? [] : [`${JSON.stringify(type)}:${part}`],
+    );
     reader.send(new Frame('snapshot', `{${parts.join()}}`, seq, this.#clock.now()));
     for (const frame of waiting) reader.send(frame);
     this.#readers.set(reader, undefined);
@@ -87,7 +91,8 @@ export class Stream {
   }
 
   #tell(type: string, payload: string): void {
-    const [sent, content] = payload.length <= LARGEST_FRAME ? [type, payload] : ['invalidate', JSON.stringify({ type })];
+    const [sent, content] =
+      payload.length <= LARGEST_FRAME ? [type, payload] : ['invalidate', JSON.stringify({ type })];
     const frame = new Frame(sent, content, ++this.#seq, this.#clock.now());
     for (const [reader, waiting] of this.#readers) {
       if (waiting) waiting.push(frame);
@@ -97,13 +102,20 @@ export class Stream {
   }
 
   #cut(reader: Reader): void {
-    this.#log.info('a reader of the live stream did not read and was disconnected', { backlog: reader.backlog() });
+    this.#log.info('a reader of the live stream did not read and was disconnected', {
+      backlog: reader.backlog(),
+    });
     this.#readers.delete(reader);
     reader.cut();
   }
 
   /** What is said to somebody who talks to a stream that only tells. */
   complaint(): Frame {
-    return new Frame('error', JSON.stringify({ msg: 'this stream only tells; messages to it are not read' }), this.#seq, this.#clock.now());
+    return new Frame(
+      'error',
+      JSON.stringify({ msg: 'this stream only tells; messages to it are not read' }),
+      this.#seq,
+      this.#clock.now(),
+    );
   }
 }

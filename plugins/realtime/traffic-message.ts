@@ -43,7 +43,10 @@ export function trafficMessage(needs: Needs, at: number, usage: readonly ClientU
   };
 }
 
-function sums(usage: readonly ClientUsage[], idOf: (entry: ClientUsage) => number): Map<number, { up: number; down: number }> {
+function sums(
+  usage: readonly ClientUsage[],
+  idOf: (entry: ClientUsage) => number,
+): Map<number, { up: number; down: number }> {
   const found = new Map<number, { up: number; down: number }>();
   for (const entry of usage) {
     const sum = found.get(idOf(entry));

@@ -60,7 +60,8 @@ async function memory() {
   };
 }
 
-const sockets = async (kind: 'tcp' | 'udp'): Promise<number> => linesOf(await read(`/proc/net/${kind}`)) + linesOf(await read(`/proc/net/${kind}6`));
+const sockets = async (kind: 'tcp' | 'udp'): Promise<number> =>
+  linesOf(await read(`/proc/net/${kind}`)) + linesOf(await read(`/proc/net/${kind}6`));
 
 export class Machine {
   #cpu: number | undefined;
@@ -84,14 +85,17 @@ export class Machine {
     this.#traffic = traffic;
     const seconds = (traffic.at - before.at) / 1000;
     // Counters of an interface that came or went may fall; that is no traffic.
-    const rate = (now: number, then: number) => (seconds > 0 ? Math.max(0, Math.round((now - then) / seconds)) : 0);
+    const rate = (now: number, then: number) =>
+      seconds > 0 ? Math.max(0, Math.round((now - then) / seconds)) : 0;
     const disk = await statfs('/').catch(() => undefined);
     const [load1 = 0, load5 = 0, load15 = 0] = loadavg();
     this.#last = {
       cpu: this.#cpu,
       logicalPro: cpus().length,
       ...(await memory()),
-      disk: disk ? { total: disk.blocks * disk.bsize, current: (disk.blocks - disk.bfree) * disk.bsize } : { total: 0, current: 0 },
+      disk: disk
+        ? { total: disk.blocks * disk.bsize, current: (disk.blocks - disk.bfree) * disk.bsize }
+        : { total: 0, current: 0 },
       netIO: { up: rate(traffic.sent, before.sent), down: rate(traffic.recv, before.recv) },
       netTraffic: { sent: traffic.sent, recv: traffic.recv },
       tcpCount: await sockets('tcp'),

@@ -36,6 +36,10 @@ export class StatusReport implements ServerStatusApi {
   async status(): Promise<Static<typeof StatusReply>> {
     const { state, errorMsg, version, startedAt } = this.#engine.status();
     const uptime = startedAt === 0 ? 0 : Math.max(0, Math.floor((this.#clock.now() - startedAt) / 1000));
-    return { ...(await this.#machine.status()), engine: { state, errorMsg, version }, appStats: { mem: process.memoryUsage.rss(), uptime } };
+    return {
+      ...(await this.#machine.status()),
+      engine: { state, errorMsg, version },
+      appStats: { mem: process.memoryUsage.rss(), uptime },
+    };
   }
 }

@@ -1,5 +1,14 @@
 // Live settings: declared by the plugin that means something by them, kept and served in one place.
-import { after, draft, extensionPoint, filter, guard, type Static, token, type Tx } from '../../kernel/index.js';
+import {
+  after,
+  draft,
+  extensionPoint,
+  filter,
+  guard,
+  type Static,
+  token,
+  type Tx,
+} from '../../kernel/index.js';
 import { groupProblem } from './group-problem.js';
 import type { Setting } from './setting.js';
 
@@ -12,7 +21,9 @@ export type SettingValues<G> = { readonly [K in keyof G]: G[K] extends Setting<i
 /** A group as a plugin adds it; a value in `pinned` comes from the environment, wins over the database and cannot be changed. */
 export interface SettingGroupEntry {
   readonly group: SettingGroup;
-  readonly pinned?: Readonly<Record<string, { readonly value: unknown; readonly variable: string } | undefined>>;
+  readonly pinned?: Readonly<
+    Record<string, { readonly value: unknown; readonly variable: string } | undefined>
+  >;
   /** From the config file: what holds as long as no admin has changed it. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
@@ -46,4 +57,6 @@ export const beforeSettingsSave = guard<{
 /** `read` answers with the new values from here on. */
 export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('settings/afterSettingsSave');
 /** What pages and programs ask for before they show anything; plugins add what they know. */
-export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>('settings/composeDefaultSettings');
+export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(
+  'settings/composeDefaultSettings',
+);

@@ -1,5 +1,16 @@
 // What the API says of settings, whichever plugins declare them.
-import { bool, custom, describedAs, mapOf, openObject, optional, type Schema, shape, word, text } from '../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  mapOf,
+  openObject,
+  optional,
+  type Schema,
+  shape,
+  word,
+  text,
+} from '../../kernel/index.js';
 import { clearOf, flagOf } from './secrets.js';
 import type { SettingsStore } from './store.js';
 
@@ -20,5 +31,8 @@ export function describeSettings(store: Pick<SettingsStore, 'known' | 'names'>) 
   }
   all['pinned'] = mapOf(word()).description('settings that the environment holds, each with its variable');
   // The service looks at what is sent by itself, for a blank secret means "as it is".
-  return { all: custom<Record<string, unknown>>(shape(all)), update: describedAs(openObject(), shape(update)) };
+  return {
+    all: custom<Record<string, unknown>>(shape(all)),
+    update: describedAs(openObject(), shape(update)),
+  };
 }

@@ -6,8 +6,13 @@ import type { Setting } from './setting.js';
 /** A fresh panel must be able to begin with it. */
 function valueProblem(name: string, { schema, initial }: Setting): string | undefined {
   try {
-    const result = inspect(schema.label(name), typeof initial === 'function' ? (initial as () => unknown)() : initial);
-    return 'issues' in result ? `its initial value does not fit: ${result.issues.map(({ message }) => message).join('; ')}` : undefined;
+    const result = inspect(
+      schema.label(name),
+      typeof initial === 'function' ? (initial as () => unknown)() : initial,
+    );
+    return 'issues' in result
+      ? `its initial value does not fit: ${result.issues.map(({ message }) => message).join('; ')}`
+      : undefined;
   } catch (error) {
     return `it is not made with setting(schema, initial, about): ${messageOf(error)}`;
   }
@@ -19,7 +24,8 @@ export function groupProblem(
   others: readonly Extended<SettingGroupEntry>[],
 ): string | undefined {
   const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${plugin}.`)) : [];
-  if (foreign.length > 0) return `the setting ${foreign.join(', ')} must be called ${plugin}.…, as a plugin from outside has no names but its own`;
+  if (foreign.length > 0)
+    return `the setting ${foreign.join(', ')} must be called ${plugin}.…, as a plugin from outside has no names but its own`;
   for (const [name, declared] of Object.entries(group)) {
     const other = others.find(({ value }) => Object.hasOwn(value.group, name));
     if (other) return `the setting ${name} is there already, of plugin ${other.plugin}; choose another name`;

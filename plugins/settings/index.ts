@@ -31,7 +31,13 @@ export default definePlugin({
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
   uses: { listeners: Listeners, sessions: Sessions },
-  config: { basePath: variable('WEIR_BASE_PATH', optional(urlPath()), 'path below which the panel is served; holds the setting webBasePath') },
+  config: {
+    basePath: variable(
+      'WEIR_BASE_PATH',
+      optional(urlPath()),
+      'path below which the panel is served; holds the setting webBasePath',
+    ),
+  },
   tables,
   migrations,
   services: { store: singleton(SettingsStore), service: singleton(SettingsService) },
@@ -39,7 +45,12 @@ export default definePlugin({
   extends: ({ config: { basePath }, configSource }) => [
     extend(SettingGroups, {
       group: panelSettings,
-      pinned: { webBasePath: configSource.basePath === 'environment' ? { value: basePath, variable: 'WEIR_BASE_PATH' } : undefined },
+      pinned: {
+        webBasePath:
+          configSource.basePath === 'environment'
+            ? { value: basePath, variable: 'WEIR_BASE_PATH' }
+            : undefined,
+      },
       defaults: { webBasePath: configSource.basePath === 'file' ? basePath : undefined },
     }),
   ],
@@ -69,7 +80,11 @@ export default definePlugin({
         reply: message(),
         errors: [errors.PINNED],
         handle: async ({ body, who, ip }) => {
-          await service.update(body, { name: who?.name ?? '', ip, ...(who?.session !== undefined && { session: who.session }) });
+          await service.update(body, {
+            name: who?.name ?? '',
+            ip,
+            ...(who?.session !== undefined && { session: who.session }),
+          });
           return 'settings saved';
         },
       }),

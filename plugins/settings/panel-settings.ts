@@ -14,13 +14,23 @@ const isTimeZone = (zone: string): boolean => {
 
 const timeZone = () =>
   text().custom((zone: string, state) =>
-    zone === '' || zone === 'Local' || isTimeZone(zone) ? zone : state.error('any.custom', { error: new Error('it is no IANA time zone, like Europe/Berlin') }),
+    zone === '' || zone === 'Local' || isTimeZone(zone)
+      ? zone
+      : state.error('any.custom', { error: new Error('it is no IANA time zone, like Europe/Berlin') }),
   );
 
 export const panelSettings = {
-  webBasePath: setting(urlPath().max(255), () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`, 'path below which the panel is served'),
+  webBasePath: setting(
+    urlPath().max(255),
+    () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`,
+    'path below which the panel is served',
+  ),
   sessionMaxAge: setting(int().min(1).max(525_600), 360, 'minutes that a login lasts after the last request'),
-  timeLocation: setting(timeZone(), 'Local', "IANA time zone of days, weeks and months; Local is the machine's"),
+  timeLocation: setting(
+    timeZone(),
+    'Local',
+    "IANA time zone of days, weeks and months; Local is the machine's",
+  ),
   pageSize: setting(int().min(0).max(1000), 25, 'rows of a table; 0 shows all at once'),
   datepicker: setting(oneOf('gregorian', 'jalalian'), 'gregorian', 'calendar that pages show'),
 } as const;

@@ -1,6 +1,11 @@
 // What the API does with settings: all of them at once, and partial updates.
 import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
-import { beforeSettingsSave, composeDefaultSettings, settingChanges, type SettingsCaller } from './contract.js';
+import {
+  beforeSettingsSave,
+  composeDefaultSettings,
+  settingChanges,
+  type SettingsCaller,
+} from './contract.js';
 import { errors } from './errors.js';
 import { clearOf, flagOf } from './secrets.js';
 import type { SettingsStore } from './store.js';
@@ -47,7 +52,10 @@ export class SettingsService {
       if ('issues' in result) {
         issues.push(...result.issues.map(({ path, message }) => ({ path: path || name, message })));
       } else if (JSON.stringify(result.value) !== JSON.stringify(known.value)) {
-        if (known.variable) throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, { path: name });
+        if (known.variable)
+          throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, {
+            path: name,
+          });
         direct[name] = result.value;
       }
     }
@@ -55,7 +63,11 @@ export class SettingsService {
     if (Object.keys(direct).length === 0) return;
     const changes = this.#hooks.refine(settingChanges, direct, undefined);
     if (Object.keys(changes).length === 0) return;
-    const values = Object.fromEntries(this.#store.names().map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]));
+    const values = Object.fromEntries(
+      this.#store
+        .names()
+        .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
+    );
     await this.#hooks.check(beforeSettingsSave, { changes, values, sent, caller });
     await this.#db.write((tx) => this.#store.save(tx, changes));
   }
@@ -74,7 +86,13 @@ export class SettingsService {
   /** What those ask for who show anything: effective values, and what other plugins know. */
   async defaultSettings(host: string): Promise<Record<string, unknown>> {
     const entries = await this.#hooks.compose(composeDefaultSettings, { host });
-    const known = SHOWN.filter((name) => this.#store.known(name)).map((name) => [name, this.#store.known(name)?.value]);
-    return Object.assign({}, ...entries.map(({ entry }) => entry), Object.fromEntries(known)) as Record<string, unknown>;
+    const known = SHOWN.filter((name) => this.#store.known(name)).map((name) => [
+      name,
+      this.#store.known(name)?.value,
+    ]);
+    return Object.assign({}, ...entries.map(({ entry }) => entry), Object.fromEntries(known)) as Record<
+      string,
+      unknown
+    >;
   }
 }

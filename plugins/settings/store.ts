@@ -1,6 +1,22 @@
 // The values in force: environment, then database, then config file, then what a fresh panel has. Kept in memory, fed after every commit.
-import { after, type Database, inspect, type Log, messageOf, type PluginContext, type TableModel, type Tx } from '../../kernel/index.js';
-import { afterSettingsSave, type SettingGroup, type SettingGroupEntry, SettingGroups, type SettingsApi, type SettingValues } from './contract.js';
+import {
+  after,
+  type Database,
+  inspect,
+  type Log,
+  messageOf,
+  type PluginContext,
+  type TableModel,
+  type Tx,
+} from '../../kernel/index.js';
+import {
+  afterSettingsSave,
+  type SettingGroup,
+  type SettingGroupEntry,
+  SettingGroups,
+  type SettingsApi,
+  type SettingValues,
+} from './contract.js';
 import { errors } from './errors.js';
 import type { tables } from './tables.js';
 
@@ -22,7 +38,8 @@ interface StoredRow {
   readonly value: string;
   readonly generated: boolean | number;
 }
-const initialOf = (initial: unknown): unknown => (typeof initial === 'function' ? (initial as () => unknown)() : initial);
+const initialOf = (initial: unknown): unknown =>
+  typeof initial === 'function' ? (initial as () => unknown)() : initial;
 
 export class SettingsStore implements SettingsApi {
   readonly #db: Database;
@@ -37,7 +54,12 @@ export class SettingsStore implements SettingsApi {
     tables: { settings },
     log,
     extensions,
-  }: { db: Database; tables: { settings: TableModel<typeof tables.settings> }; log: Log; extensions: PluginContext['extensions'] }) {
+  }: {
+    db: Database;
+    tables: { settings: TableModel<typeof tables.settings> };
+    log: Log;
+    extensions: PluginContext['extensions'];
+  }) {
     this.#db = db;
     this.#rows = settings;
     this.#log = log;
@@ -53,7 +75,11 @@ export class SettingsStore implements SettingsApi {
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare({ group, pinned = {}, defaults = {} }: SettingGroupEntry, stored: ReadonlyMap<string, StoredRow>, fresh: Record<string, unknown>): void {
+  #declare(
+    { group, pinned = {}, defaults = {} }: SettingGroupEntry,
+    stored: ReadonlyMap<string, StoredRow>,
+    fresh: Record<string, unknown>,
+  ): void {
     this.#groups.set(group, {});
     for (const [name, { schema, initial, about, secret }] of Object.entries(group)) {
       const pin = pinned[name];
@@ -83,7 +109,12 @@ export class SettingsStore implements SettingsApi {
   }
 
   #refresh(group: SettingGroup): void {
-    this.#groups.set(group, Object.freeze(Object.fromEntries(Object.keys(group).map((name) => [name, this.#known.get(name)?.value]))));
+    this.#groups.set(
+      group,
+      Object.freeze(
+        Object.fromEntries(Object.keys(group).map((name) => [name, this.#known.get(name)?.value])),
+      ),
+    );
   }
 
   read<G extends SettingGroup>(group: G): SettingValues<G> {
@@ -99,7 +130,10 @@ export class SettingsStore implements SettingsApi {
       const result = inspect(known.schema.label(name), value);
       if ('issues' in result) throw new Error(result.issues.map(({ message }) => message).join('; '));
       if (known.value === value) return false;
-      if (known.variable) throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, { path: name });
+      if (known.variable)
+        throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, {
+          path: name,
+        });
       return true;
     });
     if (changes.length > 0) await this.save(tx, Object.fromEntries(changes));
@@ -125,7 +159,8 @@ export class SettingsStore implements SettingsApi {
   }
 
   async #write(tx: Tx, changes: Readonly<Record<string, unknown>>, generated: boolean): Promise<void> {
-    for (const [name, value] of Object.entries(changes)) await this.#rows.upsert({ name, value: JSON.stringify(value), generated }, { transaction: tx.t });
+    for (const [name, value] of Object.entries(changes))
+      await this.#rows.upsert({ name, value: JSON.stringify(value), generated }, { transaction: tx.t });
   }
 
   /** Takes over what has been committed. */

@@ -1,10 +1,18 @@
 import { column, type Migration, table } from '../../kernel/index.js';
 
 /** `generated` marks what a fresh panel made up: it is a default, so the config file stands above it. */
-export const tables = { settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }) } as const;
+export const tables = {
+  settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }),
+} as const;
 
 export const migrations: readonly Migration[] = [
-  { name: '0001-settings', up: ({ text }) => [`CREATE TABLE settings (name VARCHAR(128) PRIMARY KEY, value ${text} NOT NULL)`] },
+  {
+    name: '0001-settings',
+    up: ({ text }) => [`CREATE TABLE settings (name VARCHAR(128) PRIMARY KEY, value ${text} NOT NULL)`],
+  },
   // Quoted: the word is reserved on MySQL.
-  { name: '0002-generated', up: ({ bool }) => [`ALTER TABLE settings ADD COLUMN "generated" ${bool} NOT NULL DEFAULT 0`] },
+  {
+    name: '0002-generated',
+    up: ({ bool }) => [`ALTER TABLE settings ADD COLUMN "generated" ${bool} NOT NULL DEFAULT 0`],
+  },
 ];

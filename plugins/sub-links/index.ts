@@ -1,6 +1,17 @@
 // Share links, one a line: the format that every client program reads.
 import { setImmediate as breathe } from 'node:timers/promises';
-import { bool, definePlugin, extend, list, payload, route, shape, text, urlPath, word } from '../../kernel/index.js';
+import {
+  bool,
+  definePlugin,
+  extend,
+  list,
+  payload,
+  route,
+  shape,
+  text,
+  urlPath,
+  word,
+} from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { setting, SettingGroups, Settings } from '../settings/contract.js';
 import { encodeFragment, type Format, Formats, randomPath, Subscription } from '../subscription/contract.js';
@@ -16,7 +27,10 @@ export const linkSettings = {
 
 /** Room for the list on its way to base64: a buffer for every fetch would cost more than the rest of the encoding. */
 const room = Buffer.allocUnsafeSlow(65_536);
-const base64 = (text: string): string => (3 * text.length <= room.length ? room.toString('base64', 0, room.write(text)) : Buffer.from(text).toString('base64'));
+const base64 = (text: string): string =>
+  3 * text.length <= room.length
+    ? room.toString('base64', 0, room.write(text))
+    : Buffer.from(text).toString('base64');
 
 export default definePlugin({
   name: 'sub-links',

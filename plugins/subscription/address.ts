@@ -2,7 +2,8 @@
 import { isLoopback } from '../../kernel/index.js';
 import type { Inbound } from '../inbounds/contract.js';
 
-const isUnspecified = (host: string): boolean => host === '' || host === '0.0.0.0' || host === '::' || host === '::0';
+const isUnspecified = (host: string): boolean =>
+  host === '' || host === '0.0.0.0' || host === '::' || host === '::0';
 
 /** The address that an inbound brings with it, or nothing when it listens everywhere or only on this machine. */
 function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound): string {
@@ -18,7 +19,13 @@ export interface PublicHosts {
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /** Where a server that listens here can be asked from this machine; in a URL. */
-export const reachableHost = ({ host, publicHost }: { host: string; publicHost?: string | undefined }): string =>
+export const reachableHost = ({
+  host,
+  publicHost,
+}: {
+  host: string;
+  publicHost?: string | undefined;
+}): string =>
   bracketed(isUnspecified(host) ? (publicHost ?? (host.includes(':') ? '::1' : '127.0.0.1')) : host);
 
 /** The host for inbounds without an address of their own; IPv6 in brackets. */
@@ -28,7 +35,11 @@ export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHo
 }
 
 /** `host:port` of an entry as a function of what `hostFor` gives. */
-export function authorityOf(inbound: Inbound, address: string | undefined, port: number | undefined): (host: string) => string {
+export function authorityOf(
+  inbound: Inbound,
+  address: string | undefined,
+  port: number | undefined,
+): (host: string) => string {
   const fixed = address || ownAddress(inbound);
   const tail = `:${port ?? inbound.port}`;
   if (fixed === '') {

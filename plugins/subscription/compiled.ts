@@ -32,7 +32,10 @@ export class Compiled {
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
   #order = new Map<number, number>();
   /** Clients share their lists of inbounds, so there are few of them. */
-  readonly #selections = new WeakMap<readonly number[], { order: Map<number, number>; entries: readonly CompiledEntry[] }>();
+  readonly #selections = new WeakMap<
+    readonly number[],
+    { order: Map<number, number>; entries: readonly CompiledEntry[] }
+  >();
   formats: readonly Format[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
@@ -47,7 +50,13 @@ export class Compiled {
     inbounds,
     settings,
     extensions,
-  }: { hooks: Hooks; log: Log; inbounds: InboundsApi; settings: SettingsApi; extensions: PluginContext['extensions'] }) {
+  }: {
+    hooks: Hooks;
+    log: Log;
+    inbounds: InboundsApi;
+    settings: SettingsApi;
+    extensions: PluginContext['extensions'];
+  }) {
     this.#hooks = hooks;
     this.#log = log;
     this.#inbounds = inbounds;
@@ -67,7 +76,10 @@ export class Compiled {
     const { timeLocation } = this.#settings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
     this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
-      this.#log.warn('a format of subscriptions is not served, for another one has its path; change one of the two', { format: name, servedThere: by.name }),
+      this.#log.warn(
+        'a format of subscriptions is not served, for another one has its path; change one of the two',
+        { format: name, servedThere: by.name },
+      ),
     );
     this.served = [...this.prefixes];
   }
@@ -120,7 +132,9 @@ export class Compiled {
     const known = this.#selections.get(inboundIds);
     if (known?.order === this.#order) return known.entries;
     const place = (id: number) => this.#order.get(id) ?? 0;
-    const entries = inboundIds.toSorted((a, b) => place(a) - place(b)).flatMap((id) => this.#entries.get(id) ?? []);
+    const entries = inboundIds
+      .toSorted((a, b) => place(a) - place(b))
+      .flatMap((id) => this.#entries.get(id) ?? []);
     this.#selections.set(inboundIds, { order: this.#order, entries });
     return entries;
   }

@@ -41,12 +41,16 @@ export interface Format {
   body(entries: readonly string[]): string;
 }
 /** The forms that a subscription can take. */
-export const Formats = extensionPoint<Format>('subscription', 'Formats', ({ name: format }, { name, outside }, others) => {
-  if (outside && format !== name && !format.startsWith(`${name}.`))
-    return `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
-  const other = others.find(({ value }) => value.name === format);
-  return other && `the format ${format} is there already, of plugin ${other.plugin}; choose another name`;
-});
+export const Formats = extensionPoint<Format>(
+  'subscription',
+  'Formats',
+  ({ name: format }, { name, outside }, others) => {
+    if (outside && format !== name && !format.startsWith(`${name}.`))
+      return `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
+    const other = others.find(({ value }) => value.name === format);
+    return other && `the format ${format} is there already, of plugin ${other.plugin}; choose another name`;
+  },
+);
 
 export interface SubscriptionApi {
   /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */
@@ -64,8 +68,13 @@ export interface FetchInfo {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 /** Further ways to reach an inbound (hosts, nodes); called when inbounds or settings change, never for a fetch. */
-export const composeSubscription = draft<Entry, { readonly inbound: Inbound; readonly protocol: Protocol }>('subscription/composeSubscription');
+export const composeSubscription = draft<Entry, { readonly inbound: Inbound; readonly protocol: Protocol }>(
+  'subscription/composeSubscription',
+);
 /** A tap sends every fetch through the slow lane. A refusal answers 404. */
 export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');
 /** A tap sends every fetch through the slow lane. */
-export const subscriptionHeaders = filter<readonly (readonly [string, string])[], { readonly client: ClientRow }>('subscription/subscriptionHeaders');
+export const subscriptionHeaders = filter<
+  readonly (readonly [string, string])[],
+  { readonly client: ClientRow }
+>('subscription/subscriptionHeaders');

@@ -2,17 +2,25 @@
 import { type Extended, kernelErrors } from '../../kernel/index.js';
 import type { Format } from './contract.js';
 
-const isPath = (value: unknown): boolean => value === undefined || (typeof value === 'string' && /^\/(?:.*\/)?$/.test(value));
+const isPath = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^\/(?:.*\/)?$/.test(value));
 const isTemplate = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
 export function contained({ value: format, fault }: Extended<Format>): Format {
   const { name, contentType, pathSetting } = format;
   const isNone = (what: string, answer: unknown): void => {
     (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);
-    fault(`${what} of the format ${name}`, new Error(`it answered ${answer === null ? 'null' : typeof answer}, which is no ${what}`));
+    fault(
+      `${what} of the format ${name}`,
+      new Error(`it answered ${answer === null ? 'null' : typeof answer}, which is no ${what}`),
+    );
   };
   /** The answer if it is one; else the fault is written down to whose format it is. */
-  const ask = <T>(what: string, fits: (answer: unknown) => boolean, work: () => T): { readonly answer: T } | undefined => {
+  const ask = <T>(
+    what: string,
+    fits: (answer: unknown) => boolean,
+    work: () => T,
+  ): { readonly answer: T } | undefined => {
     try {
       const answer = work();
       if (fits(answer)) return { answer };

@@ -1,4 +1,12 @@
-import { composeReadyLine, definePlugin, extend, Listeners, provide, singleton, tap } from '../../kernel/index.js';
+import {
+  composeReadyLine,
+  definePlugin,
+  extend,
+  Listeners,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
@@ -27,7 +35,9 @@ export default definePlugin({
         else if (before) compiled.drop(before.id);
       }
     }),
-    tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), { strict: true }),
+    tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), {
+      strict: true,
+    }),
     tap(afterSettingsSave, () => {
       const paths = () => [...compiled.prefixes].flatMap(([prefix, { name }]) => [prefix, name]).join();
       const before = paths();

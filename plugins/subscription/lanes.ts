@@ -23,7 +23,10 @@ import type { Rendered, Renderer } from './renderer.js';
 /** What stands in a path unescaped; ids with anything else take the slow lane. */
 const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
 /** As the slow lane answers where there is nothing: any difference would tell the secret prefix. */
-const GONE = { HEAD: ['Cache-Control', 'no-store'], GET: ['Cache-Control', 'no-store', 'Content-Length', '0'] };
+const GONE = {
+  HEAD: ['Cache-Control', 'no-store'],
+  GET: ['Cache-Control', 'no-store', 'Content-Length', '0'],
+};
 
 export class Lanes {
   readonly #compiled: Compiled;
@@ -36,7 +39,14 @@ export class Lanes {
   /** Rendered for unknown ids too, so that these take as long as known ones. */
   #decoy: ClientRow | undefined;
 
-  constructor(needs: { compiled: Compiled; renderer: Renderer; clients: ClientsApi; hooks: Hooks; clock: Clock; listeners: ListenersApi }) {
+  constructor(needs: {
+    compiled: Compiled;
+    renderer: Renderer;
+    clients: ClientsApi;
+    hooks: Hooks;
+    clock: Clock;
+    listeners: ListenersApi;
+  }) {
     this.#compiled = needs.compiled;
     this.#renderer = needs.renderer;
     this.#clients = needs.clients;
@@ -48,7 +58,12 @@ export class Lanes {
   /** Before Express; false sends the request on. */
   readonly fast = (request: IncomingMessage, response: ServerResponse): boolean => {
     const { method, url = '' } = request;
-    if ((method !== 'GET' && method !== 'HEAD') || this.#hooks.isUsed(beforeSubscription) || this.#hooks.isUsed(subscriptionHeaders)) return false;
+    if (
+      (method !== 'GET' && method !== 'HEAD') ||
+      this.#hooks.isUsed(beforeSubscription) ||
+      this.#hooks.isUsed(subscriptionHeaders)
+    )
+      return false;
     for (const [prefix, format] of this.#compiled.served) {
       if (!url.startsWith(prefix)) continue;
       const id = url.slice(prefix.length);
@@ -67,7 +82,9 @@ export class Lanes {
     if (!client) {
       response.writeHead(404, GONE[isHead ? 'HEAD' : 'GET']).end();
     } else if (isHead) {
-      response.writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))]).end();
+      response
+        .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])
+        .end();
     } else {
       const now = this.#clock.now();
       this.#oneWrite.send(request, response, answer, now);
@@ -92,17 +109,30 @@ export class Lanes {
     );
   }
 
-  async #slow(format: Format, subId: string, { ip, host, method, headers: sent, reply }: RequestInfo): Promise<string> {
+  async #slow(
+    format: Format,
+    subId: string,
+    { ip, host, method, headers: sent, reply }: RequestInfo,
+  ): Promise<string> {
     const client = this.#compiled.pathOf(format) === undefined ? undefined : this.#clients.bySubId(subId);
     if (!client) throw kernelErrors.NOT_FOUND();
     try {
-      await this.#hooks.check(beforeSubscription, { subId, email: client.email, ip, agent: sent['user-agent'] ?? '', headers: sent });
+      await this.#hooks.check(beforeSubscription, {
+        subId,
+        email: client.email,
+        ip,
+        agent: sent['user-agent'] ?? '',
+        headers: sent,
+      });
     } catch (cause) {
       // Client programs look at the status alone, and know only this one.
-      throw cause instanceof PanelError ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers }) : cause;
+      throw cause instanceof PanelError
+        ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers })
+        : cause;
     }
     const answer = this.#renderer.render(format, client, host);
-    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(listOf(answer)), { client })) reply.header(name, value);
+    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(listOf(answer)), { client }))
+      reply.header(name, value);
     reply.header('Content-Length', String(Buffer.byteLength(answer.body)));
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return answer.body;

@@ -37,14 +37,22 @@ export class OneWrite {
     const length = Buffer.byteLength(body);
     // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
     const plain = length === body.length;
-    const usual = plain && socket?.writable === true && request.httpVersion === '1.1' && inner.shouldKeepAlive === true && inner._headerSent === false;
+    const usual =
+      plain &&
+      socket?.writable === true &&
+      request.httpVersion === '1.1' &&
+      inner.shouldKeepAlive === true &&
+      inner._headerSent === false;
     const second = Math.floor(now / 1000);
     if (usual && this.#tail !== undefined && second === this.#second) {
       let head = STATUS + fixed.text;
       for (let i = 0; i < own.length; i += 2) head += `${own[i]}: ${own[i + 1]}\r\n`;
       inner._header = STATUS;
       inner._headerSent = true;
-      if (this.#waiting.push({ response, text: `${head}Content-Length: ${length}${this.#tail}${body}` }) === 1) setImmediate(this.#flush);
+      if (
+        this.#waiting.push({ response, text: `${head}Content-Length: ${length}${this.#tail}${body}` }) === 1
+      )
+        setImmediate(this.#flush);
       return;
     }
     response.writeHead(200, [...fixed.list, ...own, 'Content-Length', String(length)]);

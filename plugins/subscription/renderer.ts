@@ -40,7 +40,11 @@ const identity: Readonly<Record<string, (client: ClientRow) => string>> = {
 /** Only these five tokens are known in headers; in links their values are escaped as in forms. */
 const expand = (template: string, client: ClientRow, escaped: (text: string) => string): string =>
   template.includes('{{')
-    ? template.replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) => escaped(identity[name]?.(client) ?? '')).trim()
+    ? template
+        .replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) =>
+          escaped(identity[name]?.(client) ?? ''),
+        )
+        .trim()
     : template;
 const asIs = (text: string): string => text;
 const inUrl = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
@@ -61,7 +65,13 @@ export class Renderer implements SubscriptionApi {
     clock,
     config,
     listeners,
-  }: { compiled: Compiled; settings: SettingsApi; clock: Clock; config: { publicHost?: string | undefined; port: number }; listeners: ListenersApi }) {
+  }: {
+    compiled: Compiled;
+    settings: SettingsApi;
+    clock: Clock;
+    config: { publicHost?: string | undefined; port: number };
+    listeners: ListenersApi;
+  }) {
     this.#compiled = compiled;
     this.#settings = settings;
     this.#clock = clock;
@@ -75,7 +85,9 @@ export class Renderer implements SubscriptionApi {
     // The object is another one after every change.
     const settings = this.#settings.read(subscriptionSettings);
     const works = client.enable && depletionOf(client, now) === undefined;
-    const entries = works ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false) : [];
+    const entries = works
+      ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false)
+      : [];
     const known = this.#settled.get(format);
     const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
     const own = ['Subscription-Userinfo', userInfo(client)];
@@ -112,11 +124,18 @@ export class Renderer implements SubscriptionApi {
       if (!template) continue;
       let name: string;
       if (!display && rendered.length > 0 && remark.laterIsShared) {
-        const known = entry.later?.remark === remark ? entry.later : (entry.later = { remark, name: remark.later(remarkInput(entry, client, now, timeZone)) });
+        const known =
+          entry.later?.remark === remark
+            ? entry.later
+            : (entry.later = { remark, name: remark.later(remarkInput(entry, client, now, timeZone)) });
         name = known.name;
       } else {
         const input = remarkInput(entry, client, now, timeZone);
-        name = display ? remark.display(input) : rendered.length === 0 ? remark.first(input) : remark.later(input);
+        name = display
+          ? remark.display(input)
+          : rendered.length === 0
+            ? remark.first(input)
+            : remark.later(input);
       }
       rendered.push(template({ client, authority: entry.authority(host), remark: name }));
     }
@@ -136,7 +155,8 @@ function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
 
 function settle({ contentType }: Format, settings: SettledHeaders['settings']): SettledHeaders {
   const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = settings;
-  const text = (template: string) => (client: ClientRow) => `base64:${base64(expand(template, client, asIs))}`;
+  const text = (template: string) => (client: ClientRow) =>
+    `base64:${base64(expand(template, client, asIs))}`;
   const url = (template: string) => (client: ClientRow) => headerSafe(expand(template, client, inUrl));
   const templates = [
     ['Profile-Title', subTitle, text],
@@ -155,13 +175,20 @@ function settle({ contentType }: Format, settings: SettledHeaders['settings']): 
   return {
     settings,
     fixed: { list: fixed.flat(), text: fixed.map(([name, value]) => `${name}: ${value}\r\n`).join('') },
-    personal: templates.flatMap(([name, template, make]) => (template === '' ? [] : [[name, make(template)] as const])),
+    personal: templates.flatMap(([name, template, make]) =>
+      template === '' ? [] : [[name, make(template)] as const],
+    ),
   };
 }
 
 /** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */
 const headerSafe = (url: string): string => url.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
 
-function remarkInput({ inboundRemark, hostRemark, protocol, network, security }: CompiledEntry, client: ClientRow, now: number, timeZone: string | undefined) {
+function remarkInput(
+  { inboundRemark, hostRemark, protocol, network, security }: CompiledEntry,
+  client: ClientRow,
+  now: number,
+  timeZone: string | undefined,
+) {
   return { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
 }

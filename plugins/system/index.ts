@@ -1,4 +1,17 @@
-import { bool, definePlugin, maybe, message, payload, Plugins, type RequestInfo, route, said, shape, text, word } from '../../kernel/index.js';
+import {
+  bool,
+  definePlugin,
+  maybe,
+  message,
+  payload,
+  Plugins,
+  type RequestInfo,
+  route,
+  said,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
 import { PluginList, pluginList } from './plugins.js';
@@ -42,16 +55,27 @@ export default definePlugin({
       doc: 'Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back.',
       params: shape({ name: word().max(255) }),
       body: shape({ enable: bool() }),
-      reply: payload(shape({ name: text(), enable: bool(), restarting: bool().description('false: nothing had to be changed') })),
+      reply: payload(
+        shape({
+          name: text(),
+          enable: bool(),
+          restarting: bool().description('false: nothing had to be changed'),
+        }),
+      ),
       errors: Object.values(errors),
       handle: async ({ params: { name }, body: { enable }, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
         const done = await program.switchPlugin(name, enable);
         throwRefusal(done);
         const state = enable ? 'on' : 'off';
-        if (!done.restarting) return said(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
+        if (!done.restarting)
+          return said(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
         promise(reply);
-        return said(`the panel restarts to switch the plugin ${name} ${state}`, { name, enable, restarting: true });
+        return said(`the panel restarts to switch the plugin ${name} ${state}`, {
+          name,
+          enable,
+          restarting: true,
+        });
       },
     }),
     route({

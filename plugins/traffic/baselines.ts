@@ -26,12 +26,22 @@ export class Baselines {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#db.query<{ client_id: number; inbound_id: number; epoch: string; up: number; down: number }>('SELECT * FROM traffic_baselines');
-    for (const { client_id, inbound_id, epoch, up, down } of rows) this.#last.set(key(client_id, inbound_id), { epoch, up, down });
+    const rows = await this.#db.query<{
+      client_id: number;
+      inbound_id: number;
+      epoch: string;
+      up: number;
+      down: number;
+    }>('SELECT * FROM traffic_baselines');
+    for (const { client_id, inbound_id, epoch, up, down } of rows)
+      this.#last.set(key(client_id, inbound_id), { epoch, up, down });
   }
 
   /** Readings that moved, and the bytes they moved by. A counter that fell without a new epoch began anew: all of it counts. The core keeps counters of deleted clients for as long as it lives: they are nobody's. */
-  compare({ epoch, users }: CoreCounters, exists: (clientId: number) => boolean): { readings: Reading[]; usage: ClientUsage[] } {
+  compare(
+    { epoch, users }: CoreCounters,
+    exists: (clientId: number) => boolean,
+  ): { readings: Reading[]; usage: ClientUsage[] } {
     const readings: Reading[] = [];
     const usage: ClientUsage[] = [];
     for (const { clientId, inboundId, up, down } of users) {
@@ -53,7 +63,12 @@ export class Baselines {
       `INSERT INTO traffic_baselines (client_id, inbound_id, epoch, up, down)
        SELECT j.client_id, j.inbound_id, :epoch, j.up, j.down FROM ${rows({ client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j JOIN clients ON clients.id = j.client_id WHERE true
        ${onConflict('client_id, inbound_id', ['epoch', 'up', 'down'].map((column) => `${column} = ${incoming(column)}`).join(', '))}`,
-      { epoch: readings[0]?.epoch ?? '', rows: JSON.stringify(readings.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down])) },
+      {
+        epoch: readings[0]?.epoch ?? '',
+        rows: JSON.stringify(
+          readings.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]),
+        ),
+      },
     );
     tx.after(afterBaselines, readings);
   }
@@ -64,7 +79,8 @@ export class Baselines {
   }
 
   apply(readings: readonly Reading[]): void {
-    for (const { clientId, inboundId, epoch, up, down } of readings) this.#last.set(key(clientId, inboundId), { epoch, up, down });
+    for (const { clientId, inboundId, epoch, up, down } of readings)
+      this.#last.set(key(clientId, inboundId), { epoch, up, down });
   }
 
   forget(clientId: number, inboundIds: readonly number[]): void {

@@ -10,8 +10,21 @@ function wallClock(at: number, zone: string | undefined): number {
   const key = zone ?? '';
   let clock = clocks.get(key);
   if (!clock) {
-    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const;
-    clock = new Intl.DateTimeFormat('en-US', { ...parts, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn', timeZone: zone });
+    const parts = {
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    } as const;
+    clock = new Intl.DateTimeFormat('en-US', {
+      ...parts,
+      hourCycle: 'h23',
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      timeZone: zone,
+    });
     clocks.set(key, clock);
   }
   const shown = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
@@ -36,10 +49,16 @@ function momentOf(wall: number, zone: string | undefined): number {
 }
 
 /** Beginning of the period that this moment is in. Weeks begin on Sunday; a day that a month lacks is its last. */
-export function periodStart(schedule: Exclude<Schedule, 'never'>, dayOfMonth: number, now: number, zone: string | undefined): number {
+export function periodStart(
+  schedule: Exclude<Schedule, 'never'>,
+  dayOfMonth: number,
+  now: number,
+  zone: string | undefined,
+): number {
   const wall = new Date(wallClock(now, zone));
   const [year, month, day] = [wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate()];
-  const resetDay = (of: number): number => Date.UTC(year, of, Math.min(dayOfMonth, new Date(Date.UTC(year, of + 1, 0)).getUTCDate()));
+  const resetDay = (of: number): number =>
+    Date.UTC(year, of, Math.min(dayOfMonth, new Date(Date.UTC(year, of + 1, 0)).getUTCDate()));
   const today = Date.UTC(year, month, day);
   const begins = {
     hourly: () => today + wall.getUTCHours() * 3_600_000,

@@ -1,7 +1,12 @@
 // Limits of inbounds: who is at one, and whose counters begin anew. Looks only at what moved, and at all of them when time may have changed something.
 import { type Hooks, type Log, messageOf } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientUsage } from '../clients/contract.js';
-import { type Inbound, inboundDepletion, type InboundLimitsApi, type InboundsApi } from '../inbounds/contract.js';
+import {
+  type Inbound,
+  inboundDepletion,
+  type InboundLimitsApi,
+  type InboundsApi,
+} from '../inbounds/contract.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { periodStart } from './calendar.js';
 import { inboundDepleted, trafficReset } from './contract.js';
@@ -21,7 +26,14 @@ export class InboundWatch {
   /** the next expiry; undefined when it has to be looked up */
   #nextExpiry: number | undefined;
 
-  constructor(needs: { hooks: Hooks; log: Log; inbounds: InboundsApi; limits: InboundLimitsApi; edits: ClientEditsApi; settings: SettingsApi }) {
+  constructor(needs: {
+    hooks: Hooks;
+    log: Log;
+    inbounds: InboundsApi;
+    limits: InboundLimitsApi;
+    edits: ClientEditsApi;
+    settings: SettingsApi;
+  }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#inbounds = needs.inbounds;
@@ -48,7 +60,10 @@ export class InboundWatch {
       await this.#limits.reset(ids, now, (work) => this.#edits.resetTrafficOf(ids, work));
     } catch (error) {
       this.#quarter = undefined;
-      this.#log.error('the traffic of inbounds could not be reset at the end of its period; it is tried again', { ids, reason: messageOf(error) });
+      this.#log.error(
+        'the traffic of inbounds could not be reset at the end of its period; it is tried again',
+        { ids, reason: messageOf(error) },
+      );
       return;
     }
     this.#hooks.emit(trafficReset, { at: now, inboundIds: ids });
@@ -58,13 +73,23 @@ export class InboundWatch {
   #isDue({ trafficReset: schedule, trafficResetDay, countedSince }: Inbound, now: number): boolean {
     if (schedule === 'never') return false;
     const { timeLocation } = this.#settings.read(panelSettings);
-    return periodStart(schedule, trafficResetDay, now, timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation) > countedSince;
+    return (
+      periodStart(
+        schedule,
+        trafficResetDay,
+        now,
+        timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation,
+      ) > countedSince
+    );
   }
 
   /** `all`: a former panel may have died between the bytes of a poll and their consequence. */
   async enforce(usage: readonly ClientUsage[], now: number, all: boolean): Promise<void> {
     const timeIsUp = this.#expiry() <= now;
-    const ids = all || timeIsUp ? this.#inbounds.list().map(({ id }) => id) : new Set(usage.map(({ inboundId }) => inboundId));
+    const ids =
+      all || timeIsUp
+        ? this.#inbounds.list().map(({ id }) => id)
+        : new Set(usage.map(({ inboundId }) => inboundId));
     const reached = [...ids].flatMap((id) => {
       const inbound = this.#inbounds.get(id);
       const cause = inbound?.enable ? inboundDepletion(inbound, this.#inbounds.usage(id), now) : undefined;
@@ -77,7 +102,11 @@ export class InboundWatch {
   }
 
   #expiry(): number {
-    this.#nextExpiry ??= Math.min(...this.#inbounds.list().flatMap(({ enable, expiryTime }) => (enable && expiryTime > 0 ? [expiryTime] : [])));
+    this.#nextExpiry ??= Math.min(
+      ...this.#inbounds
+        .list()
+        .flatMap(({ enable, expiryTime }) => (enable && expiryTime > 0 ? [expiryTime] : [])),
+    );
     return this.#nextExpiry;
   }
 }

@@ -1,5 +1,11 @@
 import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
-import { afterClientSave, beforeClientDelete, ClientEdits, Clients, PresenceSources } from '../clients/contract.js';
+import {
+  afterClientSave,
+  beforeClientDelete,
+  ClientEdits,
+  Clients,
+  PresenceSources,
+} from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
@@ -18,7 +24,14 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'Counts what clients move, once, and switches clients and inbounds off at their limits.',
-  uses: { engine: Engine, clients: Clients, edits: ClientEdits, inbounds: Inbounds, limits: InboundLimits, settings: Settings },
+  uses: {
+    engine: Engine,
+    clients: Clients,
+    edits: ClientEdits,
+    inbounds: Inbounds,
+    limits: InboundLimits,
+    settings: Settings,
+  },
   migrations,
   services: {
     baselines: singleton(Baselines),
@@ -44,7 +57,9 @@ export default definePlugin({
       departed.leave(clients, keepTraffic);
     }),
     tap(afterClientSave, ({ changes }) => {
-      for (const { kind, before } of changes) if (kind === 'deleted' && before && !departed.left(before.id)) baselines.forget(before.id, before.inboundIds);
+      for (const { kind, before } of changes)
+        if (kind === 'deleted' && before && !departed.left(before.id))
+          baselines.forget(before.id, before.inboundIds);
     }),
   ],
   routes,

@@ -38,15 +38,25 @@ export class OnlineClients implements PresenceApi, PresenceSource {
   }
 
   isOnline(clientId: number): boolean {
-    return this.#isRecent(this.#clientMoved.get(clientId)) && this.#clients.byId(clientId)?.enable === true && this.#runs();
+    return (
+      this.#isRecent(this.#clientMoved.get(clientId)) &&
+      this.#clients.byId(clientId)?.enable === true &&
+      this.#runs()
+    );
   }
 
   online(): number[] {
-    return this.#runs() ? [...this.#clientMoved].filter(([id, at]) => this.#isRecent(at) && this.#clients.byId(id)?.enable).map(([id]) => id) : [];
+    return this.#runs()
+      ? [...this.#clientMoved]
+          .filter(([id, at]) => this.#isRecent(at) && this.#clients.byId(id)?.enable)
+          .map(([id]) => id)
+      : [];
   }
 
   activeInbounds(): number[] {
-    return this.#runs() ? [...this.#inboundMoved].filter(([, at]) => this.#isRecent(at)).map(([id]) => id) : [];
+    return this.#runs()
+      ? [...this.#inboundMoved].filter(([, at]) => this.#isRecent(at)).map(([id]) => id)
+      : [];
   }
 
   #isRecent(at: number | undefined): boolean {

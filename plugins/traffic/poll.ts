@@ -12,7 +12,8 @@ import type { OnlineClients } from './online.js';
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
 /** Taps multiply; the database and the API know whole bytes only, and none below zero. */
-const wholeBytes = (bytes: number): number => (Number.isFinite(bytes) ? Math.min(Math.max(Math.round(bytes), 0), Number.MAX_SAFE_INTEGER) : 0);
+const wholeBytes = (bytes: number): number =>
+  Number.isFinite(bytes) ? Math.min(Math.max(Math.round(bytes), 0), Number.MAX_SAFE_INTEGER) : 0;
 
 export class Poll {
   readonly #db: Database;
@@ -90,7 +91,9 @@ export class Poll {
   /** What was counted; undefined when no core answered. */
   async #count(at: number): Promise<readonly ClientUsage[] | undefined> {
     const counters = await this.#engine.counters().catch((error: unknown) => {
-      this.#log.warn('the core did not answer the poll; its counters go on and nothing is lost', { reason: messageOf(error) });
+      this.#log.warn('the core did not answer the poll; its counters go on and nothing is lost', {
+        reason: messageOf(error),
+      });
       return undefined;
     });
     if (!counters) {
@@ -102,12 +105,18 @@ export class Poll {
 
   async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
     this.#departed.follow(counters.epoch);
-    const { readings, usage: moved } = this.#baselines.compare(counters, (id) => this.#clients.byId(id) !== undefined || this.#departed.has(id));
+    const { readings, usage: moved } = this.#baselines.compare(
+      counters,
+      (id) => this.#clients.byId(id) !== undefined || this.#departed.has(id),
+    );
     const { live: usage, kept } = this.#departed.sort(moved);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at });
-    const counted = refined === usage ? usage : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
+    const counted =
+      refined === usage
+        ? usage
+        : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
     await this.#db.write(async (tx) => {
       await this.#clients.addUsage(tx, counted, at);
       await this.#clients.addKeptUsage(tx, kept, at);
@@ -121,7 +130,11 @@ export class Poll {
   async #enforce(usage: readonly ClientUsage[], at: number): Promise<void> {
     const moved = [...new Set(usage.map(({ clientId }) => clientId))];
     const beginning = moved.filter((id) => (this.#clients.byId(id)?.expiryTime ?? 0) < 0);
-    const due = new Set([...moved, ...(await this.#clients.expired(at)), ...(this.#first ? this.#baselines.clientIds() : [])]);
+    const due = new Set([
+      ...moved,
+      ...(await this.#clients.expired(at)),
+      ...(this.#first ? this.#baselines.clientIds() : []),
+    ]);
     const found = [...due].flatMap((id): Candidate[] => {
       const client = this.#clients.byId(id);
       const cause = client?.enable ? depletionOf(client, at) : undefined;
@@ -138,8 +151,13 @@ export class Poll {
       await this.#clients.deplete(tx, depleted);
       if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
     });
-    await this.#engine.reconcileUsers(gone.flatMap(({ id: clientId, inboundIds }) => inboundIds.map((inboundId) => ({ inboundId, clientId }))));
-    if (gone.length > 0) this.#log.info('clients reached a limit and were switched off', { count: gone.length });
+    await this.#engine.reconcileUsers(
+      gone.flatMap(({ id: clientId, inboundIds }) =>
+        inboundIds.map((inboundId) => ({ inboundId, clientId })),
+      ),
+    );
+    if (gone.length > 0)
+      this.#log.info('clients reached a limit and were switched off', { count: gone.length });
   }
 }
 

@@ -15,6 +15,9 @@ export const routes = ({ online, clients }: { online: OnlineClients; clients: Cl
     path: '/panel/api/clients/lastOnline',
     doc: 'When each client last moved bytes, by email, in Unix seconds; 0 for one that never did.',
     reply: payload(mapOf(int().min(0))),
-    handle: () => Object.fromEntries([...clients.all()].map(({ email, lastOnline }) => [email, Math.floor(lastOnline / 1000)])),
+    handle: () =>
+      Object.fromEntries(
+        [...clients.all()].map(({ email, lastOnline }) => [email, Math.floor(lastOnline / 1000)]),
+      ),
   }),
 ];

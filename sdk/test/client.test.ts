@@ -4,21 +4,30 @@ import { FakeEngine } from '../../test/harness/fake-engine.js';
 import { ADMIN, freePort, TestPanel } from '../../test/harness/panel.js';
 import { type ClientsAddInput, type GetClientsListPagedReply, PanelFailure, Weir } from '../index.js';
 
-const boot = (env: Record<string, string> = {}) => TestPanel.boot({ plugins: [new FakeEngine().plugin], env });
+const boot = (env: Record<string, string> = {}) =>
+  TestPanel.boot({ plugins: [new FakeEngine().plugin], env });
 
 async function withToken(panel: TestPanel): Promise<Weir> {
-  const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'sdk' } });
+  const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+    body: { name: 'sdk' },
+  });
   return new Weir({ url: `${panel.url}/`, token });
 }
 
 test('with an API token: create, list, change, delete', async (t) => {
   await using panel = await boot();
   const weir = await withToken(panel);
-  const { id, port } = await weir.inboundsAdd({ body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), remark: 'sdk' } });
+  const { id, port } = await weir.inboundsAdd({
+    body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), remark: 'sdk' },
+  });
   t.true(port > 0);
-  const added: ClientsAddInput = { body: { client: { email: 'ada+1@example.org', totalGB: 5 }, inboundIds: [id] } };
+  const added: ClientsAddInput = {
+    body: { client: { email: 'ada+1@example.org', totalGB: 5 }, inboundIds: [id] },
+  };
   t.is(await weir.clientsAdd(added), 'client added');
-  const page: GetClientsListPagedReply = await weir.getClientsListPaged({ query: { page: 1, search: 'ada' } });
+  const page: GetClientsListPagedReply = await weir.getClientsListPaged({
+    query: { page: 1, search: 'ada' },
+  });
   t.is(page.items[0]?.email, 'ada+1@example.org');
   t.is((await weir.getClientsListPaged()).total, 1);
   await weir.clientsUpdateByEmail({ email: 'ada+1@example.org', body: { comment: 'changed' } });
@@ -42,19 +51,34 @@ test('with a session: signIn brings cookie and CSRF token along', async (t) => {
 test('what the panel refuses is an error with status, code and the fields', async (t) => {
   await using panel = await boot();
   const weir = await withToken(panel);
-  const missing = await t.throwsAsync(weir.getClientsGetByEmail({ email: 'nobody' }), { instanceOf: PanelFailure });
+  const missing = await t.throwsAsync(weir.getClientsGetByEmail({ email: 'nobody' }), {
+    instanceOf: PanelFailure,
+  });
   t.like(missing, { status: 404, code: 'CLIENTS_NOT_FOUND' });
   t.regex(missing.requestId, /^[0-9a-f-]{36}$/);
-  const wrong = await t.throwsAsync(weir.clientsAdd({ body: { client: { email: 'x', totalGB: -1 }, inboundIds: [1] } }), { instanceOf: PanelFailure });
+  const wrong = await t.throwsAsync(
+    weir.clientsAdd({ body: { client: { email: 'x', totalGB: -1 }, inboundIds: [1] } }),
+    { instanceOf: PanelFailure },
+  );
   t.is(wrong.status, 400);
   t.deepEqual(
     wrong.issues.map(({ path }) => path),
     ['client.totalGB'],
   );
-  await t.throwsAsync(new Weir({ url: panel.url, token: 'wrong' }).settingAll(), { instanceOf: PanelFailure, message: /token/ });
-  const elsewhere = await t.throwsAsync(new Weir({ url: panel.url, token: 'x', fetch: async () => new Response('<html>', { status: 502 }) }).settingAll(), {
+  await t.throwsAsync(new Weir({ url: panel.url, token: 'wrong' }).settingAll(), {
     instanceOf: PanelFailure,
+    message: /token/,
   });
+  const elsewhere = await t.throwsAsync(
+    new Weir({
+      url: panel.url,
+      token: 'x',
+      fetch: async () => new Response('<html>', { status: 502 }),
+    }).settingAll(),
+    {
+      instanceOf: PanelFailure,
+    },
+  );
   t.like(elsewhere, { status: 502 });
   t.regex(elsewhere.message, /no JSON/);
 });

@@ -13,7 +13,11 @@ test.beforeEach(async (t) => {
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   const inboundId = await panel.addInbound();
   const { port } = await panel.get<{ port: number }>(`${INBOUNDS}/get/${inboundId}`);
-  await panel.addClient('ann@example.com', [inboundId], { subId: 'ann-sub', uuid: '11111111-2222-4333-8444-555555555555', password: 'ann-password' });
+  await panel.addClient('ann@example.com', [inboundId], {
+    subId: 'ann-sub',
+    uuid: '11111111-2222-4333-8444-555555555555',
+    password: 'ann-password',
+  });
   t.context = { panel, inboundId, port };
 });
 test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
@@ -39,9 +43,30 @@ interface Case {
 
 const client = (fields: object) => ({ client: { email: 'new@example.com', ...fields }, inboundIds: [1] });
 const cases: readonly Case[] = [
-  { what: 'an email that is a number', path: `${CLIENTS}/add`, body: client({ email: 5 }), status: 400, code: 'KERNEL_INVALID', names: 'client.email' },
-  { what: 'no email', path: `${CLIENTS}/add`, body: { client: {}, inboundIds: [1] }, status: 400, code: 'KERNEL_INVALID', names: 'client.email' },
-  { what: 'an email with a slash', path: `${CLIENTS}/add`, body: client({ email: 'a/b' }), status: 400, code: 'KERNEL_INVALID', names: 'client.email' },
+  {
+    what: 'an email that is a number',
+    path: `${CLIENTS}/add`,
+    body: client({ email: 5 }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.email',
+  },
+  {
+    what: 'no email',
+    path: `${CLIENTS}/add`,
+    body: { client: {}, inboundIds: [1] },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.email',
+  },
+  {
+    what: 'an email with a slash',
+    path: `${CLIENTS}/add`,
+    body: client({ email: 'a/b' }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.email',
+  },
   {
     what: 'an email that is a word of the API',
     path: `${CLIENTS}/add`,
@@ -50,8 +75,22 @@ const cases: readonly Case[] = [
     code: 'KERNEL_INVALID',
     names: 'client.email',
   },
-  { what: 'a quota as text', path: `${CLIENTS}/add`, body: client({ totalGB: '5' }), status: 400, code: 'KERNEL_INVALID', names: 'client.totalGB' },
-  { what: 'a negative quota', path: `${CLIENTS}/add`, body: client({ totalGB: -1 }), status: 400, code: 'KERNEL_INVALID', names: 'client.totalGB' },
+  {
+    what: 'a quota as text',
+    path: `${CLIENTS}/add`,
+    body: client({ totalGB: '5' }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.totalGB',
+  },
+  {
+    what: 'a negative quota',
+    path: `${CLIENTS}/add`,
+    body: client({ totalGB: -1 }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.totalGB',
+  },
   {
     what: 'a quota beyond safe integers',
     path: `${CLIENTS}/add`,
@@ -60,9 +99,30 @@ const cases: readonly Case[] = [
     code: 'KERNEL_INVALID',
     names: 'client.totalGB',
   },
-  { what: 'an id that is no UUID', path: `${CLIENTS}/add`, body: client({ id: 'nope' }), status: 400, code: 'KERNEL_INVALID', names: 'client.id' },
-  { what: 'enable as text', path: `${CLIENTS}/add`, body: client({ enable: 'yes' }), status: 400, code: 'KERNEL_INVALID', names: 'client.enable' },
-  { what: 'no inbounds', path: `${CLIENTS}/add`, body: { client: { email: 'x' }, inboundIds: [] }, status: 400, code: 'KERNEL_INVALID', names: 'inboundIds' },
+  {
+    what: 'an id that is no UUID',
+    path: `${CLIENTS}/add`,
+    body: client({ id: 'nope' }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.id',
+  },
+  {
+    what: 'enable as text',
+    path: `${CLIENTS}/add`,
+    body: client({ enable: 'yes' }),
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'client.enable',
+  },
+  {
+    what: 'no inbounds',
+    path: `${CLIENTS}/add`,
+    body: { client: { email: 'x' }, inboundIds: [] },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'inboundIds',
+  },
   {
     what: 'an unknown inbound',
     path: `${CLIENTS}/add`,
@@ -79,7 +139,14 @@ const cases: readonly Case[] = [
     code: 'CLIENTS_EMAIL_TAKEN',
     names: 'client.email',
   },
-  { what: 'a duplicate subId', path: `${CLIENTS}/add`, body: client({ subId: 'ann-sub' }), status: 409, code: 'CLIENTS_SUB_ID_TAKEN', names: 'client.subId' },
+  {
+    what: 'a duplicate subId',
+    path: `${CLIENTS}/add`,
+    body: client({ subId: 'ann-sub' }),
+    status: 409,
+    code: 'CLIENTS_SUB_ID_TAKEN',
+    names: 'client.subId',
+  },
   {
     what: 'a UUID that differs only where VLESS does not look',
     path: `${CLIENTS}/add`,
@@ -96,7 +163,14 @@ const cases: readonly Case[] = [
     code: 'CLIENTS_PASSWORD_TAKEN',
     names: 'client.password',
   },
-  { what: 'an update of an unknown client', path: `${CLIENTS}/update/nobody`, body: { comment: 'x' }, status: 404, code: 'CLIENTS_NOT_FOUND', names: 'email' },
+  {
+    what: 'an update of an unknown client',
+    path: `${CLIENTS}/update/nobody`,
+    body: { comment: 'x' },
+    status: 404,
+    code: 'CLIENTS_NOT_FOUND',
+    names: 'email',
+  },
   {
     what: 'an update with a wrong type',
     path: `${CLIENTS}/update/ann@example.com`,
@@ -105,9 +179,30 @@ const cases: readonly Case[] = [
     code: 'KERNEL_INVALID',
     names: 'expiryTime',
   },
-  { what: 'a deletion of an unknown client', path: `${CLIENTS}/del/nobody`, body: {}, status: 404, code: 'CLIENTS_NOT_FOUND', names: 'email' },
-  { what: 'an inbound without port', path: `${INBOUNDS}/add`, body: { protocol: 'vless' }, status: 400, code: 'KERNEL_INVALID', names: 'port' },
-  { what: 'a port out of range', path: `${INBOUNDS}/add`, body: { protocol: 'vless', port: 70_000 }, status: 400, code: 'KERNEL_INVALID', names: 'port' },
+  {
+    what: 'a deletion of an unknown client',
+    path: `${CLIENTS}/del/nobody`,
+    body: {},
+    status: 404,
+    code: 'CLIENTS_NOT_FOUND',
+    names: 'email',
+  },
+  {
+    what: 'an inbound without port',
+    path: `${INBOUNDS}/add`,
+    body: { protocol: 'vless' },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'port',
+  },
+  {
+    what: 'a port out of range',
+    path: `${INBOUNDS}/add`,
+    body: { protocol: 'vless', port: 70_000 },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'port',
+  },
   {
     what: 'an unknown protocol',
     path: `${INBOUNDS}/add`,
@@ -148,9 +243,29 @@ const cases: readonly Case[] = [
     code: 'INBOUNDS_CLIENTS_APART',
     names: 'settings.clients',
   },
-  { what: 'an id that is no number', path: `${INBOUNDS}/get/x`, status: 400, code: 'KERNEL_INVALID', names: 'id' },
-  { what: 'an unknown inbound id', path: `${INBOUNDS}/update/99`, body: { remark: 'x' }, status: 404, code: 'INBOUNDS_NOT_FOUND', names: 'id' },
-  { what: 'setEnable without a boolean', path: `${INBOUNDS}/setEnable/1`, body: { enable: 1 }, status: 400, code: 'KERNEL_INVALID', names: 'enable' },
+  {
+    what: 'an id that is no number',
+    path: `${INBOUNDS}/get/x`,
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'id',
+  },
+  {
+    what: 'an unknown inbound id',
+    path: `${INBOUNDS}/update/99`,
+    body: { remark: 'x' },
+    status: 404,
+    code: 'INBOUNDS_NOT_FOUND',
+    names: 'id',
+  },
+  {
+    what: 'setEnable without a boolean',
+    path: `${INBOUNDS}/setEnable/1`,
+    body: { enable: 1 },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'enable',
+  },
   {
     what: 'a setting of the wrong type',
     path: '/panel/api/setting/update',
@@ -159,7 +274,14 @@ const cases: readonly Case[] = [
     code: 'KERNEL_INVALID',
     names: 'subUpdates',
   },
-  { what: 'a path that is no path', path: '/panel/api/setting/update', body: { subPath: 'no slash' }, status: 400, code: 'KERNEL_INVALID', names: 'subPath' },
+  {
+    what: 'a path that is no path',
+    path: '/panel/api/setting/update',
+    body: { subPath: 'no slash' },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'subPath',
+  },
   {
     what: 'a pinned setting',
     path: '/panel/api/setting/update',
@@ -168,8 +290,22 @@ const cases: readonly Case[] = [
     code: 'SETTINGS_PINNED',
     names: 'webBasePath',
   },
-  { what: 'a token without name', path: '/panel/api/setting/apiTokens/create', body: { name: ' ' }, status: 400, code: 'KERNEL_INVALID', names: 'name' },
-  { what: 'an unknown token', path: '/panel/api/setting/apiTokens/delete/99', body: {}, status: 404, code: 'ACCESS_TOKEN_NOT_FOUND', names: 'id' },
+  {
+    what: 'a token without name',
+    path: '/panel/api/setting/apiTokens/create',
+    body: { name: ' ' },
+    status: 400,
+    code: 'KERNEL_INVALID',
+    names: 'name',
+  },
+  {
+    what: 'an unknown token',
+    path: '/panel/api/setting/apiTokens/delete/99',
+    body: {},
+    status: 404,
+    code: 'ACCESS_TOKEN_NOT_FOUND',
+    names: 'id',
+  },
   {
     what: 'broken JSON',
     path: `${CLIENTS}/add`,
@@ -177,8 +313,20 @@ const cases: readonly Case[] = [
     status: 400,
     code: 'KERNEL_BAD_BODY',
   },
-  { what: 'a list where an object belongs', path: `${CLIENTS}/add`, body: [], status: 400, code: 'KERNEL_INVALID' },
-  { what: 'null', path: `${CLIENTS}/add`, options: { rawBody: 'null', headers: { 'content-type': 'application/json' } }, status: 400, code: 'KERNEL_INVALID' },
+  {
+    what: 'a list where an object belongs',
+    path: `${CLIENTS}/add`,
+    body: [],
+    status: 400,
+    code: 'KERNEL_INVALID',
+  },
+  {
+    what: 'null',
+    path: `${CLIENTS}/add`,
+    options: { rawBody: 'null', headers: { 'content-type': 'application/json' } },
+    status: 400,
+    code: 'KERNEL_INVALID',
+  },
   {
     what: 'a body of another kind',
     path: `${CLIENTS}/add`,
@@ -189,11 +337,21 @@ const cases: readonly Case[] = [
   {
     what: 'a body over the limit',
     path: `${CLIENTS}/add`,
-    options: { rawBody: `{"x":"${'x'.repeat(11 * 2 ** 20)}"}`, headers: { 'content-type': 'application/json' } },
+    options: {
+      rawBody: `{"x":"${'x'.repeat(11 * 2 ** 20)}"}`,
+      headers: { 'content-type': 'application/json' },
+    },
     status: 413,
     code: 'KERNEL_TOO_LARGE',
   },
-  { what: 'no CSRF token', path: `${CLIENTS}/add`, body: client({}), options: { headers: { 'x-csrf-token': '' } }, status: 403, code: 'KERNEL_CSRF' },
+  {
+    what: 'no CSRF token',
+    path: `${CLIENTS}/add`,
+    body: client({}),
+    options: { headers: { 'x-csrf-token': '' } },
+    status: 403,
+    code: 'KERNEL_CSRF',
+  },
   {
     what: 'a wrong CSRF token',
     path: `${CLIENTS}/add`,
@@ -202,7 +360,14 @@ const cases: readonly Case[] = [
     status: 403,
     code: 'KERNEL_CSRF',
   },
-  { what: 'nobody', path: `${CLIENTS}/add`, body: client({}), options: { anonymous: true }, status: 401, code: 'KERNEL_UNAUTHORIZED' },
+  {
+    what: 'nobody',
+    path: `${CLIENTS}/add`,
+    body: client({}),
+    options: { anonymous: true },
+    status: 401,
+    code: 'KERNEL_UNAUTHORIZED',
+  },
   {
     what: 'an unknown API token',
     path: `${CLIENTS}/list/paged`,
@@ -217,7 +382,10 @@ test('each bad call has its status, its code and the name of the field, and chan
   const { panel } = t.context;
   const before = await stateOf(panel);
   for (const { what, path, body, options, status, code, names } of cases) {
-    const answer = await panel.call<{ issues?: { path: string; message: string }[] } | null>(path, { ...options, ...(body !== undefined && { body }) });
+    const answer = await panel.call<{ issues?: { path: string; message: string }[] } | null>(path, {
+      ...options,
+      ...(body !== undefined && { body }),
+    });
     t.is(answer.status, status, what);
     t.is(answer.body.code, code, what);
     t.false(answer.body.success, what);
@@ -240,7 +408,9 @@ test('a port is refused that another inbound has on an overlapping address, or a
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   const { port: held } = holder.address() as { port: number };
-  const inUse = await panel.call(`${INBOUNDS}/add`, { body: { protocol: 'vless', port: held, listen: '127.0.0.1' } });
+  const inUse = await panel.call(`${INBOUNDS}/add`, {
+    body: { protocol: 'vless', port: held, listen: '127.0.0.1' },
+  });
   holder.close();
   t.is(inUse.status, 409);
   t.is(inUse.body.code, 'INBOUNDS_PORT_IN_USE');
@@ -249,10 +419,12 @@ test('a port is refused that another inbound has on an overlapping address, or a
 
 test('wrong credentials are 401 for known and unknown names alike, and five of them block', async (t) => {
   const { panel } = t.context;
-  const login = (username: string, password: string) => panel.call('/login', { anonymous: true, body: { username, password } });
+  const login = (username: string, password: string) =>
+    panel.call('/login', { anonymous: true, body: { username, password } });
   const unknown = await login('nobody', 'wrong');
   t.is(unknown.status, 401);
-  for (let i = 0; i < 5; i++) t.deepEqual([(await login('admin', 'wrong')).status, unknown.body.msg], [401, unknown.body.msg]);
+  for (let i = 0; i < 5; i++)
+    t.deepEqual([(await login('admin', 'wrong')).status, unknown.body.msg], [401, unknown.body.msg]);
   const blocked = await login('admin', 'correct horse battery');
   t.is(blocked.status, 429);
   t.true(Number(blocked.headers.get('retry-after')) > 0);
@@ -264,10 +436,21 @@ test('of many calls for one email, one port or one token name at the same time, 
   const { freePort } = await import('../harness/panel.js');
   const port = await freePort();
   const race = async (path: string, body: object) =>
-    (await Promise.all(Array.from({ length: 6 }, () => panel.call(path, { body })))).map(({ status }) => status).sort();
-  t.deepEqual(await race(`${CLIENTS}/add`, { client: { email: 'race' }, inboundIds: [inboundId] }), [200, 409, 409, 409, 409, 409]);
-  t.deepEqual(await race('/panel/api/setting/apiTokens/create', { name: 'race' }), [200, 409, 409, 409, 409, 409]);
-  t.deepEqual(await race(`${INBOUNDS}/add`, { protocol: 'vless', port, listen: '127.0.0.1' }), [200, 409, 409, 409, 409, 409]);
+    (await Promise.all(Array.from({ length: 6 }, () => panel.call(path, { body }))))
+      .map(({ status }) => status)
+      .sort();
+  t.deepEqual(
+    await race(`${CLIENTS}/add`, { client: { email: 'race' }, inboundIds: [inboundId] }),
+    [200, 409, 409, 409, 409, 409],
+  );
+  t.deepEqual(
+    await race('/panel/api/setting/apiTokens/create', { name: 'race' }),
+    [200, 409, 409, 409, 409, 409],
+  );
+  t.deepEqual(
+    await race(`${INBOUNDS}/add`, { protocol: 'vless', port, listen: '127.0.0.1' }),
+    [200, 409, 409, 409, 409, 409],
+  );
 });
 
 test('bulkCreate creates what is good and says of the rest why not', async (t) => {
@@ -280,7 +463,10 @@ test('bulkCreate creates what is good and says of the rest why not', async (t) =
     'nonsense',
     { client: { email: 'two' }, inboundIds: [99] },
   ];
-  const { created, skipped } = await panel.get<{ created: number; skipped: { email: string; reason: string; code: string }[] }>(`${CLIENTS}/bulkCreate`, {
+  const { created, skipped } = await panel.get<{
+    created: number;
+    skipped: { email: string; reason: string; code: string }[];
+  }>(`${CLIENTS}/bulkCreate`, {
     body,
   });
   t.is(created, 1);

@@ -5,7 +5,14 @@ import { isHook, offersOf, ownerOf } from './offers.js';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** How each kind is called: by `hooks`, or in the commit of a write. */
-const CALLS = { guard: 'check|announce', draft: 'compose', filter: 'refine', choose: 'choose', after: 'after', event: 'emit' } as const;
+const CALLS = {
+  guard: 'check|announce',
+  draft: 'compose',
+  filter: 'refine',
+  choose: 'choose',
+  after: 'after',
+  event: 'emit',
+} as const;
 
 function brokenPromises(all: readonly Source[]): string[] {
   const live = all.filter(({ isTest }) => !isTest);
@@ -13,13 +20,17 @@ function brokenPromises(all: readonly Source[]): string[] {
     const owner = ownerOf(offer.path);
     // The program around the panel, which no plugin may import, is met in the contract of the plugin that needs it.
     if (offer.kind === 'token' && offer.id === 'panel/PanelProgram') return [];
-    if (!offer.id.startsWith(`${owner}/`)) return [`${offer.path} declares ${offer.id}, but only ${owner} may declare what is called ${owner}/…`];
-    if (!offer.id.endsWith(`/${offer.name}`) && isHook(offer)) return [`${offer.path} calls ${offer.id} ${offer.name}; a hook has one name`];
+    if (!offer.id.startsWith(`${owner}/`))
+      return [`${offer.path} declares ${offer.id}, but only ${owner} may declare what is called ${owner}/…`];
+    if (!offer.id.endsWith(`/${offer.name}`) && isHook(offer))
+      return [`${offer.path} calls ${offer.id} ${offer.name}; a hook has one name`];
     if (!isHook(offer)) return [];
     const called = new RegExp(`\\.(?:${CALLS[offer.kind as keyof typeof CALLS]})\\(\\s*${offer.name}\\b`);
     return live.some(({ path, code }) => ownerOf(path) === owner && called.test(code))
       ? []
-      : [`${offer.path} declares the ${offer.kind} ${offer.id}, which ${owner} never calls; call it or take it out`];
+      : [
+          `${offer.path} declares the ${offer.kind} ${offer.id}, which ${owner} never calls; call it or take it out`,
+        ];
   });
 }
 
@@ -45,7 +56,9 @@ test('weir plugins --explain finds every declared hook with its kind, and a doc 
   );
   t.true(found.length > 20);
   t.deepEqual(
-    found.filter(({ isPublic, doc }) => isPublic && doc === '').map(({ id }) => `${id} has no comment above its declaration that says what it is for`),
+    found
+      .filter(({ isPublic, doc }) => isPublic && doc === '')
+      .map(({ id }) => `${id} has no comment above its declaration that says what it is for`),
     [],
   );
   t.deepEqual(await hooksOf('nobody-knows'), []);
@@ -53,7 +66,10 @@ test('weir plugins --explain finds every declared hook with its kind, and a doc 
 
 test('the kinds of hook are all known here', async (t) => {
   const kinds = (await sources()).find(({ path }) => path === 'kernel/hooks/kinds.ts')?.code ?? '';
-  t.deepEqual([...kinds.matchAll(/^export type \w+<.*> = Hook<'(\w+)', /gm)].map(([, kind]) => kind).sort(), Object.keys(CALLS).sort());
+  t.deepEqual(
+    [...kinds.matchAll(/^export type \w+<.*> = Hook<'(\w+)', /gm)].map(([, kind]) => kind).sort(),
+    Object.keys(CALLS).sort(),
+  );
 });
 
 test('the rule sees what it forbids', (t) => {
@@ -65,7 +81,13 @@ test('the rule sees what it forbids', (t) => {
     offersOf(contract).map(({ kind, id }) => `${kind} ${id}`),
     ['guard a/beforeSave', 'event a/saved'],
   );
-  t.is(brokenPromises([contract, sourceOf('plugins/a/x.ts', 'await this.#hooks.check(\n  beforeSave, {}); tx.emit(saved, 1);')]).length, 0);
+  t.is(
+    brokenPromises([
+      contract,
+      sourceOf('plugins/a/x.ts', 'await this.#hooks.check(\n  beforeSave, {}); tx.emit(saved, 1);'),
+    ]).length,
+    0,
+  );
   t.is(
     brokenPromises([
       contract,
@@ -74,10 +96,15 @@ test('the rule sees what it forbids', (t) => {
     ]).length,
     2,
   );
-  t.is(brokenPromises([sourceOf('plugins/b/contract.ts', "export const T = token<object>('a', 'T');")]).length, 1);
   t.is(
-    brokenPromises([sourceOf('plugins/a/contract.ts', "export const gone = event<object>('a/went');"), sourceOf('plugins/a/x.ts', 'hooks.emit(gone, {});')])
-      .length,
+    brokenPromises([sourceOf('plugins/b/contract.ts', "export const T = token<object>('a', 'T');")]).length,
+    1,
+  );
+  t.is(
+    brokenPromises([
+      sourceOf('plugins/a/contract.ts', "export const gone = event<object>('a/went');"),
+      sourceOf('plugins/a/x.ts', 'hooks.emit(gone, {});'),
+    ]).length,
     1,
   );
 });

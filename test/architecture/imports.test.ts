@@ -11,14 +11,20 @@ function trespasses({ path, imports, isTest }: Source): string[] {
   const isPlugin = own !== undefined || path.startsWith('examples/');
   return imports.flatMap((target) => {
     const other = pluginOf(target);
-    if (/^test\/|\/test\/|\.test\.ts$/.test(target)) return [`${path} imports ${target}: sources do not need tests`];
+    if (/^test\/|\/test\/|\.test\.ts$/.test(target))
+      return [`${path} imports ${target}: sources do not need tests`];
     if (path.startsWith('kernel/') && !target.startsWith('kernel/'))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
-    if (isPlugin && target.startsWith('panel/')) return [`${path} imports ${target}: plugins know nothing of the program around them`];
+    if (isPlugin && target.startsWith('panel/'))
+      return [`${path} imports ${target}: plugins know nothing of the program around them`];
     if (isPlugin && target.startsWith('kernel/') && target !== DOOR)
-      return [`${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`];
+      return [
+        `${path} imports ${target}: plugins see of the kernel only ${DOOR}; what is missing there is exported there`,
+      ];
     if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`)
-      return [`${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`];
+      return [
+        `${path} imports ${target}: of another plugin only plugins/${other}/contract.ts may be imported`,
+      ];
     return [];
   });
 }
@@ -46,7 +52,10 @@ function circles(all: readonly Source[]): string[] {
     done.add(plugin);
   };
   for (const plugin of [...arrows.keys()].sort()) follow(plugin, []);
-  return [...found].map((circle) => `${circle}: plugins must not need each other; let one offer a hook or an extension point that the other uses`);
+  return [...found].map(
+    (circle) =>
+      `${circle}: plugins must not need each other; let one offer a hook or an extension point that the other uses`,
+  );
 }
 
 test('plugins import contracts and the door of the kernel, the kernel imports no plugin, sources import no test', async (t) => {
@@ -62,13 +71,18 @@ test('every import of a file is of a file that is there', async (t) => {
   const paths = new Set(all.map(({ path }) => path));
   t.true(all.flatMap(({ imports }) => imports).length > 500, 'hardly an import was recognised');
   t.deepEqual(
-    all.flatMap(({ path, imports }) => imports.filter((target) => target.endsWith('.ts') && !paths.has(target)).map((target) => `${path} imports ${target}`)),
+    all.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.endsWith('.ts') && !paths.has(target))
+        .map((target) => `${path} imports ${target}`),
+    ),
     [],
   );
 });
 
 test('the rules see what they forbid', (t) => {
-  const wrong = (path: string, target: string) => trespasses(sourceOf(path, `import { x } from '${target}';`)).length;
+  const wrong = (path: string, target: string) =>
+    trespasses(sourceOf(path, `import { x } from '${target}';`)).length;
   t.is(wrong('plugins/a/index.ts', '../b/store.js'), 1);
   t.is(wrong('plugins/a/index.ts', '../b/contract.js'), 0);
   t.is(wrong('plugins/a/deep/file.ts', '../../b/deep/contract.js'), 1);
@@ -84,5 +98,9 @@ test('the rules see what they forbid', (t) => {
     sourceOf('plugins/c/x.ts', "await import('../d/contract.js');"),
   ];
   t.deepEqual(circles(chain), []);
-  t.regex(circles([...chain, sourceOf('plugins/c/contract.ts', "export type { A } from '../a/contract.js';")])[0] ?? '', /^a → b → c → a:/);
+  t.regex(
+    circles([...chain, sourceOf('plugins/c/contract.ts', "export type { A } from '../a/contract.js';")])[0] ??
+      '',
+    /^a → b → c → a:/,
+  );
 });

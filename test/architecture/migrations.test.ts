@@ -12,7 +12,8 @@ function troubles(statement: string): string[] {
     found.push('REFERENCES of a column: write FOREIGN KEY (column) REFERENCES … at the end of the table');
   if (/\bAUTOINCREMENT\b/i.test(statement)) found.push('AUTOINCREMENT: use the type `id`');
   if (/\bTEXT\b/.test(statement)) found.push('TEXT, which holds 64 KB on MySQL: use the type `text`');
-  if (/\b(?:VARCHAR\((?:2[6-9]\d|25[6-9]|[3-9]\d\d|\d{4,})\))[^,]*(?:UNIQUE|PRIMARY KEY)/i.test(statement)) found.push('a key on more than 255 characters');
+  if (/\b(?:VARCHAR\((?:2[6-9]\d|25[6-9]|[3-9]\d\d|\d{4,})\))[^,]*(?:UNIQUE|PRIMARY KEY)/i.test(statement))
+    found.push('a key on more than 255 characters');
   if (/CREATE (?:UNIQUE )?INDEX\b.*\bWHERE\b/is.test(statement)) found.push('an index with WHERE');
   return found;
 }
@@ -43,5 +44,10 @@ test('the rule about migrations sees what MySQL would take otherwise', (t) => {
     bad.filter((statement) => troubles(statement).length !== 1),
     [],
   );
-  t.deepEqual(troubles('CREATE TABLE a (b BIGINT NOT NULL, e VARCHAR(255) UNIQUE, FOREIGN KEY (b) REFERENCES c (d) ON DELETE CASCADE)'), []);
+  t.deepEqual(
+    troubles(
+      'CREATE TABLE a (b BIGINT NOT NULL, e VARCHAR(255) UNIQUE, FOREIGN KEY (b) REFERENCES c (d) ON DELETE CASCADE)',
+    ),
+    [],
+  );
 });

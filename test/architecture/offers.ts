@@ -13,7 +13,8 @@ export interface Offer {
 }
 
 /** `<…>` may nest, and an arrow inside is no end. */
-const DECLARATION = /\bexport const (\w+) = (token|extensionPoint|guard|draft|filter|choose|after|event)<[\s\S]*?>\(\s*'([^']+)'(?:,\s*'([^']+)')?/g;
+const DECLARATION =
+  /\bexport const (\w+) = (token|extensionPoint|guard|draft|filter|choose|after|event)<[\s\S]*?>\(\s*'([^']+)'(?:,\s*'([^']+)')?/g;
 
 export const offersOf = ({ path, code }: Source): Offer[] =>
   [...code.matchAll(DECLARATION)].map(([, name = '', kind = '', first = '', second]) => ({
@@ -29,7 +30,9 @@ export const isHook = ({ kind }: Offer): boolean => kind !== 'token' && kind !==
 export const ownerOf = (path: string): string => pluginOf(path) ?? path.split('/')[0] ?? path;
 
 /** Names under which a plugin keeps settings. */
-export const settingsOf = ({ code, isTest }: Source): string[] => (isTest ? [] : [...code.matchAll(/^\s*(\w+): setting\(/gm)].map(([, name = '']) => name));
+export const settingsOf = ({ code, isTest }: Source): string[] =>
+  isTest ? [] : [...code.matchAll(/^\s*(\w+): setting\(/gm)].map(([, name = '']) => name);
 
 /** Hooks of others and its own that a plugin taps, by their constants' names. */
-export const tapsOf = ({ code, isTest }: Source): string[] => (isTest ? [] : [...code.matchAll(/\btap\(\s*(\w+)/g)].map(([, name = '']) => name));
+export const tapsOf = ({ code, isTest }: Source): string[] =>
+  isTest ? [] : [...code.matchAll(/\btap\(\s*(\w+)/g)].map(([, name = '']) => name);

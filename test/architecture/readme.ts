@@ -18,7 +18,11 @@ export function listedOffers(readme: string): Pick<Offer, 'kind' | 'name'>[] {
   const found: Pick<Offer, 'kind' | 'name'>[] = [];
   const paragraphs = readme
     .split('\n')
-    .filter((line) => /^(?:Offers:|\| (?:token|extension point|guard|draft|filter|choose|after(?: hook)?|event)s? `)/.test(line));
+    .filter((line) =>
+      /^(?:Offers:|\| (?:token|extension point|guard|draft|filter|choose|after(?: hook)?|event)s? `)/.test(
+        line,
+      ),
+    );
   for (const paragraph of paragraphs) {
     const text = paragraph
       .replace(/\sTaps:.*$/, '')
@@ -29,16 +33,21 @@ export function listedOffers(readme: string): Pick<Offer, 'kind' | 'name'>[] {
     for (const match of text.matchAll(/`(\w+)`/g)) {
       const before = text.slice(from, match.index);
       from = match.index + match[0].length;
-      kind = KINDS.find(([words]) => words.test(before))?.[1] ?? (/^\s*(?:,|and|, and)\s*$/.test(before) ? kind : undefined);
+      kind =
+        KINDS.find(([words]) => words.test(before))?.[1] ??
+        (/^\s*(?:,|and|, and)\s*$/.test(before) ? kind : undefined);
       if (kind) found.push({ kind, name: match[1] ?? '' });
     }
   }
   return found;
 }
 
-const sentence = (readme: string, label: RegExp): string => (label.exec(readme)?.[1] ?? '').replaceAll(/\([^()]*\)/g, '');
-export const listedTaps = (readme: string): string[] => names(sentence(readme, /\bTaps: ([^\n]*?)(?:\. |\.?$)/m)).map((name) => name.split('/').at(-1) ?? name);
-export const listedSettings = (readme: string): string[] => names(sentence(readme, /^(?:Own )?[Ss]ettings: ([^\n]*?)(?:; |\. |\.?$)/m));
+const sentence = (readme: string, label: RegExp): string =>
+  (label.exec(readme)?.[1] ?? '').replaceAll(/\([^()]*\)/g, '');
+export const listedTaps = (readme: string): string[] =>
+  names(sentence(readme, /\bTaps: ([^\n]*?)(?:\. |\.?$)/m)).map((name) => name.split('/').at(-1) ?? name);
+export const listedSettings = (readme: string): string[] =>
+  names(sentence(readme, /^(?:Own )?[Ss]ettings: ([^\n]*?)(?:; |\. |\.?$)/m));
 
 export interface ListedRoute {
   readonly method: string;

@@ -21,16 +21,26 @@ const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:[(,=:[!&|?{};]|return|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//g;
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)'([^']+)'/g;
 
-const withoutComments = (text: string): string => text.replaceAll(TOKEN, (token) => (/^\/[/*]/.test(token) ? token.replaceAll(/[^\n]/g, ' ') : token));
+const withoutComments = (text: string): string =>
+  text.replaceAll(TOKEN, (token) => (/^\/[/*]/.test(token) ? token.replaceAll(/[^\n]/g, ' ') : token));
 
 export function sourceOf(path: string, text: string): Source {
   const code = withoutComments(text);
   // Templates may hold sources of their own, and so may what stands between double quotes, which no import of ours does.
-  const imports = [...code.replaceAll(TOKEN, (token) => (/^[`"]/.test(token) ? '``' : token)).matchAll(IMPORT)]
+  const imports = [
+    ...code.replaceAll(TOKEN, (token) => (/^[`"]/.test(token) ? '``' : token)).matchAll(IMPORT),
+  ]
     .map(([, target = '']) => target)
     .filter((target) => target.startsWith('.'))
     .map((target) => posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts'));
-  return { path, text, code, imports, size: code.split('\n').filter((line) => line.trim() !== '').length, isTest: /(?:^|\/)test\/|\.test\.ts$/.test(path) };
+  return {
+    path,
+    text,
+    code,
+    imports,
+    size: code.split('\n').filter((line) => line.trim() !== '').length,
+    isTest: /(?:^|\/)test\/|\.test\.ts$/.test(path),
+  };
 }
 
 /** What a checkout holds besides what is committed, as .gitignore says, and git's own folder. */
@@ -44,16 +54,21 @@ export async function filesOf(ending = ''): Promise<{ path: string; text: string
     for (const entry of await readdir(new URL(folder, root), { withFileTypes: true })) {
       if (NOT_OURS.test(entry.name)) continue;
       if (entry.isDirectory()) await walk(`${folder}${entry.name}/`);
-      else if (entry.isFile() && entry.name.endsWith(ending) && !entry.name.endsWith('.log')) paths.push(`${folder}${entry.name}`);
+      else if (entry.isFile() && entry.name.endsWith(ending) && !entry.name.endsWith('.log'))
+        paths.push(`${folder}${entry.name}`);
     }
   };
   await walk('./');
-  return Promise.all(paths.map(async (path) => ({ path: path.slice(2), text: await readFile(new URL(path, root), 'utf8') })));
+  return Promise.all(
+    paths.map(async (path) => ({ path: path.slice(2), text: await readFile(new URL(path, root), 'utf8') })),
+  );
 }
 
 /** All sources but these tests, which quote what they forbid. */
 export const sources = async (): Promise<Source[]> =>
-  (await filesOf('.ts')).filter(({ path }) => !path.startsWith('test/architecture/')).map(({ path, text }) => sourceOf(path, text));
+  (await filesOf('.ts'))
+    .filter(({ path }) => !path.startsWith('test/architecture/'))
+    .map(({ path, text }) => sourceOf(path, text));
 
 /** The plugin a file belongs to. */
 export const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1];

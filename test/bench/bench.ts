@@ -17,8 +17,10 @@ const ROUNDS = 3;
 const SECONDS = 4;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
-const row = (what: string, ...figures: string[]) => say(`${what.padEnd(44)}${figures.map((figure) => figure.padStart(16)).join('')}`);
-const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+const row = (what: string, ...figures: string[]) =>
+  say(`${what.padEnd(44)}${figures.map((figure) => figure.padStart(16)).join('')}`);
+const middle = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const percent = (value: number): string => `${(100 * value).toFixed(0)} %`;
 
@@ -43,15 +45,24 @@ interface Edits {
 let added = 0;
 async function timeEdits(panel: PanelProcess, inboundIds: readonly number[]): Promise<Edits> {
   return {
-    add: await medianOf(EDITS, () => panel.get('/panel/api/clients/add', { body: { client: { email: `one${++added}@bench` }, inboundIds } })),
-    credentials: await medianOf(EDITS, (n) => panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { uuid: randomUUID() } })),
-    comment: await medianOf(EDITS, (n) => panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { comment: `edited ${randomUUID()}` } })),
+    add: await medianOf(EDITS, () =>
+      panel.get('/panel/api/clients/add', { body: { client: { email: `one${++added}@bench` }, inboundIds } }),
+    ),
+    credentials: await medianOf(EDITS, (n) =>
+      panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { uuid: randomUUID() } }),
+    ),
+    comment: await medianOf(EDITS, (n) =>
+      panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { comment: `edited ${randomUUID()}` } }),
+    ),
     page: await medianOf(EDITS, () => panel.get('/panel/api/clients/list/paged?sort=email')),
     search: await medianOf(EDITS, (n) => panel.get(`/panel/api/clients/list/paged?search=${n * 7 + 1}`)),
   };
 }
 
-async function bareServer(answer: { headers: [string, string][]; body: string }): Promise<{ url: string; pid: number; stop: () => void }> {
+async function bareServer(answer: {
+  headers: [string, string][];
+  body: string;
+}): Promise<{ url: string; pid: number; stop: () => void }> {
   const child = fork(fileURLToPath(new URL('./bare-server.js', import.meta.url)));
   child.send(answer);
   const [port] = (await once(child, 'message')) as [number];
@@ -73,7 +84,12 @@ async function measured(load: Load, pid: number) {
 type Measured = Awaited<ReturnType<typeof measured>>;
 
 /** Rounds alternate, so that a machine that slows down slows both. Both are asked the same, by the same generator. */
-async function besideBare(pid: number, url: string, suffixes: readonly string[], headers: Readonly<Record<string, string>> = {}) {
+async function besideBare(
+  pid: number,
+  url: string,
+  suffixes: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+) {
   const sample = await fetch(url + suffixes[0], { headers });
   const body = await sample.text();
   const bare = await bareServer({ headers: [...sample.headers], body });
@@ -89,10 +105,22 @@ async function besideBare(pid: number, url: string, suffixes: readonly string[],
       ours.push(await measured({ ...load, url }, pid));
     }
     const of = (figure: 'perSecond' | 'cpu') => {
-      const [own, ceiling] = [ours, theirs].map((all) => all.map((one) => one[figure])) as [number[], number[]];
-      return { own: middle(own), bare: middle(ceiling), ratio: middle(own.map((value, i) => value / (ceiling[i] ?? Infinity))) };
+      const [own, ceiling] = [ours, theirs].map((all) => all.map((one) => one[figure])) as [
+        number[],
+        number[],
+      ];
+      return {
+        own: middle(own),
+        bare: middle(ceiling),
+        ratio: middle(own.map((value, i) => value / (ceiling[i] ?? Infinity))),
+      };
     };
-    return { rate: of('perSecond'), cpu: of('cpu'), bytes: body.length, failed: ours.reduce((sum, { failed }) => sum + failed, 0) };
+    return {
+      rate: of('perSecond'),
+      cpu: of('cpu'),
+      bytes: body.length,
+      failed: ours.reduce((sum, { failed }) => sum + failed, 0),
+    };
   } finally {
     bare.stop();
   }
@@ -133,7 +161,8 @@ export async function bench(clients: number): Promise<void> {
     const many = await timeEdits(panel, inboundIds);
     say('');
     row('one call, median', `${SMALL} clients`, `${clients} clients`, 'ratio');
-    const compare = (what: string, key: keyof Edits) => row(what, ms(few[key]), ms(many[key]), (many[key] / few[key]).toFixed(2));
+    const compare = (what: string, key: keyof Edits) =>
+      row(what, ms(few[key]), ms(many[key]), (many[key] / few[key]).toFixed(2));
     compare('add a client to 5 inbounds, core told', 'add');
     compare("change a client's UUID, core told", 'credentials');
     compare("change a client's comment", 'comment');
@@ -143,7 +172,9 @@ export async function bench(clients: number): Promise<void> {
 
     const subIds = Array.from({ length: Math.min(clients, 10_000) }, (_, n) => subIdOf(n));
     const subscription = await besideBare(panel.pid, panel.ready.subUrl, subIds);
-    const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'bench' } });
+    const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+      body: { name: 'bench' },
+    });
     const admin = await besideBare(
       panel.pid,
       `${panel.url}/panel/api/clients/get/`,
@@ -152,14 +183,17 @@ export async function bench(clients: number): Promise<void> {
     );
     say('');
     row('requests a second', 'ours', 'bare node:http', 'of bare', 'bytes');
-    const rates = (what: string, { rate, bytes }: typeof admin) => row(what, rate.own.toFixed(0), rate.bare.toFixed(0), percent(rate.ratio), String(bytes));
+    const rates = (what: string, { rate, bytes }: typeof admin) =>
+      row(what, rate.own.toFixed(0), rate.bare.toFixed(0), percent(rate.ratio), String(bytes));
     rates('subscription fetch, share links', subscription);
     rates('clients/get with an API token', admin);
     row('CPU for one request', 'ours', 'bare node:http', 'bare of ours');
-    const costs = (what: string, { cpu }: typeof admin) => row(what, `${cpu.own.toFixed(1)} µs`, `${cpu.bare.toFixed(1)} µs`, percent(1 / cpu.ratio));
+    const costs = (what: string, { cpu }: typeof admin) =>
+      row(what, `${cpu.own.toFixed(1)} µs`, `${cpu.bare.toFixed(1)} µs`, percent(1 / cpu.ratio));
     costs('subscription fetch, share links', subscription);
     costs('clients/get with an API token', admin);
-    if (subscription.failed + admin.failed > 0) say(`${subscription.failed + admin.failed} requests were not answered with 200`);
+    if (subscription.failed + admin.failed > 0)
+      say(`${subscription.failed + admin.failed} requests were not answered with 200`);
     row('memory under that load', `${await memoryOf(panel.pid)} MiB`);
 
     const { dataDirectory } = panel;

@@ -30,7 +30,10 @@ function run({ url, suffixes, headers = {}, seconds }: Load): void {
       socket.write(next());
     });
   }
-  setTimeout(() => process.send?.({ perSecond: (1000 * answered) / (performance.now() - began), answered, failed }), seconds * 1000);
+  setTimeout(
+    () => process.send?.({ perSecond: (1000 * answered) / (performance.now() - began), answered, failed }),
+    seconds * 1000,
+  );
 }
 
 process.on('message', (load) => run(load as Load));

@@ -31,15 +31,25 @@ async function withWrk({ url, suffixes, headers = {}, seconds }: Load): Promise<
     const list = suffixes.map((suffix) => JSON.stringify(suffix)).join(',');
     const script = `math.randomseed(7)\nlocal suffixes = {${list}}\n${Object.entries(headers)
       .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`)
-      .join('')}request = function() return wrk.format("GET", wrk.path .. suffixes[math.random(#suffixes)]) end\n`;
+      .join(
+        '',
+      )}request = function() return wrk.format("GET", wrk.path .. suffixes[math.random(#suffixes)]) end\n`;
     await writeFile(join(folder, 'requests.lua'), script);
     const { spawn } = await import('node:child_process');
-    const wrk = spawn('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(folder, 'requests.lua'), url], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const wrk = spawn(
+      'wrk',
+      ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(folder, 'requests.lua'), url],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     let output = '';
     wrk.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await once(wrk, 'close');
     const figure = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
-    return { perSecond: figure(/Requests\/sec:\s+([\d.]+)/), answered: figure(/(\d+) requests in/), failed: figure(/Non-2xx[^\d]*(\d+)/) };
+    return {
+      perSecond: figure(/Requests\/sec:\s+([\d.]+)/),
+      answered: figure(/(\d+) requests in/),
+      failed: figure(/Non-2xx[^\d]*(\d+)/),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,7 +5,12 @@ export const subIdOf = (n: number): string => `sub${String(n).padStart(9, '0')}`
 const BATCH = 1000;
 
 /** Clients `from`..`from + count - 1`, each on all inbounds; a quota for one in three, an expiry for one in four. */
-export async function seed(panel: PanelApi, count: number, inboundIds: readonly number[], from = 0): Promise<void> {
+export async function seed(
+  panel: PanelApi,
+  count: number,
+  inboundIds: readonly number[],
+  from = 0,
+): Promise<void> {
   for (let at = from; at < from + count; at += BATCH) {
     const size = Math.min(BATCH, from + count - at);
     const body = Array.from({ length: size }, (_, i) => {

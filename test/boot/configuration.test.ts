@@ -8,7 +8,10 @@ import { PanelProcess } from '../harness/panel-process.js';
 /** A core is not needed here, so none is looked for. */
 const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray' };
 
-async function dataFolder(t: ExecutionContext, config: unknown): Promise<{ dataDirectory: string; path: string }> {
+async function dataFolder(
+  t: ExecutionContext,
+  config: unknown,
+): Promise<{ dataDirectory: string; path: string }> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const path = join(dataDirectory, 'weir.json');
@@ -17,13 +20,22 @@ async function dataFolder(t: ExecutionContext, config: unknown): Promise<{ dataD
 }
 
 test('a path below which the panel is served: environment, then what an admin saved, then the file', async (t) => {
-  const { dataDirectory } = await dataFolder(t, { logLevel: 'warn', plugins: { settings: { config: { basePath: '/from-file/' } } } });
+  const { dataDirectory } = await dataFolder(t, {
+    logLevel: 'warn',
+    plugins: { settings: { config: { basePath: '/from-file/' } } },
+  });
   const start = async (basePath: string): Promise<PanelProcess> => {
-    const panel = await PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_BASE_PATH: basePath, WEIR_LOG_LEVEL: 'info' } });
+    const panel = await PanelProcess.start({
+      dataDirectory,
+      env: { ...NO_CORE, WEIR_BASE_PATH: basePath, WEIR_LOG_LEVEL: 'info' },
+    });
     t.teardown(() => panel.kill('SIGKILL'));
     return panel;
   };
-  const settings = (panel: PanelProcess) => panel.get<{ webBasePath: string; pinned: Record<string, string> }>('/panel/api/setting/all', { method: 'POST' });
+  const settings = (panel: PanelProcess) =>
+    panel.get<{ webBasePath: string; pinned: Record<string, string> }>('/panel/api/setting/all', {
+      method: 'POST',
+    });
 
   const first = await start('');
   t.true(first.ready.panelUrl.endsWith('/from-file/'), first.ready.panelUrl);
@@ -37,16 +49,28 @@ test('a path below which the panel is served: environment, then what an admin sa
 
   const third = await start('/from-environment/');
   t.true(third.ready.panelUrl.endsWith('/from-environment/'), third.ready.panelUrl);
-  t.like(await settings(third), { webBasePath: '/from-environment/', pinned: { webBasePath: 'WEIR_BASE_PATH' } });
+  t.like(await settings(third), {
+    webBasePath: '/from-environment/',
+    pinned: { webBasePath: 'WEIR_BASE_PATH' },
+  });
   await third.kill('SIGTERM');
 });
 
 test('a start that cannot be ends with code 1 and names everything that is wrong, in environment and file', async (t) => {
-  const { dataDirectory, path } = await dataFolder(t, { hots: '::1', plugins: { subscripton: true, engine: { config: { private: 'perhaps' } } } });
+  const { dataDirectory, path } = await dataFolder(t, {
+    hots: '::1',
+    plugins: { subscripton: true, engine: { config: { private: 'perhaps' } } },
+  });
   const error = await t.throwsAsync(
     PanelProcess.start({
       dataDirectory,
-      env: { ...NO_CORE, WEIR_PANEL_PORT: '70000', WEIR_TRUSTED_PROXIES: '10.0.0.0/33', WEIR_SUB_PORT: 'many', WEIR_ENGINE_PRIVATE: '' },
+      env: {
+        ...NO_CORE,
+        WEIR_PANEL_PORT: '70000',
+        WEIR_TRUSTED_PROXIES: '10.0.0.0/33',
+        WEIR_SUB_PORT: 'many',
+        WEIR_ENGINE_PRIVATE: '',
+      },
     }),
   );
   const said = error.message;
@@ -64,7 +88,12 @@ test('a start that cannot be ends with code 1 and names everything that is wrong
 });
 
 test('a preset that is none, and a chosen file that is not there, are among what is wrong', async (t) => {
-  const error = await t.throwsAsync(PanelProcess.start({ env: { ...NO_CORE, WEIR_PRESET: 'huge', WEIR_CONFIG: '/nowhere/weir.json' } }));
+  const error = await t.throwsAsync(
+    PanelProcess.start({ env: { ...NO_CORE, WEIR_PRESET: 'huge', WEIR_CONFIG: '/nowhere/weir.json' } }),
+  );
   t.true(error.message.includes('WEIR_PRESET must be one of [minimal, standard, full]'), error.message);
-  t.true(error.message.includes('WEIR_CONFIG is /nowhere/weir.json, but there is no such file'), error.message);
+  t.true(
+    error.message.includes('WEIR_CONFIG is /nowhere/weir.json, but there is no such file'),
+    error.message,
+  );
 });

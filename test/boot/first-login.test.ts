@@ -10,13 +10,19 @@ import test from 'ava';
 import { environmentOf } from '../harness/api.js';
 import { PanelProcess } from '../harness/panel-process.js';
 
-const TOLD_NOTHING = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ADMIN_USERNAME: '', WEIR_ADMIN_PASSWORD: '', WEIR_BASE_PATH: '' };
+const TOLD_NOTHING = {
+  WEIR_ENGINE_BIN: '/nowhere/xray',
+  WEIR_ADMIN_USERNAME: '',
+  WEIR_ADMIN_PASSWORD: '',
+  WEIR_BASE_PATH: '',
+};
 const partsOf = (text: string) => ({
   username: /user name +(\S+)/.exec(text)?.[1] ?? '',
   password: /password +(\S+)/.exec(text)?.[1] ?? '',
   basePath: /base path +(\S+)/.exec(text)?.[1] ?? '',
 });
-const logs = async (panel: PanelProcess, body: object): Promise<boolean> => (await panel.call('/login', { body, anonymous: true })).status === 200;
+const logs = async (panel: PanelProcess, body: object): Promise<boolean> =>
+  (await panel.call('/login', { body, anonymous: true })).status === 200;
 
 test('without a terminal it is in a file for its owner only, and never in the log', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
@@ -53,7 +59,11 @@ test('on a terminal it is shown there, and no file is written', async (t) => {
   // util-linux' script gives a program a terminal; BSD's takes other arguments.
   const panel = spawn(
     'script',
-    ['-qefc', `exec "${process.execPath}" --input-type=module -e "const { main } = await import('${entry}'); await main();"`, '/dev/null'],
+    [
+      '-qefc',
+      `exec "${process.execPath}" --input-type=module -e "const { main } = await import('${entry}'); await main();"`,
+      '/dev/null',
+    ],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, ...environmentOf(dataDirectory), ...TOLD_NOTHING },
@@ -61,7 +71,10 @@ test('on a terminal it is shown there, and no file is written', async (t) => {
   );
   let shown = '';
   panel.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
-  const started = await Promise.race([once(panel, 'spawn').then(() => true), once(panel, 'error').then(() => false)]);
+  const started = await Promise.race([
+    once(panel, 'spawn').then(() => true),
+    once(panel, 'error').then(() => false),
+  ]);
   if (!started) {
     t.log('skipped: there is no program `script` here to make a terminal with');
     t.pass();
@@ -69,7 +82,10 @@ test('on a terminal it is shown there, and no file is written', async (t) => {
   }
   const ended = once(panel, 'close');
   t.teardown(() => panel.kill('SIGKILL'));
-  for (const deadline = Date.now() + 60_000; !/ ready /.test(shown) && panel.exitCode === null && Date.now() < deadline; )
+  for (
+    const deadline = Date.now() + 60_000;
+    !/ ready /.test(shown) && panel.exitCode === null && Date.now() < deadline;
+  )
     await new Promise((resolve) => setTimeout(resolve, 50));
   const { username, password, basePath } = partsOf(shown);
   t.true(
@@ -78,7 +94,11 @@ test('on a terminal it is shown there, and no file is written', async (t) => {
   );
   t.regex(shown, /This is shown once:/);
   const url = /"panelUrl":"([^"]+)"/.exec(shown)?.[1] ?? '';
-  const answer = await fetch(`${url}login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username, password }) });
+  const answer = await fetch(`${url}login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  });
   t.is(answer.status, 200);
   await t.throwsAsync(stat(join(dataDirectory, 'first-login.txt')), { code: 'ENOENT' });
   t.is(shown.split(password).length, 2, 'once');

@@ -22,7 +22,12 @@ test('the panel serves HTTPS, and SIGHUP makes it take up a renewed certificate'
   const { certFile, keyFile } = await writePair(folder, old);
   const panel = await PanelProcess.start({
     anonymous: true,
-    env: { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_BASE_PATH: '/hidden/', WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile },
+    env: {
+      WEIR_ENGINE_BIN: '/nowhere/xray',
+      WEIR_BASE_PATH: '/hidden/',
+      WEIR_TLS_CERT: certFile,
+      WEIR_TLS_KEY: keyFile,
+    },
   });
   t.teardown(() => panel.dispose());
   const { panelUrl } = panel.ready;
@@ -31,7 +36,10 @@ test('the panel serves HTTPS, and SIGHUP makes it take up a renewed certificate'
 
   await writePair(folder, renewed);
   panel.signal('SIGHUP');
-  await panel.until(() => panel.said('the certificate was renewed') !== undefined, 'the certificate is renewed');
+  await panel.until(
+    () => panel.said('the certificate was renewed') !== undefined,
+    'the certificate is renewed',
+  );
   t.is(await healthOf(panelUrl, renewed.cert), 200);
   await t.throwsAsync(healthOf(panelUrl, old.cert));
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });

@@ -21,7 +21,9 @@ const OPENAPI = '/panel/api/openapi.json';
 
 /** Those that need this one, and those that need them. */
 function usersOf(name: string, plugins: readonly Plugin[] = all): string[] {
-  const direct = plugins.filter(({ uses }) => Object.values(uses).some((used) => used.kind === 'token' && used.owner === name));
+  const direct = plugins.filter(({ uses }) =>
+    Object.values(uses).some((used) => used.kind === 'token' && used.owner === name),
+  );
   return [...new Set(direct.flatMap((user) => [user.name, ...usersOf(user.name, plugins)]))].sort();
 }
 
@@ -60,20 +62,30 @@ interface Served {
 }
 /** Of the panel's listener; paths of others are made up by each panel for itself. */
 const servedBy = (panel: TestPanel): Served[] =>
-  panel.kernel.listeners.routes().flatMap(({ plugin, path, route }) => (route.listener === 'panel' ? [{ plugin, method: route.method, path }] : []));
+  panel.kernel.listeners
+    .routes()
+    .flatMap(({ plugin, path, route }) =>
+      route.listener === 'panel' ? [{ plugin, method: route.method, path }] : [],
+    );
 const id = ({ method, path }: Served): string => `${method} ${path}`;
 /** As a caller asks for it. */
 const asked = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '1');
 
 async function documented(panel: TestPanel): Promise<string[]> {
   const { paths } = await panel.get<{ paths: Record<string, object> }>(OPENAPI);
-  return Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
 }
 
 /** Status of every GET that needs no parameter. */
 async function statuses(panel: TestPanel, routes: readonly Served[]): Promise<Record<string, number>> {
-  const plain = routes.filter(({ method, path }) => method === 'GET' && path.startsWith('/panel/api/') && !path.includes('{'));
-  return Object.fromEntries(await Promise.all(plain.map(async ({ path }) => [path, (await panel.call(path)).status] as const)));
+  const plain = routes.filter(
+    ({ method, path }) => method === 'GET' && path.startsWith('/panel/api/') && !path.includes('{'),
+  );
+  return Object.fromEntries(
+    await Promise.all(plain.map(async ({ path }) => [path, (await panel.call(path)).status] as const)),
+  );
 }
 
 /** What an admin does on the first day, as far as plugins for it are on. */
@@ -82,7 +94,12 @@ async function firstDay(t: ExecutionContext, panel: TestPanel, on: ReadonlySet<s
   const { subId, uuid } = await panel.addClient('ann', [inbound], { totalGB: 1_000_000 });
   t.like(await panel.get('/panel/api/clients/get/ann'), { email: 'ann', enable: true });
   t.is((await panel.get<object[]>('/panel/api/inbounds/list')).length, 1);
-  t.like(await panel.get('/panel/api/clients/traffic/ann'), { email: 'ann', total: 1_000_000, up: 0, down: 0 });
+  t.like(await panel.get('/panel/api/clients/traffic/ann'), {
+    email: 'ann',
+    total: 1_000_000,
+    up: 0,
+    down: 0,
+  });
   await panel.get('/panel/api/clients/update/ann', { body: { email: 'ann', comment: 'changed' } });
   t.like(await panel.get('/panel/api/clients/get/ann'), { comment: 'changed', uuid });
   t.is(panel.kernel.listeners.port('subscription') > 0, on.has('subscription'));
@@ -97,7 +114,11 @@ async function firstDay(t: ExecutionContext, panel: TestPanel, on: ReadonlySet<s
   );
 }
 
-let whole: { readonly routes: Served[]; readonly document: string[]; readonly statuses: Record<string, number> };
+let whole: {
+  readonly routes: Served[];
+  readonly document: string[];
+  readonly statuses: Record<string, number>;
+};
 test.before(async (t) => {
   // The hook's own teardown would come after all tests.
   await using panel = await TestPanel.boot({ plugins: all, env: NO_CORE });
@@ -121,12 +142,16 @@ for (const name of optional) {
     );
     // Those that go along are named, with whom they miss.
     t.deepEqual(chosen.leftOut.map((plugin) => plugin.name).sort(), gone.slice(1));
-    for (const { name: user, reason } of chosen.leftOut) t.regex(reason, new RegExp(`^plugin ${user} needs the plugin (?:${gone.join('|')}), which .*; `));
+    for (const { name: user, reason } of chosen.leftOut)
+      t.regex(reason, new RegExp(`^plugin ${user} needs the plugin (?:${gone.join('|')}), which .*; `));
 
     const stays = whole.routes.filter(({ plugin }) => on.has(plugin) || plugin === 'kernel');
     t.deepEqual(servedBy(panel).map(id), stays.map(id));
     for (const route of whole.routes.filter((served) => !stays.includes(served))) {
-      const { status, body } = await panel.call(asked(route.path), { method: route.method, ...(route.method !== 'GET' && { body: {} }) });
+      const { status, body } = await panel.call(asked(route.path), {
+        method: route.method,
+        ...(route.method !== 'GET' && { body: {} }),
+      });
       t.deepEqual([status, body.code ?? ''], [404, 'KERNEL_NOT_FOUND'], id(route));
     }
     if (on.has('api-docs')) {
@@ -136,27 +161,46 @@ for (const name of optional) {
         whole.document.filter((entry) => left.has(entry)),
       );
     }
-    const before = Object.fromEntries(Object.entries(whole.statuses).filter(([path]) => stays.some((route) => route.path === path)));
+    const before = Object.fromEntries(
+      Object.entries(whole.statuses).filter(([path]) => stays.some((route) => route.path === path)),
+    );
     t.deepEqual(await statuses(panel, stays), before);
     await firstDay(t, panel, on);
   });
 
   if (gone.length > 1)
-    test.serial(`${name} cannot be off while the file itself switches on ${gone.slice(1).join(' or ')}`, async (t) => {
-      for (const user of gone.slice(1)) {
-        const env = { ...environmentOf(await folderWith(t, { [name]: false, [user]: true })), ...NO_CORE };
-        const error = await t.throwsAsync(bootPanel({ ...(await choosePlugins(env, await readConfigFile(env))), env, write: () => undefined }), {
-          instanceOf: PluginError,
-        });
-        t.regex(error.message, new RegExp(`plugin ${user} needs \\S+, but the plugin ${name} is not switched on; switch it on or leave ${user} out`));
-      }
-    });
+    test.serial(
+      `${name} cannot be off while the file itself switches on ${gone.slice(1).join(' or ')}`,
+      async (t) => {
+        for (const user of gone.slice(1)) {
+          const env = { ...environmentOf(await folderWith(t, { [name]: false, [user]: true })), ...NO_CORE };
+          const error = await t.throwsAsync(
+            bootPanel({
+              ...(await choosePlugins(env, await readConfigFile(env))),
+              env,
+              write: () => undefined,
+            }),
+            {
+              instanceOf: PluginError,
+            },
+          );
+          t.regex(
+            error.message,
+            new RegExp(
+              `plugin ${user} needs \\S+, but the plugin ${name} is not switched on; switch it on or leave ${user} out`,
+            ),
+          );
+        }
+      },
+    );
 }
 
 test('none of those that are essential can be left out', async (t) => {
   for (const { name } of all.filter(({ essential }) => essential)) {
     const env = { ...environmentOf(await folderWith(t, { [name]: false })), ...NO_CORE };
     const { file } = await choosePlugins(env, await readConfigFile(env));
-    t.deepEqual(file.problems, [`plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`]);
+    t.deepEqual(file.problems, [
+      `plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`,
+    ]);
   }
 });

@@ -22,7 +22,11 @@ interface Switched {
   readonly restarting: boolean;
 }
 
-async function folderWith(t: ExecutionContext, config?: unknown, indent = 2): Promise<{ readonly dataDirectory: string; readonly path: string }> {
+async function folderWith(
+  t: ExecutionContext,
+  config?: unknown,
+  indent = 2,
+): Promise<{ readonly dataDirectory: string; readonly path: string }> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const path = join(dataDirectory, 'weir.json');
@@ -30,16 +34,27 @@ async function folderWith(t: ExecutionContext, config?: unknown, indent = 2): Pr
   return { dataDirectory, path };
 }
 
-async function open(t: ExecutionContext, dataDirectory: string, env: Record<string, string> = {}): Promise<PanelProcess> {
+async function open(
+  t: ExecutionContext,
+  dataDirectory: string,
+  env: Record<string, string> = {},
+): Promise<PanelProcess> {
   const panel = await PanelProcess.start({ dataDirectory, env: { ...NO_CORE, ...env } });
   t.teardown(() => panel.kill('SIGKILL'));
   return panel;
 }
 
-const ask = (panel: PanelProcess, name: string, enable: unknown): Promise<Answer<Switched>> => panel.call(`${PLUGINS}/${name}`, { body: { enable } });
+const ask = (panel: PanelProcess, name: string, enable: unknown): Promise<Answer<Switched>> =>
+  panel.call(`${PLUGINS}/${name}`, { body: { enable } });
 
 /** Asks, and waits until the panel is back; a start that fails brings another one. */
-async function switched(t: ExecutionContext, panel: PanelProcess, name: string, enable: boolean, starts = 1): Promise<void> {
+async function switched(
+  t: ExecutionContext,
+  panel: PanelProcess,
+  name: string,
+  enable: boolean,
+  starts = 1,
+): Promise<void> {
   const before = panel.starts;
   const { status, body } = await ask(panel, name, enable);
   t.deepEqual([status, body.obj], [202, { name, enable, restarting: true }], body.msg);
@@ -55,7 +70,13 @@ async function outsider(t: ExecutionContext, name: string, start: string, import
   await mkdir(folder);
   await writeFile(
     join(folder, 'package.json'),
-    JSON.stringify({ name: `weir-plugin-${name}`, version: '1.0.0', type: 'module', exports: './index.js', weir: { api: 1 } }),
+    JSON.stringify({
+      name: `weir-plugin-${name}`,
+      version: '1.0.0',
+      type: 'module',
+      exports: './index.js',
+      weir: { api: 1 },
+    }),
   );
   await writeFile(
     join(folder, 'index.js'),
@@ -69,50 +90,77 @@ export default definePlugin({ name: '${name}', version: '1.0.0', api: 1, about: 
   return `path:${folder}`;
 }
 
-test.serial('a plugin goes off and comes back in the same process; the rest of the file, the session and the data stay', async (t) => {
-  const config = { logLevel: 'debug', plugins: { 'sub-links': true, 'connection-cut': { config: {} } }, trustedProxies: ['10.0.0.0/8'] };
-  const { dataDirectory, path } = await folderWith(t, config, 4);
-  const panel = await open(t, dataDirectory);
-  await panel.addClient('ann', [await panel.addInbound()]);
-  const { pid } = panel;
-  t.is((await panel.call('/panel/api/server/getNewUUID')).status, 200);
+test.serial(
+  'a plugin goes off and comes back in the same process; the rest of the file, the session and the data stay',
+  async (t) => {
+    const config = {
+      logLevel: 'debug',
+      plugins: { 'sub-links': true, 'connection-cut': { config: {} } },
+      trustedProxies: ['10.0.0.0/8'],
+    };
+    const { dataDirectory, path } = await folderWith(t, config, 4);
+    const panel = await open(t, dataDirectory);
+    await panel.addClient('ann', [await panel.addInbound()]);
+    const { pid } = panel;
+    t.is((await panel.call('/panel/api/server/getNewUUID')).status, 200);
 
-  await switched(t, panel, 'keygen', false);
-  t.is((await panel.call('/panel/api/server/getNewUUID')).status, 404);
-  t.is(await listed(panel, 'keygen'), undefined);
-  t.is(await readFile(path, 'utf8'), `${JSON.stringify({ ...config, plugins: { ...config.plugins, keygen: false } }, undefined, 4)}\n`);
-  t.like(await panel.get('/panel/api/clients/get/ann'), { email: 'ann' });
-  t.like((await ask(panel, 'keygen', false)).body, { success: true, obj: { restarting: false } });
+    await switched(t, panel, 'keygen', false);
+    t.is((await panel.call('/panel/api/server/getNewUUID')).status, 404);
+    t.is(await listed(panel, 'keygen'), undefined);
+    t.is(
+      await readFile(path, 'utf8'),
+      `${JSON.stringify({ ...config, plugins: { ...config.plugins, keygen: false } }, undefined, 4)}\n`,
+    );
+    t.like(await panel.get('/panel/api/clients/get/ann'), { email: 'ann' });
+    t.like((await ask(panel, 'keygen', false)).body, { success: true, obj: { restarting: false } });
 
-  await switched(t, panel, 'connection-cut', false);
-  await switched(t, panel, 'keygen', true);
-  t.is((await panel.call('/panel/api/server/getNewUUID')).status, 200);
-  t.like(await listed(panel, 'keygen'), { state: 'running', reason: '' });
-  t.deepEqual(JSON.parse(await readFile(path, 'utf8')), {
-    ...config,
-    plugins: { 'sub-links': true, 'connection-cut': { config: {}, on: false }, keygen: true },
-  });
-  t.like((await ask(panel, 'keygen', true)).body, { success: true, obj: { restarting: false } });
+    await switched(t, panel, 'connection-cut', false);
+    await switched(t, panel, 'keygen', true);
+    t.is((await panel.call('/panel/api/server/getNewUUID')).status, 200);
+    t.like(await listed(panel, 'keygen'), { state: 'running', reason: '' });
+    t.deepEqual(JSON.parse(await readFile(path, 'utf8')), {
+      ...config,
+      plugins: { 'sub-links': true, 'connection-cut': { config: {}, on: false }, keygen: true },
+    });
+    t.like((await ask(panel, 'keygen', true)).body, { success: true, obj: { restarting: false } });
 
-  t.is(panel.pid, pid);
-  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
-  // What a restart of the process finds is what was switched.
-  const next = await open(t, dataDirectory);
-  t.deepEqual([(await listed(next, 'keygen'))?.state, await listed(next, 'connection-cut')], ['running', undefined]);
-});
+    t.is(panel.pid, pid);
+    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+    // What a restart of the process finds is what was switched.
+    const next = await open(t, dataDirectory);
+    t.deepEqual(
+      [(await listed(next, 'keygen'))?.state, await listed(next, 'connection-cut')],
+      ['running', undefined],
+    );
+  },
+);
 
 test.serial('what cannot be is refused by name, and the file stays as it is', async (t) => {
   const away = await outsider(t, 'away', '');
   const deadly = await outsider(t, 'deadly', '', 'process.exit(3);');
-  const { dataDirectory, path } = await folderWith(t, { plugins: { [away]: false, [deadly]: false, 'api-docs': { on: true }, 'npm:weir-plugin-lost': false } });
+  const { dataDirectory, path } = await folderWith(t, {
+    plugins: { [away]: false, [deadly]: false, 'api-docs': { on: true }, 'npm:weir-plugin-lost': false },
+  });
   const panel = await open(t, dataDirectory);
   const before = await readFile(path, 'utf8');
-  const refused = async (name: string, enable: unknown, status: number, code: string, msg: RegExp): Promise<void> => {
+  const refused = async (
+    name: string,
+    enable: unknown,
+    status: number,
+    code: string,
+    msg: RegExp,
+  ): Promise<void> => {
     const answer = await ask(panel, name, enable);
     t.deepEqual([answer.status, answer.body.code], [status, code], answer.text);
     t.regex(answer.body.msg, msg);
   };
-  await refused('keygenn', true, 404, 'SYSTEM_UNKNOWN', /there is no plugin keygenn: .*weir\.json names; add it there first/);
+  await refused(
+    'keygenn',
+    true,
+    404,
+    'SYSTEM_UNKNOWN',
+    /there is no plugin keygenn: .*weir\.json names; add it there first/,
+  );
   await refused('clients', false, 409, 'SYSTEM_ESSENTIAL', /does not start without the plugin clients/);
   await refused(
     'subscription',
@@ -128,7 +176,13 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
   t.is(await readFile(path, 'utf8'), before);
 
   for (const name of ['quickstart', 'sub-links', 'subscription']) await switched(t, panel, name, false);
-  await refused('quickstart', true, 409, 'SYSTEM_WOULD_NOT_START', /plugin quickstart needs subscription\/\S+, but the plugin subscription is not switched on/);
+  await refused(
+    'quickstart',
+    true,
+    409,
+    'SYSTEM_WOULD_NOT_START',
+    /plugin quickstart needs subscription\/\S+, but the plugin subscription is not switched on/,
+  );
   // Somebody breaks the file by hand: no plugin is switched on top of that.
   await writeFile(path, '{ "plugins": ');
   await refused('keygen', false, 409, 'SYSTEM_WOULD_NOT_START', /is no JSON/);
@@ -161,40 +215,55 @@ test.serial('of two at once one is carried out', async (t) => {
   t.is(Object.keys((JSON.parse(await readFile(path, 'utf8')) as { plugins: object }).plugins).length, 1);
 });
 
-test.serial('a plugin whose start fails: the former config comes back, and the failure stands in the list and the log', async (t) => {
-  const moon = await outsider(t, 'moon', "throw new Error('the moon is not full');");
-  const fine = await outsider(t, 'fine', '');
-  const { dataDirectory, path } = await folderWith(t, { plugins: { [moon]: { on: false, config: {} }, [fine]: false } });
-  const before = await readFile(path, 'utf8');
-  const panel = await open(t, dataDirectory);
-  await switched(t, panel, 'moon', true, 2);
-  t.is(await readFile(path, 'utf8'), before);
-  const entry = await listed(panel, 'moon');
-  t.is(entry?.state, 'failed');
-  t.regex(entry?.reason ?? '', /^it could not be switched on, and the former config is in force again: plugin moon did not start: the moon is not full$/);
-  t.like(panel.said('the panel did not start again as it should; the former config comes back'), {
-    level: 'error',
-    reason: 'the plugin moon is switched on',
-  });
-  // Another one is none the worse for it.
-  await switched(t, panel, 'fine', true);
-  t.is((await listed(panel, 'fine'))?.state, 'running');
-  await switched(t, panel, 'fine', false);
-  t.is(await listed(panel, 'fine'), undefined);
-  await switched(t, panel, 'fine', true);
-  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
-});
+test.serial(
+  'a plugin whose start fails: the former config comes back, and the failure stands in the list and the log',
+  async (t) => {
+    const moon = await outsider(t, 'moon', "throw new Error('the moon is not full');");
+    const fine = await outsider(t, 'fine', '');
+    const { dataDirectory, path } = await folderWith(t, {
+      plugins: { [moon]: { on: false, config: {} }, [fine]: false },
+    });
+    const before = await readFile(path, 'utf8');
+    const panel = await open(t, dataDirectory);
+    await switched(t, panel, 'moon', true, 2);
+    t.is(await readFile(path, 'utf8'), before);
+    const entry = await listed(panel, 'moon');
+    t.is(entry?.state, 'failed');
+    t.regex(
+      entry?.reason ?? '',
+      /^it could not be switched on, and the former config is in force again: plugin moon did not start: the moon is not full$/,
+    );
+    t.like(panel.said('the panel did not start again as it should; the former config comes back'), {
+      level: 'error',
+      reason: 'the plugin moon is switched on',
+    });
+    // Another one is none the worse for it.
+    await switched(t, panel, 'fine', true);
+    t.is((await listed(panel, 'fine'))?.state, 'running');
+    await switched(t, panel, 'fine', false);
+    t.is(await listed(panel, 'fine'), undefined);
+    await switched(t, panel, 'fine', true);
+    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+  },
+);
 
 test.serial('a start that fails as a whole: the former config comes back', async (t) => {
   const port = String(await freePort());
-  const thief = await outsider(t, 'thief', `await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`);
+  const thief = await outsider(
+    t,
+    'thief',
+    `await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`,
+  );
   const { dataDirectory, path } = await folderWith(t, { plugins: { [thief]: false } });
   const before = await readFile(path, 'utf8');
   const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port });
   await switched(t, panel, 'thief', true);
   t.is(await readFile(path, 'utf8'), before);
   t.like(await listed(panel, 'thief'), { state: 'failed' });
-  t.regex((await listed(panel, 'thief'))?.reason ?? '', new RegExp(`panel listener cannot use 127\\.0\\.0\\.1:${port}`));
+  t.regex(
+    (await listed(panel, 'thief'))?.reason ?? '',
+    new RegExp(`panel listener cannot use 127\\.0\\.0\\.1:${port}`),
+  );
 });
 
 test.serial('a restart takes what the config file says now, and nothing that would not start', async (t) => {
@@ -212,40 +281,52 @@ test.serial('a restart takes what the config file says now, and nothing that wou
   t.is(await listed(panel, 'keygen'), undefined);
 
   // What no check can know: the panel goes on with what it had, and the file of the admin stays.
-  const thief = await outsider(t, 'thief', `await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`);
+  const thief = await outsider(
+    t,
+    'thief',
+    `await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`,
+  );
   const text = JSON.stringify({ plugins: { [thief]: true } });
   await writeFile(path, text);
   t.is((await restart()).status, 202);
   await panel.until(() => panel.starts === 3, 'the panel is back');
-  t.regex(String(panel.said('the panel did not start again as it should; the former config comes back')?.['problem']), /panel listener cannot use/);
+  t.regex(
+    String(
+      panel.said('the panel did not start again as it should; the former config comes back')?.['problem'],
+    ),
+    /panel listener cannot use/,
+  );
   t.deepEqual([await listed(panel, 'thief'), await listed(panel, 'keygen')], [undefined, undefined]);
   t.is(await readFile(path, 'utf8'), text);
 });
 
-test.serial('killed in the middle: the file is the old or the new one, and the panel starts with it', async (t) => {
-  const { dataDirectory, path } = await folderWith(t, { plugins: { keygen: true } });
-  const found: string[] = [];
-  let enable = false;
-  // In milliseconds, from the question or from its reply, on and off in turn.
-  for (const { reply, delay } of [0, 30, 300, 900]
-    .map((ms) => ({ reply: false, delay: ms }))
-    .concat([0, 90, 130, 250, 500].map((ms) => ({ reply: true, delay: ms })))) {
+test.serial(
+  'killed in the middle: the file is the old or the new one, and the panel starts with it',
+  async (t) => {
+    const { dataDirectory, path } = await folderWith(t, { plugins: { keygen: true } });
+    const found: string[] = [];
+    let enable = false;
+    // In milliseconds, from the question or from its reply, on and off in turn.
+    for (const { reply, delay } of [0, 30, 300, 900]
+      .map((ms) => ({ reply: false, delay: ms }))
+      .concat([0, 90, 130, 250, 500].map((ms) => ({ reply: true, delay: ms })))) {
+      const panel = await open(t, dataDirectory);
+      const answer = ask(panel, 'keygen', enable).catch(() => undefined);
+      if (reply) t.is((await answer)?.status, 202);
+      await sleep(delay);
+      await panel.kill('SIGKILL');
+      await answer;
+      const { plugins } = JSON.parse(await readFile(path, 'utf8')) as { plugins: { keygen: boolean } };
+      t.deepEqual(Object.keys(plugins), ['keygen']);
+      if (reply) t.is(plugins.keygen, enable, 'it is written before the reply');
+      found.push(plugins.keygen === enable ? 'new' : 'old');
+      enable = !plugins.keygen;
+    }
+    t.log(found.join(' '));
     const panel = await open(t, dataDirectory);
-    const answer = ask(panel, 'keygen', enable).catch(() => undefined);
-    if (reply) t.is((await answer)?.status, 202);
-    await sleep(delay);
-    await panel.kill('SIGKILL');
-    await answer;
-    const { plugins } = JSON.parse(await readFile(path, 'utf8')) as { plugins: { keygen: boolean } };
-    t.deepEqual(Object.keys(plugins), ['keygen']);
-    if (reply) t.is(plugins.keygen, enable, 'it is written before the reply');
-    found.push(plugins.keygen === enable ? 'new' : 'old');
-    enable = !plugins.keygen;
-  }
-  t.log(found.join(' '));
-  const panel = await open(t, dataDirectory);
-  t.is((await listed(panel, 'keygen')) !== undefined, !enable);
-});
+    t.is((await listed(panel, 'keygen')) !== undefined, !enable);
+  },
+);
 
 test.serial('an end that is asked for during the restart is an orderly one', async (t) => {
   const { dataDirectory } = await folderWith(t);

@@ -45,18 +45,28 @@ test('the documents tell what each preset has', async (t) => {
       preset,
       names.flatMap((name) => told.get(name) ?? [name]),
     );
-    t.deepEqual(told.get(preset)?.sort(), (await readPreset(preset)).sort(), `docs/environment.md is wrong about ${preset}`);
+    t.deepEqual(
+      told.get(preset)?.sort(),
+      (await readPreset(preset)).sort(),
+      `docs/environment.md is wrong about ${preset}`,
+    );
   }
 });
 
 for (const preset of presets) {
   test(`a panel with the preset ${preset} starts and takes an inbound and a client`, async (t) => {
-    const panel = await PanelProcess.start({ env: { WEIR_PRESET: preset, WEIR_ENGINE_BIN: '/nowhere/xray' } });
+    const panel = await PanelProcess.start({
+      env: { WEIR_PRESET: preset, WEIR_ENGINE_BIN: '/nowhere/xray' },
+    });
     t.teardown(() => panel.dispose());
     await panel.addClient('ann', [await panel.addInbound()]);
     t.like(await panel.get('/panel/api/clients/get/ann'), { email: 'ann', enable: true });
     // Minimal has neither figures of the machine nor links: these belong to plugins that it leaves out.
-    const left = await Promise.all(['/panel/api/server/status', '/panel/api/clients/links/ann'].map(async (path) => (await panel.call(path)).status));
+    const left = await Promise.all(
+      ['/panel/api/server/status', '/panel/api/clients/links/ann'].map(
+        async (path) => (await panel.call(path)).status,
+      ),
+    );
     t.deepEqual(left, preset === 'minimal' ? [404, 404] : [200, 200]);
     t.is(panel.ready.subUrl === undefined, preset === 'minimal');
     t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });

@@ -66,7 +66,9 @@ class Checkout {
   /** What was called during these steps of set-up, and what they said. */
   async does(...steps: string[]): Promise<{ calls: string[]; said: string; ok: boolean }> {
     await rm(join(this.folder, 'notes'), { force: true });
-    const outcome = await promisify(execFile)(process.execPath, this.command(...steps), { env: this.env() }).then(
+    const outcome = await promisify(execFile)(process.execPath, this.command(...steps), {
+      env: this.env(),
+    }).then(
       ({ stderr }) => ({ said: stderr, ok: true }),
       ({ stderr }: { stderr: string }) => ({ said: stderr, ok: false }),
     );
@@ -136,7 +138,10 @@ test('a build that failed is tried again, although nothing changed', async (t) =
 
 test('SIGTERM ends an npm that does not heed it, and what npm started', async (t) => {
   const checkout = await (await machine(t))();
-  const setUp = spawn(process.execPath, checkout.command('install'), { env: checkout.env({ SLOW: 'yes' }), stdio: 'ignore' });
+  const setUp = spawn(process.execPath, checkout.command('install'), {
+    env: checkout.env({ SLOW: 'yes' }),
+    stdio: 'ignore',
+  });
   t.teardown(() => setUp.kill('SIGKILL'));
   const ended = once(setUp, 'exit');
   while ((await checkout.read('slow')) === '') await sleep(20);
@@ -151,7 +156,8 @@ test('SIGTERM ends an npm that does not heed it, and what npm started', async (t
   setUp.kill('SIGTERM');
   t.deepEqual(await ended, [143, null]);
   // A killed process may wait for its parent to take note of it (Z); that one runs no more.
-  const runs = async (): Promise<boolean> => !/^\d+ \(sleep\) Z/.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => `${pid} (sleep) Z`));
+  const runs = async (): Promise<boolean> =>
+    !/^\d+ \(sleep\) Z/.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => `${pid} (sleep) Z`));
   for (const deadline = Date.now() + 20_000; (await runs()) && Date.now() < deadline; ) await sleep(20);
   t.false(await runs(), 'what npm started runs on');
   t.is(await checkout.read('node_modules/.weir-installed'), '');

@@ -22,8 +22,12 @@ async function start(t: ExecutionContext, dataDirectory: string, anonymous = fal
   t.teardown(() => panel.kill('SIGKILL'));
   return panel;
 }
-const shown = ({ said }: Ended) => ({ username: /user name {2}(\S+)/.exec(said)?.[1] ?? '', password: /password {3}(\S+)/.exec(said)?.[1] ?? '' });
-const login = (panel: PanelProcess, body: object) => panel.call('/login', { body, anonymous: true }).then(({ status }) => status);
+const shown = ({ said }: Ended) => ({
+  username: /user name {2}(\S+)/.exec(said)?.[1] ?? '',
+  password: /password {3}(\S+)/.exec(said)?.[1] ?? '',
+});
+const login = (panel: PanelProcess, body: object) =>
+  panel.call('/login', { body, anonymous: true }).then(({ status }) => status);
 const isThere = (path: string) =>
   access(path).then(
     () => true,
@@ -34,7 +38,9 @@ test('while the panel runs: sessions end at once, two-factor is off, blocks are 
   const dataDirectory = await folder(t);
   const panel = await start(t, dataDirectory);
   const secret = new Secret({ buffer: Uint8Array.from(randomBytes(20)).buffer });
-  await panel.get('/panel/api/setting/update', { body: { twoFactorEnable: true, twoFactorToken: secret.base32, twoFactorCode: TOTP.generate({ secret }) } });
+  await panel.get('/panel/api/setting/update', {
+    body: { twoFactorEnable: true, twoFactorToken: secret.base32, twoFactorCode: TOTP.generate({ secret }) },
+  });
   await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'the-script' } });
   for (let i = 0; i < 6; i++) await login(panel, { ...ADMIN, twoFactorCode: '000000' });
   t.is(await login(panel, ADMIN), 429);
@@ -79,14 +85,22 @@ test('while no panel runs, after an orderly end and after a crash', async (t) =>
     const next = await start(t, dataDirectory, true);
     t.is(await login(next, ADMIN), 401);
     t.is(await login(next, shown(ended)), 200);
-    if (cookie !== '') t.is((await next.call('/panel/api/inbounds/list', { anonymous: true, headers: { cookie } })).status, 401);
+    if (cookie !== '')
+      t.is(
+        (await next.call('/panel/api/inbounds/list', { anonymous: true, headers: { cookie } })).status,
+        401,
+      );
     await next.kill('SIGTERM');
   }
 });
 
 test('it takes the file with the first login away, whose words hold no more', async (t) => {
   const dataDirectory = await folder(t);
-  const panel = await PanelProcess.start({ dataDirectory, env: { ...env, WEIR_ADMIN_USERNAME: '', WEIR_ADMIN_PASSWORD: '' }, anonymous: true });
+  const panel = await PanelProcess.start({
+    dataDirectory,
+    env: { ...env, WEIR_ADMIN_USERNAME: '', WEIR_ADMIN_PASSWORD: '' },
+    anonymous: true,
+  });
   t.teardown(() => panel.kill('SIGKILL'));
   const file = join(dataDirectory, 'first-login.txt');
   t.true(await isThere(file));
@@ -108,7 +122,10 @@ test('what nobody understands ends with 2 and a sentence, what cannot be done wi
   const { code, complained } = await weirCommand(dataDirectory, ['admin', 'reset'], env);
   t.is(code, 1);
   t.true(complained.includes(`there is no panel in ${dataDirectory}`), complained);
-  const broken = await weirCommand(dataDirectory, ['admin', 'reset'], { ...env, WEIR_CONFIG: join(dataDirectory, 'none.json') });
+  const broken = await weirCommand(dataDirectory, ['admin', 'reset'], {
+    ...env,
+    WEIR_CONFIG: join(dataDirectory, 'none.json'),
+  });
   t.is(broken.code, 1);
   t.deepEqual(await readdir(dataDirectory), []);
 });

@@ -10,12 +10,15 @@ import { weirCommand } from '../harness/weir-command.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core' };
-const looked = (folder: string, more: Readonly<Record<string, string>> = {}): Promise<Report> => check({ env: { WEIR_DATA_DIR: folder, ...more } });
+const looked = (folder: string, more: Readonly<Record<string, string>> = {}): Promise<Report> =>
+  check({ env: { WEIR_DATA_DIR: folder, ...more } });
 
 /** Every file of a folder with what would show that somebody wrote to it. The index of SQLite's log is what readers share, too. */
 async function picture(folder: string): Promise<string[]> {
   const paths = (await readdir(folder, { recursive: true })).filter((path) => !path.endsWith('-shm'));
-  const files = await Promise.all(paths.sort().map(async (path) => ({ path, ...(await stat(join(folder, path))) })));
+  const files = await Promise.all(
+    paths.sort().map(async (path) => ({ path, ...(await stat(join(folder, path))) })),
+  );
   return files.map(({ path, size, mtimeMs, ino }) => `${path} ${size} ${mtimeMs} ${ino}`);
 }
 
@@ -36,7 +39,10 @@ test('beside a panel that runs, after its end, after a crash and before the firs
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const ending = signal === 'SIGTERM' ? panel : await PanelProcess.start({ dataDirectory: folder, env, anonymous: true });
+    const ending =
+      signal === 'SIGTERM'
+        ? panel
+        : await PanelProcess.start({ dataDirectory: folder, env, anonymous: true });
     await ending.kill(signal);
     const before = await picture(folder);
     const { code, said } = await weirCommand(folder, ['check'], env);
@@ -49,9 +55,16 @@ test('everything that is wrong is said at once, on standard error, with code 1; 
   const folder = await folderOf(t);
   await stranger(folder, 'broken', "throw new Error('not today');");
   await writeFiles(folder, {
-    'weir.json': { prot: 1, plugins: { 'path:broken': true, clients: false, nosuch: true, realtime: { config: { loud: 1 } } } },
+    'weir.json': {
+      prot: 1,
+      plugins: { 'path:broken': true, clients: false, nosuch: true, realtime: { config: { loud: 1 } } },
+    },
   });
-  const wrong = { WEIR_PANEL_PORT: 'abc', WEIR_TLS_CERT: '/nowhere', WEIR_DATABASE_URL: 'mysql://ada:hunter2@127.0.0.1:1/weir' };
+  const wrong = {
+    WEIR_PANEL_PORT: 'abc',
+    WEIR_TLS_CERT: '/nowhere',
+    WEIR_DATABASE_URL: 'mysql://ada:hunter2@127.0.0.1:1/weir',
+  };
   const { code, said, complained } = await weirCommand(folder, ['check'], wrong);
   t.is(code, 1);
   for (const part of [
@@ -71,15 +84,29 @@ test('everything that is wrong is said at once, on standard error, with code 1; 
 
 test('who would be left out is told with the reason; what goes along with one that is off is only noted', async (t) => {
   const folder = await folderOf(t);
-  const started = "start: () => { throw new Error('a check started it'); }, stop: () => { throw new Error('a check stopped it'); }";
-  const stray = "routes: () => [route({ method: 'GET', path: '/panel/api/clients/mine', doc: 'x', reply: message(), handle: () => 'x' })]";
+  const started =
+    "start: () => { throw new Error('a check started it'); }, stop: () => { throw new Error('a check stopped it'); }";
+  const stray =
+    "routes: () => [route({ method: 'GET', path: '/panel/api/clients/mine', doc: 'x', reply: message(), handle: () => 'x' })]";
   await stranger(folder, 'fine', source('fine', started));
   await stranger(folder, 'stray', source('stray', stray, 'route, message'));
   await stranger(folder, 'broken', "throw new Error('not today');");
-  await stranger(folder, 'sql', source('sql', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_sql_a (b INTEGER', 'nonsense'] }]"));
+  await stranger(
+    folder,
+    'sql',
+    source('sql', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_sql_a (b INTEGER', 'nonsense'] }]"),
+  );
   await stranger(folder, 'old', source('old'), { weir: { api: 0 } });
   const paths = ['path:fine', 'path:stray', 'path:broken', 'path:sql', 'path:old'];
-  await writeFiles(folder, { 'weir.json': { plugins: { ...Object.fromEntries(paths.map((path) => [path, true])), 'sub-links': false, subscription: false } } });
+  await writeFiles(folder, {
+    'weir.json': {
+      plugins: {
+        ...Object.fromEntries(paths.map((path) => [path, true])),
+        'sub-links': false,
+        subscription: false,
+      },
+    },
+  });
   const report = await looked(folder, { WEIR_NOBODY_READS_THIS: '1' });
   t.deepEqual(report.problems, []);
   t.deepEqual(
@@ -88,10 +115,17 @@ test('who would be left out is told with the reason; what goes along with one th
   );
   t.deepEqual(report.failed.map(({ name }) => name).sort(), ['broken', 'path:old', 'sql', 'stray']);
   const reasons = report.failed.map(({ reason }) => reason).join('\n');
-  for (const part of ['not today', 'kernel contract 0', 'migration 1 of plugin sql failed', 'plugin stray declares a route at a path of others'])
+  for (const part of [
+    'not today',
+    'kernel contract 0',
+    'migration 1 of plugin sql failed',
+    'plugin stray declares a route at a path of others',
+  ])
     t.true(reasons.includes(part), `${part} in: ${reasons}`);
   t.true(
-    report.notes.some((note) => note.startsWith('WEIR_NOBODY_READS_THIS: no plugin that is on knows this variable')),
+    report.notes.some((note) =>
+      note.startsWith('WEIR_NOBODY_READS_THIS: no plugin that is on knows this variable'),
+    ),
     report.notes.join(),
   );
 });
@@ -106,12 +140,21 @@ test('pending migrations are told and not run; those of a newer release are told
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
   const report = await looked(folder);
   t.deepEqual([report.problems, report.failed], [[], []]);
-  t.true(report.notes.includes('a start would migrate the database, after a copy of it where it is a file: well/0001-drops'), report.notes.join());
+  t.true(
+    report.notes.includes(
+      'a start would migrate the database, after a copy of it where it is a file: well/0001-drops',
+    ),
+    report.notes.join(),
+  );
   t.deepEqual(await ranIn(undefined, folder), before);
 
   await (await PanelProcess.start({ dataDirectory: folder, env, anonymous: true })).kill('SIGTERM');
   await stranger(folder, 'well', source('well'));
-  t.true((await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) => note.endsWith('this one does not know: well/0001-drops')));
+  t.true(
+    (await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
+      note.endsWith('this one does not know: well/0001-drops'),
+    ),
+  );
 });
 
 test('a plugin that hangs or ends the process while it is imported does so in the process of the check', async (t) => {
@@ -119,11 +162,22 @@ test('a plugin that hangs or ends the process while it is imported does so in th
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } }, 'tmp/x': '' });
   for (const [module, limit, said] of [
     ['for (;;);', 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
-    [source('oddity', 'hooks: () => { for (;;); }'), 10_000, /^the check did not get through: it took longer than 10 s/],
-    ["console.error('bye'); process.exit(7);", undefined, /^the check did not get through: exit code 7: bye$/],
+    [
+      source('oddity', 'hooks: () => { for (;;); }'),
+      10_000,
+      /^the check did not get through: it took longer than 10 s/,
+    ],
+    [
+      "console.error('bye'); process.exit(7);",
+      undefined,
+      /^the check did not get through: exit code 7: bye$/,
+    ],
   ] as const) {
     await stranger(folder, 'oddity', module);
-    const { problems } = await checkApart({ env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } }, limit);
+    const { problems } = await checkApart(
+      { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
+      limit,
+    );
     t.is(problems.length, 1);
     t.regex(problems[0] ?? '', said);
     t.deepEqual(await readdir(join(folder, 'tmp')), ['x'], 'nothing stays behind');
@@ -133,5 +187,7 @@ test('a plugin that hangs or ends the process while it is imported does so in th
 test('a data folder that is none, or that is of no use to who asks, is a problem', async (t) => {
   const folder = await folderOf(t);
   await writeFiles(folder, { file: 'x' });
-  t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [`the data folder ${join(folder, 'file')} is no folder; set WEIR_DATA_DIR to one`]);
+  t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [
+    `the data folder ${join(folder, 'file')} is no folder; set WEIR_DATA_DIR to one`,
+  ]);
 });

@@ -12,8 +12,15 @@ import { everyCommand } from '../reference/command-list.js';
 async function typed(folder: string, ...argv: string[]) {
   const said: string[] = [];
   const complained: string[] = [];
-  const terminal = { say: (line: string) => said.push(line), complain: (line: string) => complained.push(line) };
-  return { code: await weir(argv, { WEIR_DATA_DIR: folder }, terminal), said: said.join('\n'), complained: complained.join('\n') };
+  const terminal = {
+    say: (line: string) => said.push(line),
+    complain: (line: string) => complained.push(line),
+  };
+  return {
+    code: await weir(argv, { WEIR_DATA_DIR: folder }, terminal),
+    said: said.join('\n'),
+    complained: complained.join('\n'),
+  };
 }
 
 test('every command has an example that can be typed, and says what each option is for', async (t) => {
@@ -25,7 +32,8 @@ test('every command has an example that can be typed, and says what each option 
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word);
     const understood = understand(commands, words);
     t.is('command' in understood ? understood.command.name : understood.text, name, example);
-    for (const [key, schema] of Object.entries(options)) t.not(describe(schema).description, '', `${name} --${key}`);
+    for (const [key, schema] of Object.entries(options))
+      t.not(describe(schema).description, '', `${name} --${key}`);
   }
 });
 
@@ -35,12 +43,29 @@ test('the commands of the program are known where words are understood', (t) => 
 
 test('help lists the commands of the program, of plugins of this tree and of others, and leaves no trace', async (t) => {
   const folder = await folderOf(t);
-  await stranger(folder, 'well', source('well', "commands: () => [command({ name: 'well dig', about: 'Digs.', run: () => undefined })]", 'command'));
+  await stranger(
+    folder,
+    'well',
+    source(
+      'well',
+      "commands: () => [command({ name: 'well dig', about: 'Digs.', run: () => undefined })]",
+      'command',
+    ),
+  );
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
   for (const argv of [['--help'], ['help'], ['-h'], []]) {
     const { code, said, complained } = await typed(folder, ...argv);
     t.deepEqual([code, complained], [0, ''], argv.join());
-    for (const line of ['admin reset', 'check', 'plugin add <plugin>', 'plugin remove <plugin>', 'plugins', 'purge <plugin>', 'quickstart', 'well dig'])
+    for (const line of [
+      'admin reset',
+      'check',
+      'plugin add <plugin>',
+      'plugin remove <plugin>',
+      'plugins',
+      'purge <plugin>',
+      'quickstart',
+      'well dig',
+    ])
       t.regex(said, new RegExp(`^  ${line} `, 'm'), argv.join());
   }
   const group = await typed(folder, 'plugin', '--help');
@@ -49,7 +74,10 @@ test('help lists the commands of the program, of plugins of this tree and of oth
     [...group.said.matchAll(/^ {2}(plugin \w+)/gm)].map(([, name]) => name),
     ['plugin add', 'plugin remove'],
   );
-  t.is((await typed(folder, 'help', 'plugin', 'add')).said, (await typed(folder, 'plugin', 'add', '--help')).said);
+  t.is(
+    (await typed(folder, 'help', 'plugin', 'add')).said,
+    (await typed(folder, 'plugin', 'add', '--help')).said,
+  );
   t.deepEqual((await readdir(folder)).sort(), ['weir.json', 'well']);
 
   await writeFiles(folder, { 'weir.json': '{' });

@@ -15,13 +15,20 @@ const run = promisify(execFile);
 /** The file that an author would publish. */
 async function packed(folder: string, name: string, module?: string, manifest: object = {}): Promise<string> {
   await stranger(folder, name, module, manifest);
-  const { stdout } = await run('npm', ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', folder], { cwd: join(folder, name) });
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', folder],
+    { cwd: join(folder, name) },
+  );
   const [answer] = Object.values(JSON.parse(stdout) as Record<string, { filename: string }>);
   return join(folder, (answer?.filename ?? 'nothing').replace('@', '').replace('/', '-'));
 }
-const configIn = async (folder: string): Promise<unknown> => JSON.parse(await readFile(join(folder, 'weir.json'), 'utf8'));
+const configIn = async (folder: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(folder, 'weir.json'), 'utf8'));
 const packagesIn = async (folder: string): Promise<string[]> =>
-  (await readdir(join(folder, 'plugins', 'node_modules')).catch(() => [])).filter((name) => !name.startsWith('.')).sort();
+  (await readdir(join(folder, 'plugins', 'node_modules')).catch(() => []))
+    .filter((name) => !name.startsWith('.'))
+    .sort();
 async function start(t: ExecutionContext, dataDirectory: string): Promise<PanelProcess> {
   const panel = await PanelProcess.start({ dataDirectory, env });
   t.teardown(() => panel.kill('SIGKILL'));
@@ -32,9 +39,13 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   const shop = await folderOf(t);
   const data = join(await folderOf(t), 'data');
   const ran = join(shop, 'ran');
-  const greets = "routes: () => [route({ method: 'GET', path: '/panel/api/x/compass/north', doc: 'x', reply: message(), handle: () => 'up' })]";
+  const greets =
+    "routes: () => [route({ method: 'GET', path: '/panel/api/x/compass/north', doc: 'x', reply: message(), handle: () => 'up' })]";
   const compass = source('compass', greets, 'route, message');
-  const file = await packed(shop, 'compass', compass, { scripts: { postinstall: `touch ${ran}`, prepare: `touch ${ran}` }, peerDependencies: { weir: '^1' } });
+  const file = await packed(shop, 'compass', compass, {
+    scripts: { postinstall: `touch ${ran}`, prepare: `touch ${ran}` },
+    peerDependencies: { weir: '^1' },
+  });
   const added = await weirCommand(data, ['plugin', 'add', file], env);
   t.deepEqual([added.code, added.complained], [0, '']);
   t.regex(
@@ -42,7 +53,11 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
     /^the plugin compass 1\.2\.3 is added\n.*weir\.json names it npm:weir-plugin-compass; it runs with all rights of the panel, from the next start/,
   );
   t.deepEqual(await configIn(data), { plugins: { 'npm:weir-plugin-compass': true } });
-  t.deepEqual((await readdir(data)).sort(), ['plugins', 'weir.json'], 'nothing else is left, and no panel was started');
+  t.deepEqual(
+    (await readdir(data)).sort(),
+    ['plugins', 'weir.json'],
+    'nothing else is left, and no panel was started',
+  );
   await t.throwsAsync(readFile(ran), { code: 'ENOENT' });
 
   // From now on without that file, and while a panel runs.
@@ -55,14 +70,27 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
 
   await writeFiles(data, {
-    'weir.json': { host: '127.0.0.1', plugins: { 'npm:weir-plugin-compass': { on: false, config: {} }, 'npm:weir-plugin-well': true } },
+    'weir.json': {
+      host: '127.0.0.1',
+      plugins: { 'npm:weir-plugin-compass': { on: false, config: {} }, 'npm:weir-plugin-well': true },
+    },
   });
   const newer = await packed(shop, 'compass', compass, { version: '2.0.0' });
   const updated = await weirCommand(data, ['plugin', 'add', newer], env);
   t.regex(updated.said, /^the plugin compass is now 2\.0\.0; before it was 1\.2\.3\n/);
-  t.deepEqual(await configIn(data), { host: '127.0.0.1', plugins: { 'npm:weir-plugin-compass': { config: {} }, 'npm:weir-plugin-well': true } });
-  t.regex((await weirCommand(data, ['plugin', 'add', newer], env)).said, /^the plugin compass 2\.0\.0 was there already\n/);
-  t.is((await panel.call<unknown>('/panel/api/x/compass/north')).body.msg, 'up', 'the panel that runs noticed nothing');
+  t.deepEqual(await configIn(data), {
+    host: '127.0.0.1',
+    plugins: { 'npm:weir-plugin-compass': { config: {} }, 'npm:weir-plugin-well': true },
+  });
+  t.regex(
+    (await weirCommand(data, ['plugin', 'add', newer], env)).said,
+    /^the plugin compass 2\.0\.0 was there already\n/,
+  );
+  t.is(
+    (await panel.call<unknown>('/panel/api/x/compass/north')).body.msg,
+    'up',
+    'the panel that runs noticed nothing',
+  );
 
   const removed = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
   t.deepEqual([removed.code, removed.complained], [0, '']);
@@ -70,7 +98,10 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
     removed.said,
     /no longer names npm:weir-plugin-compass; .*\nweir-plugin-compass is no longer in the data folder\nits tables and settings stay .* weir purge compass /,
   );
-  t.deepEqual([await configIn(data), await packagesIn(data)], [{ host: '127.0.0.1', plugins: { 'npm:weir-plugin-well': true } }, ['weir-plugin-well']]);
+  t.deepEqual(
+    [await configIn(data), await packagesIn(data)],
+    [{ host: '127.0.0.1', plugins: { 'npm:weir-plugin-well': true } }, ['weir-plugin-well']],
+  );
   t.deepEqual(await readdir(join(data, 'plugins', 'packages')), ['weir-plugin-well-1.2.3.tgz']);
   const again = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
   t.deepEqual([again.code, again.said.split(':')[0]], [0, 'there is nothing to remove']);
@@ -88,16 +119,28 @@ test('a folder stays where it is, is named once, and is only no longer named whe
     t.regex(text, said);
     t.deepEqual(await configIn(data), { plugins: { realtime: false, [reference]: true } });
   }
-  const reader = await stranger(shop, 'reader', source('reader', "uses: { hours: token('sundial', 'Hours') }", 'token'));
-  await writeFiles(data, { 'weir.json': { plugins: { realtime: false, [reference]: true, [reader]: true } } });
+  const reader = await stranger(
+    shop,
+    'reader',
+    source('reader', "uses: { hours: token('sundial', 'Hours') }", 'token'),
+  );
+  await writeFiles(data, {
+    'weir.json': { plugins: { realtime: false, [reference]: true, [reader]: true } },
+  });
   const removed = await weirCommand(data, ['plugin', 'remove', 'sundial'], env);
   t.is(removed.code, 0);
-  t.regex(removed.said, /^note: plugin reader needs sundial\/Hours, but the plugin sundial is not switched on/m);
+  t.regex(
+    removed.said,
+    /^note: plugin reader needs sundial\/Hours, but the plugin sundial is not switched on/m,
+  );
   t.deepEqual(await configIn(data), { plugins: { realtime: false, [reader]: true } });
   t.deepEqual((await readdir(join(shop, 'sundial'))).sort(), ['index.js', 'package.json']);
   const builtIn = await weirCommand(data, ['plugin', 'remove', 'realtime'], env);
   t.is(builtIn.code, 1);
-  t.regex(builtIn.complained, /^realtime is built in and stays where it is; \{"plugins": \{"realtime": false\}\} in .*weir\.json switches it off/);
+  t.regex(
+    builtIn.complained,
+    /^realtime is built in and stays where it is; \{"plugins": \{"realtime": false\}\} in .*weir\.json switches it off/,
+  );
 });
 
 test('what the panel would not start with is not added, and nothing is left of it', async (t) => {
@@ -105,13 +148,26 @@ test('what the panel would not start with is not added, and nothing is left of i
   const shop = await folderOf(t);
   const kept = { plugins: { [await stranger(shop, 'fine')]: true } };
   await writeFiles(data, { 'weir.json': kept });
-  const needs = source('needy', "config: { depth: variable('WEIR_X_NEEDY_DEPTH', int().min(1), 'how deep') }", 'variable, int');
+  const needs = source(
+    'needy',
+    "config: { depth: variable('WEIR_X_NEEDY_DEPTH', int().min(1), 'how deep') }",
+    'variable, int',
+  );
   const wrong: readonly (readonly [string, RegExp])[] = [
     [join(shop, 'nowhere.tgz'), /npm pack failed: /],
     [join(shop, 'nowhere'), /npm pack failed: /],
-    [await packed(shop, 'elsewhere', undefined, { name: 'left-pad' }), /is a package called left-pad; packages of plugins are called weir-plugin-<name>/],
-    [await packed(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }), /was written for kernel contract 0, this panel has 1; update the plugin$/m],
-    [await packed(shop, 'broken', "throw new Error('not today');"), /failed while it was imported: not today/],
+    [
+      await packed(shop, 'elsewhere', undefined, { name: 'left-pad' }),
+      /is a package called left-pad; packages of plugins are called weir-plugin-<name>/,
+    ],
+    [
+      await packed(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
+      /was written for kernel contract 0, this panel has 1; update the plugin$/m,
+    ],
+    [
+      await packed(shop, 'broken', "throw new Error('not today');"),
+      /failed while it was imported: not today/,
+    ],
     [await packed(shop, 'clients'), /is called clients, as one that is built in/],
     [(await stranger(join(shop, 'more'), 'fine')).replace('path:', ''), /is called fine, as another one in /],
     [await packed(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
@@ -134,10 +190,13 @@ test('what the panel would not start with is not added, and nothing is left of i
     t.deepEqual([await configIn(data), await readdir(data)], [kept, ['weir.json']], spec);
   }
   const needy = join(shop, 'weir-plugin-needy-1.2.3.tgz');
-  for (const config of ['{', '[]', '{"depth": 0}']) t.is((await add(needy, '--config', config)).code, 1, config);
+  for (const config of ['{', '[]', '{"depth": 0}'])
+    t.is((await add(needy, '--config', config)).code, 1, config);
   t.deepEqual(await readdir(data), ['weir.json']);
   t.is((await add(needy, '--config', '{"depth": 3}')).code, 0);
-  t.deepEqual(await configIn(data), { plugins: { ...kept.plugins, 'npm:weir-plugin-needy': { config: { depth: 3 } } } });
+  t.deepEqual(await configIn(data), {
+    plugins: { ...kept.plugins, 'npm:weir-plugin-needy': { config: { depth: 3 } } },
+  });
   const without = await weirCommand(data, ['plugin', 'add', needy], { ...env, PATH: '/nowhere' });
   t.regex(without.complained, /there is no npm on PATH; it comes with Node/);
 });
@@ -159,5 +218,8 @@ test('two at once do not get into each other, and what a crash has left is put r
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
   // Its files go though the config file no longer names it.
   t.is((await weirCommand(data, ['plugin', 'remove', 'weir-plugin-compass'], env)).code, 0);
-  t.deepEqual([await packagesIn(data), (await readdir(data)).sort()], [['weir-plugin-well'], ['plugins', 'weir.json']]);
+  t.deepEqual(
+    [await packagesIn(data), (await readdir(data)).sort()],
+    [['weir-plugin-well'], ['plugins', 'weir.json']],
+  );
 });

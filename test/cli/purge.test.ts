@@ -43,15 +43,23 @@ async function world(t: ExecutionContext): Promise<World> {
     purge: async (...argv) => {
       const said: string[] = [];
       const complained: string[] = [];
-      const terminal = { say: (line: string) => said.push(line), complain: (line: string) => complained.push(line) };
-      return { code: await weir(['purge', ...argv], { ...env, WEIR_DATA_DIR: data }, terminal), said: said.join('\n'), complained: complained.join('\n') };
+      const terminal = {
+        say: (line: string) => said.push(line),
+        complain: (line: string) => complained.push(line),
+      };
+      return {
+        code: await weir(['purge', ...argv], { ...env, WEIR_DATA_DIR: data }, terminal),
+        said: said.join('\n'),
+        complained: complained.join('\n'),
+      };
     },
     start: async () => {
       const panel = await PanelProcess.start({ dataDirectory: data, env });
       t.teardown(() => panel.kill('SIGKILL'));
       return panel;
     },
-    on: (plugins) => writeFiles(data, { 'weir.json': { plugins: { [well]: false, [house]: true, ...plugins } } }),
+    on: (plugins) =>
+      writeFiles(data, { 'weir.json': { plugins: { [well]: false, [house]: true, ...plugins } } }),
     tables: async () => {
       const connections = await connect(env['WEIR_DATABASE_URL' as keyof typeof env], data);
       try {
@@ -70,12 +78,18 @@ async function world(t: ExecutionContext): Promise<World> {
 test('of a plugin from outside that is off: told first, then dropped, and those of others stay', async (t) => {
   const { data, purge, on, start, tables } = await world(t);
   const isOn = await purge('well', '--yes');
-  t.regex(isOn.complained, /^the plugin well is on; switch it off in .*weir\.json and restart the panel first$/);
+  t.regex(
+    isOn.complained,
+    /^the plugin well is on; switch it off in .*weir\.json and restart the panel first$/,
+  );
   t.is(isOn.code, 1);
 
   await on({});
   const told = await purge('well');
-  t.deepEqual([told.code, told.complained], [1, 'nothing was changed; weir purge well --yes drops this for good']);
+  t.deepEqual(
+    [told.code, told.complained],
+    [1, 'nothing was changed; weir purge well --yes drops this for good'],
+  );
   t.deepEqual(
     told.said.split('\n').map((line) => line.trim().replace(/ {2,}/, ': ')),
     [
@@ -83,7 +97,9 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
       'table x_well_drops: 2 rows',
       'table x_well_rings: 1 row',
       'setting well.depth',
-      ...['0001-drops', '0002-rings', '0003-deep'].map((name) => `migration ${name}: its entry in the ledger`),
+      ...['0001-drops', '0002-rings', '0003-deep'].map(
+        (name) => `migration ${name}: its entry in the ledger`,
+      ),
     ],
   );
   t.deepEqual(await tables(), ['x_well_drops', 'x_well_rings']);
@@ -92,14 +108,20 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
   t.deepEqual([dropped.code, dropped.complained], [0, '']);
   t.true(dropped.said.startsWith('dropped:\n'), dropped.said);
   t.deepEqual(await tables(), []);
-  if (onSqlite) t.is((await readdir(join(data, 'backups'))).filter((name) => dropped.said.includes(name)).length, 1);
+  if (onSqlite)
+    t.is((await readdir(join(data, 'backups'))).filter((name) => dropped.said.includes(name)).length, 1);
   const again = await purge('well', '--yes');
-  t.deepEqual([again.code, again.said], [0, 'the database keeps nothing of a plugin well; did you mean well-house?']);
+  t.deepEqual(
+    [again.code, again.said],
+    [0, 'the database keeps nothing of a plugin well; did you mean well-house?'],
+  );
 
   // What is still on starts as before, with what it had.
   const panel = await start();
   t.like(
-    (await panel.get<{ name: string; state: string }[]>('/panel/api/system/plugins')).find(({ name }) => name === 'well-house'),
+    (await panel.get<{ name: string; state: string }[]>('/panel/api/system/plugins')).find(
+      ({ name }) => name === 'well-house',
+    ),
     { state: 'running' },
   );
   await panel.kill('SIGTERM');
@@ -119,7 +141,10 @@ test('what is essential, on, or on but broken is refused, and so is a folder tha
   }
   const broken = await stranger(join(data, 'shop'), 'broken', "throw new Error('not today');");
   await on({ [broken]: true });
-  t.regex((await purge('broken', '--yes')).complained, /^the plugin broken is not switched off, it only cannot run \(.*not today.*\); switch it off in /);
+  t.regex(
+    (await purge('broken', '--yes')).complained,
+    /^the plugin broken is not switched off, it only cannot run \(.*not today.*\); switch it off in /,
+  );
   const complained: string[] = [];
   const terminal = { say: () => undefined, complain: (line: string) => complained.push(line) };
   t.is(await weir(['purge', 'well', '--yes'], { ...env, WEIR_DATA_DIR: join(data, 'none') }, terminal), 1);
@@ -139,7 +164,10 @@ if (onSqlite)
     // Of this tree: by what it declares, once the panel that has it is gone.
     await on({ subscription: false });
     const has = await purge('subscription');
-    t.regex(has.complained, /^the panel that runs still has the plugin subscription; it is off from its next start on, so restart it first$/);
+    t.regex(
+      has.complained,
+      /^the panel that runs still has the plugin subscription; it is off from its next start on, so restart it first$/,
+    );
     await panel.kill('SIGTERM');
     const { code, said } = await purge('subscription', '--yes');
     t.is(code, 0);

@@ -57,7 +57,11 @@ function textFor(schema: JsonSchema, at: string): string {
     .map((pattern) => new RegExp(pattern, 'u'));
   const wanted = format ?? anyOf.find((choice) => choice.format !== undefined)?.format;
   const candidates =
-    wanted !== undefined && BY_FORMAT[wanted] ? [BY_FORMAT[wanted]] : contentEncoding === 'base64' ? ['ZXhhbXBsZQ=='] : [...TEXTS, 'x'.repeat(minLength)];
+    wanted !== undefined && BY_FORMAT[wanted]
+      ? [BY_FORMAT[wanted]]
+      : contentEncoding === 'base64'
+        ? ['ZXhhbXBsZQ==']
+        : [...TEXTS, 'x'.repeat(minLength)];
   const fitting = candidates
     .map((text) => (text === 'example' ? text.padEnd(minLength, '-text') : text))
     .find(
@@ -67,15 +71,24 @@ function textFor(schema: JsonSchema, at: string): string {
         patterns.every((pattern) => pattern.test(text)) &&
         !(not?.pattern !== undefined && new RegExp(not.pattern, 'u').test(text)),
     );
-  if (fitting === undefined) throw new Error(`${at}: no text at hand fits ${JSON.stringify(schema)}; give its schema one with .example(…)`);
+  if (fitting === undefined)
+    throw new Error(
+      `${at}: no text at hand fits ${JSON.stringify(schema)}; give its schema one with .example(…)`,
+    );
   return fitting;
 }
 
 function numberFor({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonSchema): number {
-  const low = (minimum as number | undefined) ?? (exclusiveMinimum === undefined ? -Infinity : (exclusiveMinimum as number) + 1);
-  const high = (maximum as number | undefined) ?? (exclusiveMaximum === undefined ? Infinity : (exclusiveMaximum as number) - 1);
+  const low =
+    (minimum as number | undefined) ??
+    (exclusiveMinimum === undefined ? -Infinity : (exclusiveMinimum as number) + 1);
+  const high =
+    (maximum as number | undefined) ??
+    (exclusiveMaximum === undefined ? Infinity : (exclusiveMaximum as number) - 1);
   const value = Math.min(Math.max(1, low), high);
-  return multipleOf === undefined ? value : Math.ceil(value / (multipleOf as number)) * (multipleOf as number);
+  return multipleOf === undefined
+    ? value
+    : Math.ceil(value / (multipleOf as number)) * (multipleOf as number);
 }
 
 /** `whole`: with everything that may be left out. */
@@ -97,7 +110,8 @@ export function exampleOf(schema: JsonSchema, at: string, whole = true): unknown
   };
   if (examples?.length) return examples[0];
   if ('const' in schema) return schema['const'];
-  if (Array.isArray(schema['enum'])) return schema['enum'].find((value) => value !== '' && value !== null) ?? schema['enum'][0];
+  if (Array.isArray(schema['enum']))
+    return schema['enum'].find((value) => value !== '' && value !== null) ?? schema['enum'][0];
   switch (Array.isArray(type) ? type.find((one) => one !== 'null') : type) {
     case 'string':
       return textFor(schema, at);
@@ -107,7 +121,9 @@ export function exampleOf(schema: JsonSchema, at: string, whole = true): unknown
     case 'boolean':
       return true;
     case 'array':
-      return Array.from({ length: Math.max(minItems, whole ? 1 : 0) }, () => exampleOf(items ?? {}, `${at}[]`, whole));
+      return Array.from({ length: Math.max(minItems, whole ? 1 : 0) }, () =>
+        exampleOf(items ?? {}, `${at}[]`, whole),
+      );
     case 'object':
       return Object.fromEntries(
         Object.entries(properties ?? {})

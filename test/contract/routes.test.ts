@@ -14,7 +14,8 @@ const NOT_CALLED: ReadonlyMap<string, string> = new Map();
 type Fields = Record<string, unknown>;
 const nameOf = ({ route, path }: ServedRoute): string => `${route.method} ${path}`;
 const schemaOf = (schema: Schema, at: string) => new Describer(() => undefined).describe(schema, at);
-const example = (schema: Schema | undefined, at: string, whole = true): unknown => (schema ? exampleOf(schemaOf(schema, at), at, whole) : undefined);
+const example = (schema: Schema | undefined, at: string, whole = true): unknown =>
+  schema ? exampleOf(schemaOf(schema, at), at, whole) : undefined;
 
 interface Sample {
   readonly params: Fields;
@@ -28,18 +29,30 @@ const sampleOf = (served: ServedRoute, whole = true): Sample => ({
 });
 
 function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, body }: Sample) {
-  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
-  return panel.call<{ issues: { path: string; message: string }[] } | null>(`${filled}${search && `?${search}`}`, {
-    method: route.method,
-    ...(body !== undefined && { body }),
-  });
+  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(params[name])),
+  );
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return panel.call<{ issues: { path: string; message: string }[] } | null>(
+    `${filled}${search && `?${search}`}`,
+    {
+      method: route.method,
+      ...(body !== undefined && { body }),
+    },
+  );
 }
 
-const servedBy = (panel: TestPanel): ServedRoute[] => panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel');
+const servedBy = (panel: TestPanel): ServedRoute[] =>
+  panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel');
 /** What destroys comes last, so that the others find something. */
 const harm = ({ route, path }: ServedRoute): number =>
-  route.method === 'GET' ? 0 : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE' ? 2 : 1;
+  route.method === 'GET'
+    ? 0
+    : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE'
+      ? 2
+      : 1;
 
 /** A panel with an inbound and a client that examples name. */
 async function boot(): Promise<TestPanel> {
@@ -67,7 +80,11 @@ test('every route says what it answers', async (t) => {
         `${nameOf(served)}: raw("${reply.mediaType}") says nothing of the reply; name the media type, and for JSON a schema with payload(…) or bare(…)`,
       );
     if (reply.kind === 'payload' || reply.kind === 'bare')
-      t.not(Object.keys(schemaOf(reply.schema, nameOf(served))).length, 0, `${nameOf(served)}: its reply may be anything; say what it is`);
+      t.not(
+        Object.keys(schemaOf(reply.schema, nameOf(served))).length,
+        0,
+        `${nameOf(served)}: its reply may be anything; say what it is`,
+      );
   }
 });
 
@@ -86,7 +103,10 @@ test('every route takes an example of its declaration', async (t) => {
       for (const part of ['params', 'query', 'body'] as const) {
         const schema = served.route[part];
         const result = schema ? inspect(schema, sample[part], { convert: part !== 'body' }) : {};
-        t.false('issues' in result, `${name}: its ${part} refuse ${JSON.stringify(sample[part])}, which their description takes: ${JSON.stringify(result)}`);
+        t.false(
+          'issues' in result,
+          `${name}: its ${part} refuse ${JSON.stringify(sample[part])}, which their description takes: ${JSON.stringify(result)}`,
+        );
       }
       let answer = await call(panel, served, sample);
       // An example may have ended the session.
@@ -115,22 +135,34 @@ const WRONG: readonly unknown[] = [{ wrong: true }, ['wrong'], 'wrong', -1.5, tr
 const WRONG_TEXTS: readonly string[] = ['wrong', '-1.5', '', '\u0000', 'x'.repeat(5000)];
 
 /** The good value with something else in one place, for every place in it; `undefined` takes the place away. */
-function* variants(good: unknown, wrong: readonly unknown[], at = ''): Generator<{ field: string; values: unknown[] }> {
+function* variants(
+  good: unknown,
+  wrong: readonly unknown[],
+  at = '',
+): Generator<{ field: string; values: unknown[] }> {
   if (typeof good !== 'object' || good === null) return;
   for (const [key, inner] of Object.entries(good)) {
     const field = at === '' ? key : `${at}.${key}`;
     const put = (value: unknown) =>
       Array.isArray(good)
         ? good.with(Number(key), value)
-        : Object.fromEntries(Object.entries({ ...good, [key]: value }).filter(([, kept]) => kept !== undefined));
+        : Object.fromEntries(
+            Object.entries({ ...good, [key]: value }).filter(([, kept]) => kept !== undefined),
+          );
     yield { field, values: wrong.map(put) };
     if (!Array.isArray(good)) yield { field, values: [put(undefined)] };
-    for (const deeper of variants(inner, wrong, field)) yield { field: deeper.field, values: deeper.values.map(put) };
+    for (const deeper of variants(inner, wrong, field))
+      yield { field: deeper.field, values: deeper.values.map(put) };
   }
 }
 
 /** Of each place one broken copy, where the schema has something against any; and something that is no such value at all. */
-function broken(schema: Schema, good: unknown, wrong: readonly unknown[], convert: boolean): { field: string; value: unknown }[] {
+function broken(
+  schema: Schema,
+  good: unknown,
+  wrong: readonly unknown[],
+  convert: boolean,
+): { field: string; value: unknown }[] {
   const isRefused = (value: unknown) => 'issues' in inspect(schema, value, { convert });
   const whole = convert ? [] : [{ field: '', values: [{}, 'wrong', [], 1] }];
   return [...whole, ...variants(good, wrong)].flatMap(({ field, values }) => {
@@ -139,11 +171,19 @@ function broken(schema: Schema, good: unknown, wrong: readonly unknown[], conver
   });
 }
 
-async function refuses(t: ExecutionContext, panel: TestPanel, served: ServedRoute, field: string, sample: Sample): Promise<void> {
+async function refuses(
+  t: ExecutionContext,
+  panel: TestPanel,
+  served: ServedRoute,
+  field: string,
+  sample: Sample,
+): Promise<void> {
   const answer = await call(panel, served, sample);
   const label = `${nameOf(served)} with a wrong ${field || 'body'}`;
   t.is(answer.status, 400, `${label} is answered with ${answer.status} ${answer.text.slice(0, 300)}`);
-  const issue = answer.body.obj?.issues.find(({ path }) => path === field || path.startsWith(`${field}.`) || field === '');
+  const issue = answer.body.obj?.issues.find(
+    ({ path }) => path === field || path.startsWith(`${field}.`) || field === '',
+  );
   t.truthy(issue, `${label}: the reply does not name it: ${answer.text.slice(0, 300)}`);
   const spoken = field.replaceAll(/(?:^|\.)(\d+)(?=\.|$)/g, '[$1]');
   t.true(answer.body.msg.includes(spoken), `${label}: its message does not name it: ${answer.body.msg}`);
@@ -165,7 +205,8 @@ test('every route refuses a broken example and names the field', async (t) => {
       if (!schema) continue;
       for (const { field, value } of broken(schema, good[part], wrong, part !== 'body')) {
         // A path cannot be asked for without its parameters.
-        if (part === 'params' && Object.keys(value as Fields).length < Object.keys(good.params).length) continue;
+        if (part === 'params' && Object.keys(value as Fields).length < Object.keys(good.params).length)
+          continue;
         await refuses(t, panel, served, field, { ...good, [part]: value });
         here++;
       }

@@ -16,7 +16,8 @@ export class Cleanup {
 
   #run(): Promise<void> {
     this.#done ??= (async () => {
-      for (const work of this.#work.reverse()) await work().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+      for (const work of this.#work.reverse())
+        await work().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
     })();
     return this.#done;
   }

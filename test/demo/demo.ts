@@ -2,7 +2,13 @@
 // measured: bytes at the server that sent them, and bytes as the panel counted them.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ByteServer, download, startByteServer, startClientCore, upload } from '../../plugins/engine/xray/test/traffic.js';
+import {
+  type ByteServer,
+  download,
+  startByteServer,
+  startClientCore,
+  upload,
+} from '../../plugins/engine/xray/test/traffic.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { Cleanup } from './cleanup.js';
 import { linksOf, outboundOf } from './link-to-outbound.js';
@@ -27,7 +33,12 @@ const KINDS = [
   { remark: 'vmess, ws, tls', protocol: 'vmess', stream: 'ws tls', settings: {} },
   { remark: 'trojan, tcp, tls', protocol: 'trojan', stream: 'tcp tls', settings: {} },
   { remark: 'trojan, xhttp', protocol: 'trojan', stream: 'xhttp', settings: {} },
-  { remark: 'shadowsocks, chacha20', protocol: 'shadowsocks', stream: 'tcp', settings: { method: 'chacha20-ietf-poly1305' } },
+  {
+    remark: 'shadowsocks, chacha20',
+    protocol: 'shadowsocks',
+    stream: 'tcp',
+    settings: { method: 'chacha20-ietf-poly1305' },
+  },
   {
     remark: 'shadowsocks of 2022',
     protocol: 'shadowsocks',
@@ -52,7 +63,10 @@ interface Line {
   readonly moved: Usage;
 }
 const both = ({ up, down }: Usage): number => up + down;
-const sum = (usages: readonly Usage[]): Usage => ({ up: usages.reduce((all, { up }) => all + up, 0), down: usages.reduce((all, { down }) => all + down, 0) });
+const sum = (usages: readonly Usage[]): Usage => ({
+  up: usages.reduce((all, { up }) => all + up, 0),
+  down: usages.reduce((all, { down }) => all + down, 0),
+});
 
 export interface DemoOptions {
   /** path of the core's program, for the panel and for the user's side */
@@ -61,7 +75,10 @@ export interface DemoOptions {
 }
 
 /** Resolves with the exit code: 0 when every figure agrees. */
-export async function demo({ binary, say = (text) => void process.stdout.write(`${text}\n`) }: DemoOptions): Promise<number> {
+export async function demo({
+  binary,
+  say = (text) => void process.stdout.write(`${text}\n`),
+}: DemoOptions): Promise<number> {
   await using cleanup = new Cleanup();
   const started = Date.now();
   const server = await startByteServer();
@@ -73,20 +90,26 @@ export async function demo({ binary, say = (text) => void process.stdout.write(`
     await begun.dispose();
   });
   const panel = await starting;
-  if (panel.ready.engine !== 'running') throw new Error(`the core does not run: ${panel.ready.engineProblem ?? 'no reason given'}`);
+  if (panel.ready.engine !== 'running')
+    throw new Error(`the core does not run: ${panel.ready.engineProblem ?? 'no reason given'}`);
   const { engine } = await panel.get<{ engine: { version: string } }>('/panel/api/server/status');
   const corePid = await panel.corePid();
-  say(`A panel (process ${panel.pid}) and its core (Xray ${engine.version}, process ${corePid}), in a temporary folder, on loopback.\n`);
+  say(
+    `A panel (process ${panel.pid}) and its core (Xray ${engine.version}, process ${corePid}), in a temporary folder, on loopback.\n`,
+  );
 
   const ids: number[] = [];
   const site = await openSite(binary);
   cleanup.add(() => site.stop());
-  for (const { stream, ...kind } of KINDS) ids.push(await panel.addInbound({ ...kind, streamSettings: site.streams.get(stream) }));
+  for (const { stream, ...kind } of KINDS)
+    ids.push(await panel.addInbound({ ...kind, streamSettings: site.streams.get(stream) }));
   const client = await panel.addClient('alice', ids, { flow: 'xtls-rprx-vision' });
   const subscription = await fetch(panel.ready.subUrl + client.subId);
   const links = linksOf(await subscription.text());
   if (subscription.status !== 200 || links.length !== KINDS.length)
-    throw new Error(`the subscription answered ${subscription.status} with ${links.length} links instead of ${KINDS.length}`);
+    throw new Error(
+      `the subscription answered ${subscription.status} with ${links.length} links instead of ${KINDS.length}`,
+    );
   say(
     `${KINDS.length} inbounds, one client, alice; her subscription has ${links.length} links. Each link becomes the outbound of a second\ncore, which moves ${mib(DOWN)} down and ${mib(UP)} up through it.\n`,
   );
@@ -97,21 +120,29 @@ export async function demo({ binary, say = (text) => void process.stdout.write(`
     cleanup.add(core.stop);
     return { server, socksPort: core.socksPort, stop: core.stop };
   };
-  for (const [i, { remark }] of KINDS.entries()) lines.push({ remark, inboundId: ids[i] ?? 0, moved: await move(await user(links[i] ?? '')) });
+  for (const [i, { remark }] of KINDS.entries())
+    lines.push({ remark, inboundId: ids[i] ?? 0, moved: await move(await user(links[i] ?? '')) });
   const agrees = await compare(panel, lines, say);
   const held = await showQuota({ panel, user, inboundId: ids[0] ?? 0, say });
 
   // Polls went on meanwhile: what is counted stays counted, once.
   const later = await usageOf(panel, 'alice');
-  const once = Math.abs(percent(both(later), both(sum(lines.map(({ moved }) => moved))))) <= TOLERANCE_PERCENT;
+  const once =
+    Math.abs(percent(both(later), both(sum(lines.map(({ moved }) => moved))))) <= TOLERANCE_PERCENT;
   if (!once) say(`alice's total changed afterwards to ${mib(both(later))}, though she moved nothing`);
   const alice = await user(links[0] ?? '');
   const served = (await download({ ...alice, bytes: MIB })) === MIB;
   say(`alice, on the same inbound, ${served ? 'is served as before' : 'IS NOT SERVED any more'}.`);
   const sameCore = corePid !== undefined && (await panel.corePid()) === corePid;
-  say(sameCore ? `\nThe core (process ${corePid}) was never restarted.` : '\nThe core was restarted, which nothing here should need.');
+  say(
+    sameCore
+      ? `\nThe core (process ${corePid}) was never restarted.`
+      : '\nThe core was restarted, which nothing here should need.',
+  );
   const good = agrees && held && once && served && sameCore;
-  say(`${good ? 'All figures agree' : 'SOMETHING DIFFERS, see above'}; the demo took ${((Date.now() - started) / 1000).toFixed(0)} s.`);
+  say(
+    `${good ? 'All figures agree' : 'SOMETHING DIFFERS, see above'}; the demo took ${((Date.now() - started) / 1000).toFixed(0)} s.`,
+  );
   return good ? 0 : 1;
 }
 
@@ -125,17 +156,27 @@ async function move(user: User): Promise<Usage> {
   return { up: server.received - before.up, down: server.sent - before.down };
 }
 
-const usageOf = (panel: PanelProcess, email: string): Promise<Usage & { enable: boolean }> => panel.get(`/panel/api/clients/traffic/${email}`);
+const usageOf = (panel: PanelProcess, email: string): Promise<Usage & { enable: boolean }> =>
+  panel.get(`/panel/api/clients/traffic/${email}`);
 
-async function compare(panel: PanelProcess, lines: readonly Line[], say: (text: string) => void): Promise<boolean> {
+async function compare(
+  panel: PanelProcess,
+  lines: readonly Line[],
+  say: (text: string) => void,
+): Promise<boolean> {
   const moved = sum(lines.map((line) => line.moved));
-  const counted = async (): Promise<Usage[]> => Promise.all(lines.map(({ inboundId }) => panel.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)));
+  const counted = async (): Promise<Usage[]> =>
+    Promise.all(lines.map(({ inboundId }) => panel.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)));
   const asked = Date.now();
   // A panel that counts too little is shown as it is.
-  await panel.until(async () => both(sum(await counted())) >= both(moved), 'the poll counts what was moved').catch(() => undefined);
+  await panel
+    .until(async () => both(sum(await counted())) >= both(moved), 'the poll counts what was moved')
+    .catch(() => undefined);
   const figures = await counted();
   const total = await usageOf(panel, 'alice');
-  const differences = lines.map((line, i) => percent(both(figures[i] ?? { up: 0, down: 0 }), both(line.moved)));
+  const differences = lines.map((line, i) =>
+    percent(both(figures[i] ?? { up: 0, down: 0 }), both(line.moved)),
+  );
   const row = (name: string, real: Usage, seen: Usage): string[] => [
     name,
     mib(real.down),
@@ -147,10 +188,15 @@ async function compare(panel: PanelProcess, lines: readonly Line[], say: (text: 
   say(
     table(
       ['inbound', 'sent', 'counted', 'received', 'counted', 'difference'],
-      [...lines.map(({ remark, moved: real }, i) => row(remark, real, figures[i] ?? { up: 0, down: 0 })), row('alice in all', moved, total)],
+      [
+        ...lines.map(({ remark, moved: real }, i) => row(remark, real, figures[i] ?? { up: 0, down: 0 })),
+        row('alice in all', moved, total),
+      ],
     ),
   );
-  say(`\n"sent" and "received" are the byte server's, "counted" the panel's, ${((Date.now() - asked) / 1000).toFixed(1)} s after the last transfer.`);
+  say(
+    `\n"sent" and "received" are the byte server's, "counted" the panel's, ${((Date.now() - asked) / 1000).toFixed(1)} s after the last transfer.`,
+  );
   const inAll = sum(figures);
   const adds = inAll.up === total.up && inAll.down === total.down;
   say(
@@ -182,8 +228,12 @@ async function showQuota({
     () => false,
   );
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the client is switched off');
-  const { openConnections } = await panel.get<{ openConnections: { end: boolean; reason: string } }>(`/panel/api/inbounds/get/${inboundId}`);
-  say(`\nbob, with a quota of ${mib(QUOTA)}, is in the middle of a download of ${mib(wanted)} at ${mib(RATE)} a second. A poll switches him off`);
+  const { openConnections } = await panel.get<{ openConnections: { end: boolean; reason: string } }>(
+    `/panel/api/inbounds/get/${inboundId}`,
+  );
+  say(
+    `\nbob, with a quota of ${mib(QUOTA)}, is in the middle of a download of ${mib(wanted)} at ${mib(RATE)} a second. A poll switches him off`,
+  );
   // A program on plain TCP may go on waiting for bytes that nobody sends any more.
   const ended = await endOf(transfer, () => came);
   const cut = !openConnections.end || (ended && came < wanted);
@@ -195,7 +245,9 @@ async function showQuota({
   if (!cut) say('HIS CONNECTION WENT ON.');
   const refused = await isRefused(() => download({ ...bob, bytes: MIB }));
   const left = linksOf(await (await fetch(panel.ready.subUrl + client.subId)).text()).length;
-  say(`His next connection is ${refused ? 'refused by the core' : 'STILL SERVED'}; his subscription has ${left} links.`);
+  say(
+    `His next connection is ${refused ? 'refused by the core' : 'STILL SERVED'}; his subscription has ${left} links.`,
+  );
   return cut && refused && left === 0;
 }
 
@@ -203,7 +255,11 @@ async function showQuota({
 async function endOf(transfer: Promise<boolean>, came: () => number): Promise<boolean> {
   for (let tries = 0; tries < 15; tries++) {
     const before = came();
-    if ((await Promise.race([transfer, sleep(1000, 'running' as const, { ref: false })])) !== 'running' || came() === before) return true;
+    if (
+      (await Promise.race([transfer, sleep(1000, 'running' as const, { ref: false })])) !== 'running' ||
+      came() === before
+    )
+      return true;
   }
   return false;
 }

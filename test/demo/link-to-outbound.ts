@@ -18,16 +18,32 @@ function transport(type: string, params: URLSearchParams): JsonObject {
   switch (type) {
     case 'tcp':
       return get('headerType') === 'http'
-        ? { tcpSettings: { header: { type: 'http', request: { path: [http.path || '/'], headers: { Host: [http.host] } } } } }
+        ? {
+            tcpSettings: {
+              header: { type: 'http', request: { path: [http.path || '/'], headers: { Host: [http.host] } } },
+            },
+          }
         : {};
     case 'ws':
       return { wsSettings: http };
     case 'httpupgrade':
       return { httpupgradeSettings: http };
     case 'grpc':
-      return { grpcSettings: { serviceName: get('serviceName'), authority: get('authority'), multiMode: get('mode') === 'multi' } };
+      return {
+        grpcSettings: {
+          serviceName: get('serviceName'),
+          authority: get('authority'),
+          multiMode: get('mode') === 'multi',
+        },
+      };
     case 'xhttp':
-      return { xhttpSettings: { ...http, mode: get('mode') || 'auto', ...(get('extra') && { extra: JSON.parse(get('extra')) as JsonObject }) } };
+      return {
+        xhttpSettings: {
+          ...http,
+          mode: get('mode') || 'auto',
+          ...(get('extra') && { extra: JSON.parse(get('extra')) as JsonObject }),
+        },
+      };
     default:
       throw new Error(`this reader knows no transport "${type}"`);
   }
@@ -50,7 +66,16 @@ function stream(params: URLSearchParams): JsonObject {
       },
     };
   if (security === 'reality')
-    return { ...common, realitySettings: { serverName: get('sni'), fingerprint: get('fp'), publicKey: get('pbk'), shortId: get('sid'), spiderX: get('spx') } };
+    return {
+      ...common,
+      realitySettings: {
+        serverName: get('sni'),
+        fingerprint: get('fp'),
+        publicKey: get('pbk'),
+        shortId: get('sid'),
+        spiderX: get('spx'),
+      },
+    };
   return common;
 }
 
@@ -58,20 +83,44 @@ function readUrl(link: string): Read {
   const { protocol: scheme, username, password, hostname, port, searchParams: params, hash } = new URL(link);
   const protocol = scheme.slice(0, -1);
   const credential = decodeURIComponent(username);
-  const common = { name: decodeURIComponent(hash.slice(1)), address: hostname.replace(/^\[|\]$/g, ''), port: Number(port), params };
+  const common = {
+    name: decodeURIComponent(hash.slice(1)),
+    address: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    params,
+  };
   if (protocol === 'vless')
     return {
       ...common,
       protocol,
       settings: (place) => ({
-        vnext: [{ ...place, users: [{ id: credential, encryption: params.get('encryption') ?? 'none', flow: params.get('flow') ?? '' }] }],
+        vnext: [
+          {
+            ...place,
+            users: [
+              {
+                id: credential,
+                encryption: params.get('encryption') ?? 'none',
+                flow: params.get('flow') ?? '',
+              },
+            ],
+          },
+        ],
       }),
     };
-  if (protocol === 'trojan') return { ...common, protocol, settings: (place) => ({ servers: [{ ...place, password: credential }] }) };
+  if (protocol === 'trojan')
+    return { ...common, protocol, settings: (place) => ({ servers: [{ ...place, password: credential }] }) };
   if (protocol === 'ss') {
-    const plain = password === '' ? Buffer.from(credential, 'base64url').toString() : `${credential}:${decodeURIComponent(password)}`;
+    const plain =
+      password === ''
+        ? Buffer.from(credential, 'base64url').toString()
+        : `${credential}:${decodeURIComponent(password)}`;
     const [method = ''] = plain.split(':', 1);
-    return { ...common, protocol: 'shadowsocks', settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }) };
+    return {
+      ...common,
+      protocol: 'shadowsocks',
+      settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }),
+    };
   }
   throw new Error(`this reader knows no protocol "${protocol}"`);
 }
@@ -91,7 +140,12 @@ function readVmess(link: string): Read {
     x_padding_bytes: _padding,
     ...rest
   } = JSON.parse(Buffer.from(link.slice('vmess://'.length), 'base64').toString()) as Record<string, string>;
-  const params = new URLSearchParams({ ...rest, type: net ?? 'tcp', security: tls ?? 'none', path: path ?? '' });
+  const params = new URLSearchParams({
+    ...rest,
+    type: net ?? 'tcp',
+    security: tls ?? 'none',
+    path: path ?? '',
+  });
   if (type === 'http') params.set('headerType', 'http');
   if (net === 'grpc')
     for (const [key, value] of [
@@ -112,8 +166,18 @@ function readVmess(link: string): Read {
 
 /** The outbound with which a core connects as the link says, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
-  const { name, address, port, params, protocol, settings } = link.startsWith('vmess://') ? readVmess(link) : readUrl(link);
-  return { name, outbound: { tag: 'proxy', protocol, settings: settings({ address, port }), streamSettings: stream(params) } };
+  const { name, address, port, params, protocol, settings } = link.startsWith('vmess://')
+    ? readVmess(link)
+    : readUrl(link);
+  return {
+    name,
+    outbound: {
+      tag: 'proxy',
+      protocol,
+      settings: settings({ address, port }),
+      streamSettings: stream(params),
+    },
+  };
 }
 
 /** Links of a subscription: lines, or lines in base64. */

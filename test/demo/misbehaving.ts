@@ -9,7 +9,12 @@ export const HOOKS = {
     access: ['beforeLogin'],
     subscription: ['beforeSubscription'],
   },
-  draft: { engine: ['composeCoreConfig'], subscription: ['composeSubscription'], settings: ['composeDefaultSettings'], kernel: ['composeReadyLine'] },
+  draft: {
+    engine: ['composeCoreConfig'],
+    subscription: ['composeSubscription'],
+    settings: ['composeDefaultSettings'],
+    kernel: ['composeReadyLine'],
+  },
   filter: {
     traffic: ['trafficDeltas', 'depletionCandidates'],
     inbounds: ['describeInbounds'],
@@ -17,7 +22,12 @@ export const HOOKS = {
     settings: ['settingChanges'],
   },
   choose: { kernel: ['authenticate'] },
-  after: { clients: ['afterClientSave'], inbounds: ['afterInboundSave'], settings: ['afterSettingsSave'], kernel: ['afterKernelOpen'] },
+  after: {
+    clients: ['afterClientSave'],
+    inbounds: ['afterInboundSave'],
+    settings: ['afterSettingsSave'],
+    kernel: ['afterKernelOpen'],
+  },
   event: {
     clients: ['clientChanged'],
     traffic: ['trafficCounted', 'clientDepleted'],

@@ -16,12 +16,16 @@ const statesOf = async (panel: PanelProcess): Promise<Record<string, string>> =>
   const all = await panel.get<{ name: string; state: string }[]>('/panel/api/system/plugins');
   return Object.fromEntries(all.map(({ name, state }) => [name, state]));
 };
-const isFaulty = (states: Readonly<Record<string, string>>): boolean => BAD.every((name) => states[name] === 'faulty');
-const faultsOf = (panel: PanelProcess): readonly LogLine[] => panel.log.filter(({ msg }) => msg === 'plugin fault');
+const isFaulty = (states: Readonly<Record<string, string>>): boolean =>
+  BAD.every((name) => states[name] === 'faulty');
+const faultsOf = (panel: PanelProcess): readonly LogLine[] =>
+  panel.log.filter(({ msg }) => msg === 'plugin fault');
 /** Of which kind a fault was, by where it was. */
 const kindOf = ({ where }: LogLine): string => {
   const hook = String(where).split('/')[1]?.split(' ')[0] ?? '';
-  const kind = (Object.keys(HOOKS) as Kind[]).find((known) => (Object.values(HOOKS[known]) as string[][]).flat().includes(hook));
+  const kind = (Object.keys(HOOKS) as Kind[]).find((known) =>
+    (Object.values(HOOKS[known]) as string[][]).flat().includes(hook),
+  );
   return kind ?? (/^(job|GET|stop)/.exec(String(where))?.[0] || 'entry');
 };
 
@@ -29,9 +33,17 @@ const kindOf = ({ where }: LogLine): string => {
 async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> {
   t.timeout(170_000);
   const folder = await folderOf(t);
-  const sources = { hanging: misbehaving('hanging', HANGS, kinds), healthy, throwing: misbehaving('throwing', THROWS, kinds) };
-  const references = await Promise.all(Object.entries(sources).map(([name, source]) => stranger(folder, name, source)));
-  await writeFiles(folder, { 'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) } });
+  const sources = {
+    hanging: misbehaving('hanging', HANGS, kinds),
+    healthy,
+    throwing: misbehaving('throwing', THROWS, kinds),
+  };
+  const references = await Promise.all(
+    Object.entries(sources).map(([name, source]) => stranger(folder, name, source)),
+  );
+  await writeFiles(folder, {
+    'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },
+  });
   const server = await openServer(t);
   const panel = await openPanel(t, { dataDirectory: folder, env: LIMITS });
   t.like(await statesOf(panel), { hanging: 'running', healthy: 'running', throwing: 'running' });
@@ -67,10 +79,13 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
       .split('#')[0],
     (await panel.get<string[]>('/panel/api/clients/links/alice'))[0]?.split('#')[0],
   );
-  for (const name of BAD) t.is((await fetch(`${new URL(panel.ready.subUrl).origin}/${name}/${alice.subId}`)).status, 503);
+  for (const name of BAD)
+    t.is((await fetch(`${new URL(panel.ready.subUrl).origin}/${name}/${alice.subId}`)).status, 503);
   t.true([500, 503].includes((await panel.call('/panel/api/x/throwing/deed')).status));
   // This one is answered when the panel gives it up, or stops; nobody else waits.
-  const unanswered = fetch(`${panel.url}/panel/api/x/hanging/deed`, { headers: { cookie: panel.cookie } }).catch(() => undefined);
+  const unanswered = fetch(`${panel.url}/panel/api/x/hanging/deed`, {
+    headers: { cookie: panel.cookie },
+  }).catch(() => undefined);
 
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the quota switches bob off');
   await panel.until(async () => !(await b.served()), 'the core lets bob in no more');
@@ -90,7 +105,10 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
     both(inbound),
     'the inbound has what its clients have, to the byte',
   );
-  await panel.until(async () => (await heardBy(panel)).bytes === both(inbound), 'the healthy one has heard of every byte, once');
+  await panel.until(
+    async () => (await heardBy(panel)).bytes === both(inbound),
+    'the healthy one has heard of every byte, once',
+  );
   const heard = await heardBy(panel);
   t.deepEqual(heard.depleted, ['bob']);
   t.true(heard.saved >= 4 && heard.ticks > 5, JSON.stringify(heard));
@@ -109,8 +127,16 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   await unanswered;
   t.is(await panel.corePid(), undefined, 'the core ended with the panel');
   const again = await openPanel(t, { dataDirectory: panel.dataDirectory, env: LIMITS });
-  t.is(both(await again.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)), both(inbound), 'nothing is lost, nothing counted twice');
+  t.is(
+    both(await again.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)),
+    both(inbound),
+    'nothing is lost, nothing counted twice',
+  );
 }
 
-test.serial('strangers that throw and hang while something is decided, composed or brought up to date', (t) => live(t, ['guard', 'draft', 'choose', 'after']));
-test.serial('strangers that throw and hang while something is counted or told', (t) => live(t, ['filter', 'event']));
+test.serial('strangers that throw and hang while something is decided, composed or brought up to date', (t) =>
+  live(t, ['guard', 'draft', 'choose', 'after']),
+);
+test.serial('strangers that throw and hang while something is counted or told', (t) =>
+  live(t, ['filter', 'event']),
+);

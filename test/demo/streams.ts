@@ -35,8 +35,13 @@ export async function openSite(binary: string): Promise<Site> {
   const privateKey = /^PrivateKey: (\S+)$/m.exec(keys)?.[1] ?? '';
   const cert = pem.certificate.join('\n');
   // The core calls a PKCS #8 key by an older name.
-  const server = createServer({ cert, key: pem.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), ALPNProtocols: ['h2', 'http/1.1'] }, (socket) =>
-    socket.on('error', () => socket.destroy()),
+  const server = createServer(
+    {
+      cert,
+      key: pem.key.join('\n').replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'),
+      ALPNProtocols: ['h2', 'http/1.1'],
+    },
+    (socket) => socket.on('error', () => socket.destroy()),
   )
     .on('tlsClientError', () => undefined)
     .listen(0, '127.0.0.1');
@@ -45,7 +50,12 @@ export async function openSite(binary: string): Promise<Site> {
   const pin = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
   const tls = (alpn: string[]) => ({
     security: 'tls',
-    tlsSettings: { serverName: NAME, alpn, certificates: [pem], settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] } },
+    tlsSettings: {
+      serverName: NAME,
+      alpn,
+      certificates: [pem],
+      settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] },
+    },
   });
   const reality = {
     security: 'reality',
@@ -60,10 +70,18 @@ export async function openSite(binary: string): Promise<Site> {
   const streams = new Map<string, Record<string, unknown>>();
   for (const [network, settings] of TRANSPORTS) {
     streams.set(network, { network, ...settings });
-    streams.set(`${network} tls`, { network, ...settings, ...tls(network === 'grpc' ? ['h2'] : network === 'xhttp' ? ['h2', 'http/1.1'] : ['http/1.1']) });
-    if (['tcp', 'grpc', 'xhttp'].includes(network)) streams.set(`${network} reality`, { network, ...settings, ...reality });
+    streams.set(`${network} tls`, {
+      network,
+      ...settings,
+      ...tls(network === 'grpc' ? ['h2'] : network === 'xhttp' ? ['h2', 'http/1.1'] : ['http/1.1']),
+    });
+    if (['tcp', 'grpc', 'xhttp'].includes(network))
+      streams.set(`${network} reality`, { network, ...settings, ...reality });
   }
-  streams.set('tcp http', { network: 'tcp', tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: [NAME] } } } } });
+  streams.set('tcp http', {
+    network: 'tcp',
+    tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: [NAME] } } } },
+  });
   return {
     streams,
     async stop() {

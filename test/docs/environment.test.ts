@@ -31,12 +31,16 @@ test('docs/environment.md names every variable with its default and purpose, and
   const rows = [...text.matchAll(/^\| `(WEIR_\w+)` \| (?:`([^`]*)`)? ?\| (.*) \|$/gm)].map(
     ([, variable = '', byDefault = '', about = '']): Described => ({ variable, default: byDefault, about }),
   );
-  const sorted = (list: readonly Described[]) => [...list].sort((a, b) => a.variable.localeCompare(b.variable));
+  const sorted = (list: readonly Described[]) =>
+    [...list].sort((a, b) => a.variable.localeCompare(b.variable));
   t.deepEqual(sorted(rows), sorted(declared));
 });
 
 test('the config file that docs/environment.md shows is a good one', async (t) => {
-  const shown = /```json\n([^`]+)```/.exec(await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8'))?.[1] ?? 'no example';
+  const shown =
+    /```json\n([^`]+)```/.exec(
+      await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8'),
+    )?.[1] ?? 'no example';
   const folder = await mkdtemp(join(tmpdir(), 'weir-docs-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'shown.json');
@@ -62,7 +66,9 @@ test('no page names a variable that nobody reads', async (t) => {
   for (const page of pages.filter((name) => name.endsWith('.md'))) {
     const text = await readFile(new URL(page, root), 'utf8').catch(() => '');
     t.deepEqual(
-      [...text.matchAll(/WEIR_[A-Z0-9_]+/g)].map(([name]) => name).filter((name) => !known.has(name) && !/^WEIR_(?:TEST|X)_/.test(name)),
+      [...text.matchAll(/WEIR_[A-Z0-9_]+/g)]
+        .map(([name]) => name)
+        .filter((name) => !known.has(name) && !/^WEIR_(?:TEST|X)_/.test(name)),
       [],
       page,
     );

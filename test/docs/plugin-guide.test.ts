@@ -6,7 +6,8 @@ import { isOutside, readManifest } from '../../panel/manifest.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { folderOf } from '../outside/stranger.js';
 
-const guide = async (): Promise<string> => readFile(new URL('docs/plugin-guide.md', await sourceRoot()), 'utf8');
+const guide = async (): Promise<string> =>
+  readFile(new URL('docs/plugin-guide.md', await sourceRoot()), 'utf8');
 
 test('every source and manifest in the plugin guide is, or is part of, the file that is named before it', async (t) => {
   const root = await sourceRoot();
@@ -14,9 +15,14 @@ test('every source and manifest in the plugin guide is, or is part of, the file 
   const blocks = [...text.matchAll(/```(?:ts|json)\n([\s\S]*?)```/g)];
   t.is(blocks.length, 13);
   for (const { 1: block = '', index } of blocks) {
-    const path = [...text.slice(0, index).matchAll(/`(examples\/[\w./-]+\.(?:ts|json))`/g)].at(-1)?.[1] ?? 'no file is named';
+    const path =
+      [...text.slice(0, index).matchAll(/`(examples\/[\w./-]+\.(?:ts|json))`/g)].at(-1)?.[1] ??
+      'no file is named';
     const file = await readFile(new URL(path, root), 'utf8');
-    t.true(file.includes(block.trimEnd()), `docs/plugin-guide.md shows something else than ${path}:\n${block}`);
+    t.true(
+      file.includes(block.trimEnd()),
+      `docs/plugin-guide.md shows something else than ${path}:\n${block}`,
+    );
   }
 });
 
@@ -29,12 +35,15 @@ test('what the guide and docs/environment.md write into weir.json names plugins 
   t.true(references.length >= 3 && references.every(isOutside), references.join());
   const folder = await folderOf(t);
   // The sentence for what is not installed is the command that the pages show.
-  const error = await t.throwsAsync(readManifest('npm:weir-plugin-acme-tally', { dataDirectory: folder, base: folder }));
+  const error = await t.throwsAsync(
+    readManifest('npm:weir-plugin-acme-tally', { dataDirectory: folder, base: folder }),
+  );
   const command = error?.message.split('install it with ')[1] ?? 'none';
   t.true((await guide()).includes(command) && environment.includes(command), command);
 });
 
 test('the names that the guide tells are those that the panel asks for', async (t) => {
   const text = await guide();
-  for (const name of [tablePrefix('acme-tally'), variablePrefix('acme-tally'), '/panel/api/x/acme-tally/']) t.true(text.includes(`\`${name}`), name);
+  for (const name of [tablePrefix('acme-tally'), variablePrefix('acme-tally'), '/panel/api/x/acme-tally/'])
+    t.true(text.includes(`\`${name}`), name);
 });

@@ -8,7 +8,9 @@ import { sourceRoot } from '../harness/source-root.js';
 
 test('the plugin that the README shows is examples/hello, and it greets', async (t) => {
   const root = await sourceRoot();
-  const [readme, example] = await Promise.all(['README.md', 'examples/hello/index.ts'].map((path) => readFile(new URL(path, root), 'utf8')));
+  const [readme, example] = await Promise.all(
+    ['README.md', 'examples/hello/index.ts'].map((path) => readFile(new URL(path, root), 'utf8')),
+  );
   t.true(readme?.includes(example?.trimEnd() ?? 'no example'));
   await using panel = await TestPanel.boot({ plugins: [hello, new FakeEngine().plugin] });
   t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
@@ -30,7 +32,9 @@ test('every file that README and docs link to is there', async (t) => {
     const text = await readFile(new URL(page, root), 'utf8');
     for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       await t.notThrowsAsync(
-        readFile(new URL(target, new URL(page, root))).catch((error: NodeJS.ErrnoException) => (error.code === 'EISDIR' ? undefined : Promise.reject(error))),
+        readFile(new URL(target, new URL(page, root))).catch((error: NodeJS.ErrnoException) =>
+          error.code === 'EISDIR' ? undefined : Promise.reject(error),
+        ),
         `${page} links to ${target}`,
       );
   }
@@ -38,14 +42,17 @@ test('every file that README and docs link to is there', async (t) => {
 
 test('the changelog tells of the version that this is, newest first', async (t) => {
   const root = await sourceRoot();
-  const [changelog = '', manifest = '{}'] = await Promise.all(['CHANGELOG.md', 'package.json'].map((path) => readFile(new URL(path, root), 'utf8')));
+  const [changelog = '', manifest = '{}'] = await Promise.all(
+    ['CHANGELOG.md', 'package.json'].map((path) => readFile(new URL(path, root), 'utf8')),
+  );
   const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
   const { version } = JSON.parse(manifest) as { version: string };
   t.true(
     headings.some((heading) => heading.startsWith(`[${version}] - `)),
     `CHANGELOG.md has no heading "## [${version}] - …"`,
   );
-  for (const heading of headings) t.regex(heading, /^\[Unreleased\]$|^\[\d+\.\d+\.\d+\] - (?:unreleased|\d{4}-\d{2}-\d{2})$/);
+  for (const heading of headings)
+    t.regex(heading, /^\[Unreleased\]$|^\[\d+\.\d+\.\d+\] - (?:unreleased|\d{4}-\d{2}-\d{2})$/);
 });
 
 test('the contract that the guide promises is the one that the kernel has', async (t) => {

@@ -28,7 +28,10 @@ test('a core that is killed is started again; counters go on from where they wer
     return (await engineOf(panel)).state === 'running';
   }, 'a new core runs');
   t.not(await panel.corePid(), core);
-  t.regex(String(panel.said('the core ended by itself; what moved since the last poll is not counted')?.['reason']), /SIGKILL/);
+  t.regex(
+    String(panel.said('the core ended by itself; what moved since the last poll is not counted')?.['reason']),
+    /SIGKILL/,
+  );
 
   // More bytes than the old core had counted: a counter taken for the old one's would seem to have grown by the rest alone.
   const more = 6 * MIB;

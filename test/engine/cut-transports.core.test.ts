@@ -13,8 +13,20 @@ import type { JsonObject, UserRef } from '../../plugins/engine/contract.js';
 import { userName } from '../../plugins/engine/contract.js';
 import { runCommand } from '../../plugins/engine/xray/command.js';
 import type { XrayDriver } from '../../plugins/engine/xray/driver.js';
-import { base, driverIn, emptyRecord, engineBinary, temporaryDirectory } from '../../plugins/engine/xray/test/harness.js';
-import { type ByteServer, download, freePort, startByteServer, startClientCore } from '../../plugins/engine/xray/test/traffic.js';
+import {
+  base,
+  driverIn,
+  emptyRecord,
+  engineBinary,
+  temporaryDirectory,
+} from '../../plugins/engine/xray/test/harness.js';
+import {
+  type ByteServer,
+  download,
+  freePort,
+  startByteServer,
+  startClientCore,
+} from '../../plugins/engine/xray/test/traffic.js';
 import type { Inbound } from '../../plugins/inbounds/contract.js';
 import { until } from '../harness/until.js';
 import { MIB } from './user.js';
@@ -36,14 +48,25 @@ interface Way {
 
 const tls = {
   server: ({ certificate }: Keys) => ({ security: 'tls', tlsSettings: { certificates: [certificate] } }),
-  client: ({ pin }: Keys) => ({ security: 'tls', tlsSettings: { serverName: 'a.example', pinnedPeerCertSha256: pin } }),
+  client: ({ pin }: Keys) => ({
+    security: 'tls',
+    tlsSettings: { serverName: 'a.example', pinnedPeerCertSha256: pin },
+  }),
 };
 const reality = {
   server: ({ target, privateKey }: Keys) => ({
     security: 'reality',
-    realitySettings: { target: `127.0.0.1:${target}`, serverNames: ['a.example'], privateKey, shortIds: ['ab'] },
+    realitySettings: {
+      target: `127.0.0.1:${target}`,
+      serverNames: ['a.example'],
+      privateKey,
+      shortIds: ['ab'],
+    },
   }),
-  client: ({ publicKey }: Keys) => ({ security: 'reality', realitySettings: { serverName: 'a.example', publicKey, shortId: 'ab', fingerprint: 'chrome' } }),
+  client: ({ publicKey }: Keys) => ({
+    security: 'reality',
+    realitySettings: { serverName: 'a.example', publicKey, shortId: 'ab', fingerprint: 'chrome' },
+  }),
 };
 const over = (stream: JsonObject, security?: typeof tls | typeof reality, flow?: string): Way => ({
   server: (keys) => ({ ...stream, ...security?.server(keys) }),
@@ -63,8 +86,12 @@ const ways: Readonly<Record<string, Way>> = {
 };
 
 async function makeKeys(t: ExecutionContext, directory: string): Promise<Keys> {
-  const run = (...args: string[]): Promise<string> => runCommand({ binary: engineBinary(), directory, args, timeout: 10_000 });
-  const certificate = JSON.parse(await run('tls', 'cert', '-domain=a.example', '-name=a.example')) as { certificate: string[]; key: string[] };
+  const run = (...args: string[]): Promise<string> =>
+    runCommand({ binary: engineBinary(), directory, args, timeout: 10_000 });
+  const certificate = JSON.parse(await run('tls', 'cert', '-domain=a.example', '-name=a.example')) as {
+    certificate: string[];
+    key: string[];
+  };
   const file = join(directory, 'certificate.pem');
   await writeFile(file, certificate.certificate.join('\n'));
   const [, pin = ''] = /([0-9a-f]{64})/i.exec(await run('tls', 'hash', '--cert', file)) ?? [];
@@ -79,7 +106,13 @@ async function makeKeys(t: ExecutionContext, directory: string): Promise<Keys> {
   const target = await freePort();
   await new Promise<void>((resolve) => server.listen(target, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  return { certificate: { certificate: certificate.certificate, key: certificate.key }, pin, privateKey, publicKey, target };
+  return {
+    certificate: { certificate: certificate.certificate, key: certificate.key },
+    pin,
+    privateKey,
+    publicKey,
+    target,
+  };
 }
 
 /** A core of its own, the cutter that follows it, and two users who transfer through one inbound. */
@@ -90,7 +123,13 @@ class World {
   readonly #gone: Set<string>;
   readonly #inbounds: Map<number, Inbound>;
 
-  private constructor(parts: { driver: XrayDriver; server: ByteServer; cutter: Cutter; gone: Set<string>; inbounds: Map<number, Inbound> }) {
+  private constructor(parts: {
+    driver: XrayDriver;
+    server: ByteServer;
+    cutter: Cutter;
+    gone: Set<string>;
+    inbounds: Map<number, Inbound>;
+  }) {
     this.driver = parts.driver;
     this.server = parts.server;
     this.cutter = parts.cutter;
@@ -110,7 +149,10 @@ class World {
     const gone = new Set<string>();
     const inbounds = new Map<number, Inbound>();
     const log = createLog({ level: 'warn', readable: true, write: (line) => t.log(line) });
-    const access = new Accesses({ log, supervisor: { admits: (ref) => !gone.has(userName(ref)), accepted: (hear) => driver.accepted(hear) } });
+    const access = new Accesses({
+      log,
+      supervisor: { admits: (ref) => !gone.has(userName(ref)), accepted: (hear) => driver.accepted(hear) },
+    });
     const cutter = new Cutter({
       log,
       access,
@@ -137,18 +179,33 @@ class World {
       { inboundId: id, clientId: 2 },
     ] as const;
     const ids = [randomUUID(), randomUUID()] as const;
-    const users = refs.map((ref, i) => ({ name: userName(ref), account: { protocol: 'vless', id: ids[i] ?? '', flow } }));
+    const users = refs.map((ref, i) => ({
+      name: userName(ref),
+      account: { protocol: 'vless', id: ids[i] ?? '', flow },
+    }));
     await this.driver.putInbound({
       tag,
       protocol: 'vless',
-      config: { tag, listen: '127.0.0.1', port, protocol: 'vless', settings: { decryption: 'none' }, streamSettings },
+      config: {
+        tag,
+        listen: '127.0.0.1',
+        port,
+        protocol: 'vless',
+        settings: { decryption: 'none' },
+        streamSettings,
+      },
       users,
     });
     return { port, refs, ids };
   }
 
   /** Bytes that came so far, for each user. Ends with `stop`. */
-  async transfer(port: number, ids: readonly string[], streamSettings: JsonObject, flow = ''): Promise<{ soFar: number[]; stop(): Promise<void> }> {
+  async transfer(
+    port: number,
+    ids: readonly string[],
+    streamSettings: JsonObject,
+    flow = '',
+  ): Promise<{ soFar: number[]; stop(): Promise<void> }> {
     const { server } = this;
     const soFar = ids.map(() => 0);
     const clients = await Promise.all(
@@ -165,7 +222,14 @@ class World {
       ),
     );
     clients.forEach(
-      ({ socksPort }, i) => void download({ socksPort, server, bytes: 600 * MIB, rate: MIB, onBytes: (now) => (soFar[i] = now) }).catch(() => undefined),
+      ({ socksPort }, i) =>
+        void download({
+          socksPort,
+          server,
+          bytes: 600 * MIB,
+          rate: MIB,
+          onBytes: (now) => (soFar[i] = now),
+        }).catch(() => undefined),
     );
     const stop = async (): Promise<void> => {
       await Promise.all(clients.map((client) => client.stop()));

@@ -11,7 +11,9 @@ import { zipOf } from '../../plugins/engine/install/test/archive.js';
 import { PanelProcess } from '../harness/panel-process.js';
 
 test('a panel without a core downloads the release and runs it', async (t) => {
-  const zip = zipOf([{ name: 'xray', content: await readFile(process.env['WEIR_ENGINE_BIN'] ?? ''), method: 'stored' }]);
+  const zip = zipOf([
+    { name: 'xray', content: await readFile(process.env['WEIR_ENGINE_BIN'] ?? ''), method: 'stored' },
+  ]);
   const path = `/v${CORE_VERSION}/${assetOf(thisMachine())}`;
   const served = new Map<string, Buffer | string>([
     [path, zip],
@@ -25,7 +27,12 @@ test('a panel without a core downloads the release and runs it', async (t) => {
     await new Promise((resolve) => server.close(resolve));
     await rm(folder, { recursive: true, force: true });
   });
-  const env = { PATH: folder, XDG_CACHE_HOME: folder, WEIR_ENGINE_BIN: '', WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const env = {
+    PATH: folder,
+    XDG_CACHE_HOME: folder,
+    WEIR_ENGINE_BIN: '',
+    WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  };
   const panel = await PanelProcess.start({ env });
   t.teardown(() => panel.dispose());
   t.is(panel.ready.engine, 'running', panel.ready.engineProblem);

@@ -13,7 +13,9 @@ test('a client that is deleted with its traffic kept and comes back has all its 
   // No poll sees these before the deletion.
   let received = 4 * MIB + (await user.download(3 * MIB));
   let soFar = 0;
-  const running = user.download(400 * MIB, { rate: 8 * MIB, onBytes: (bytes) => void (soFar = bytes) }).catch(() => undefined);
+  const running = user
+    .download(400 * MIB, { rate: 8 * MIB, onBytes: (bytes) => void (soFar = bytes) })
+    .catch(() => undefined);
   await panel.until(() => soFar > 4 * MIB, 'a transfer is under way');
   await panel.get('/panel/api/clients/del/a?keepTraffic=1', { method: 'POST' });
   await panel.addClient('a', [inboundId]);

@@ -26,11 +26,17 @@ test('clients and inbounds come, change and go while a transfer runs without a b
   t.false(await b.served(), 'deleted');
 
   const port = await freePort();
-  const second = await panel.addInbound({ port, protocol: 'trojan', streamSettings: { network: 'ws', wsSettings: { path: '/one' } } });
+  const second = await panel.addInbound({
+    port,
+    protocol: 'trojan',
+    streamSettings: { network: 'ws', wsSettings: { path: '/one' } },
+  });
   await panel.addClient('c', [second]);
   const c = await connect(t, panel, 'c', server);
   t.true(await c.served(), 'an added inbound serves');
-  await panel.get(`/panel/api/inbounds/update/${second}`, { body: { streamSettings: { network: 'ws', wsSettings: { path: '/two' } } } });
+  await panel.get(`/panel/api/inbounds/update/${second}`, {
+    body: { streamSettings: { network: 'ws', wsSettings: { path: '/two' } } },
+  });
   t.false(await c.served(), 'its path changed');
   const changed = await connect(t, panel, 'c', server);
   t.true(await changed.served(), 'and serves its users under the new one');
@@ -42,7 +48,9 @@ test('clients and inbounds come, change and go while a transfer runs without a b
   t.false(await changed.served(), 'a deleted one neither');
 
   // The inbound that the transfer runs through is replaced under it.
-  await panel.get(`/panel/api/inbounds/update/${inboundId}`, { body: { sniffing: { enabled: true, destOverride: ['http'] } } });
+  await panel.get(`/panel/api/inbounds/update/${inboundId}`, {
+    body: { sniffing: { enabled: true, destOverride: ['http'] } },
+  });
   t.true(await a.served());
   t.true(soFar < bytes, 'the transfer ran all the while');
   t.is(await transfer, bytes);

@@ -23,7 +23,9 @@ test('with a program that is no core the panel starts, says so and takes clients
   t.is(version, '');
 
   const inboundId = await panel.addInbound();
-  const { status, body } = await panel.call('/panel/api/clients/add', { body: { client: { email: 'a' }, inboundIds: [inboundId] } });
+  const { status, body } = await panel.call('/panel/api/clients/add', {
+    body: { client: { email: 'a' }, inboundIds: [inboundId] },
+  });
   t.is(status, 200);
   t.true(body.success);
   t.regex(body.msg, /the core does not have it yet: .*not-a-core/);

@@ -36,12 +36,18 @@ test('a transfer runs on while a plugin goes off and comes back, and every byte 
   t.is(await transfer, bytes);
   t.is(panel.log.filter(({ msg }) => msg === 'a running core was found and taken over').length, 2);
   t.deepEqual(
-    panel.log.filter(({ msg }) => ['core stopped', 'core ended', 'core started'].includes(msg)).map(({ msg }) => msg),
+    panel.log
+      .filter(({ msg }) => ['core stopped', 'core ended', 'core started'].includes(msg))
+      .map(({ msg }) => msg),
     ['core started'],
   );
   const total = await counted(panel, 'a', bytes);
   t.true(within(total, bytes), `counted ${total} of ${bytes}`);
-  t.is((await panel.get<{ down: number }>(`/panel/api/inbounds/get/${inboundId}`)).down, total, 'the inbound has what its only client has');
+  t.is(
+    (await panel.get<{ down: number }>(`/panel/api/inbounds/get/${inboundId}`)).down,
+    total,
+    'the inbound has what its only client has',
+  );
 
   // The panel that came knows the core as its own: what it is told reaches it, and its end is noticed.
   await panel.get('/panel/api/clients/update/a', { body: { email: 'a', enable: false } });
@@ -57,7 +63,8 @@ test('a core that dies after a restart of the panel is noticed and started again
   process.kill(core ?? 0, 'SIGKILL');
   await panel.until(async () => ![undefined, core].includes(await panel.corePid()), 'another core runs');
   await panel.until(
-    async () => (await panel.get<{ engine: { state: string } }>('/panel/api/server/status')).engine.state === 'running',
+    async () =>
+      (await panel.get<{ engine: { state: string } }>('/panel/api/server/status')).engine.state === 'running',
     'the panel knows that it runs',
   );
   t.pass();

@@ -11,7 +11,10 @@ test('users reach this machine itself only where WEIR_ENGINE_PRIVATE allows it',
   const closed = await openPanel(t, { dataDirectory, env: { WEIR_ENGINE_PRIVATE: '' } });
   await closed.addClient('a', [await closed.addInbound()]);
   t.is(closed.ready.engine, 'running', closed.ready.engineProblem);
-  t.false(await (await connect(t, closed, 'a', server)).served(), 'by default the server on loopback is out of reach');
+  t.false(
+    await (await connect(t, closed, 'a', server)).served(),
+    'by default the server on loopback is out of reach',
+  );
   await closed.kill('SIGTERM');
   const open = await openPanel(t, { dataDirectory, env: { WEIR_ENGINE_PRIVATE: 'allow' } });
   t.true(await (await connect(t, open, 'a', server)).served(), 'the same user, the same inbound');

@@ -11,7 +11,10 @@ test('the core is stopped and started over the API, with every byte counted', as
   t.is(await user.download(MIB), MIB);
   await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
   t.is((await engineOf(panel)).state, 'stop');
-  t.true((await usageOf(panel, 'a')).down >= MIB, 'what moved since the last poll was counted before the stop');
+  t.true(
+    (await usageOf(panel, 'a')).down >= MIB,
+    'what moved since the last poll was counted before the stop',
+  );
   t.false(await user.served());
   // Saved all the same; the core hears of it when it starts.
   await panel.addClient('b', [id]);
@@ -25,7 +28,9 @@ test('the core is stopped and started over the API, with every byte counted', as
   t.not(await panel.corePid(), first);
   t.true(await user.served());
 
-  const config = await panel.get<{ inbounds: { tag: string; settings: { clients?: { id: string }[] } }[] }>('/panel/api/server/getConfigJson');
+  const config = await panel.get<{ inbounds: { tag: string; settings: { clients?: { id: string }[] } }[] }>(
+    '/panel/api/server/getConfigJson',
+  );
   const inbound = config.inbounds.find(({ settings }) => settings.clients);
   t.is(inbound?.settings.clients?.length, 2);
   t.true(inbound?.settings.clients?.some((shown) => shown.id === client.uuid));

@@ -12,7 +12,9 @@ test('bytes that flow while SIGTERM comes are counted to the last moment', async
   await first.addClient('a', [await first.addInbound()]);
   const user = await connect(t, first, 'a', server);
   const received = [0, 0];
-  const transfers = received.map((_, i) => user.download(ENDLESS, { onBytes: (soFar) => void (received[i] = soFar) }).catch(() => undefined));
+  const transfers = received.map((_, i) =>
+    user.download(ENDLESS, { onBytes: (soFar) => void (received[i] = soFar) }).catch(() => undefined),
+  );
   const sum = (): number => received.reduce((all, bytes) => all + bytes);
   await first.until(() => sum() > 64 * MIB, 'bytes flow');
   const began = Date.now();
@@ -24,7 +26,9 @@ test('bytes that flow while SIGTERM comes are counted to the last moment', async
 
   const second = await openPanel(t, { dataDirectory: first.dataDirectory });
   const { down } = await usageOf(second, 'a');
-  t.log(`received ${sum()}, counted ${down}, difference ${down - sum()} bytes, flowed in stop ${sum() - before} in ${Date.now() - began} ms`);
+  t.log(
+    `received ${sum()}, counted ${down}, difference ${down - sum()} bytes, flowed in stop ${sum() - before} in ${Date.now() - began} ms`,
+  );
   // Without the right to end connections first, bytes flow on between the last reading and the end: some milliseconds at full speed.
   const mayCut = (await new Sockets().hindrance()) === '';
   t.true(down >= sum() * (mayCut ? 1 : 0.8), `${down} of ${sum()}`);

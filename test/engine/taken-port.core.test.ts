@@ -13,7 +13,11 @@ test('a port that another program took while nobody looked keeps no other inboun
   const users: User[] = [];
   for (const position of [0, 1, 2]) users.push(await connect(t, first, 'a', server, position));
   await first.kill('SIGTERM');
-  const holder = createServer((socket) => socket.destroy()).listen({ port, host: '127.0.0.1', exclusive: true });
+  const holder = createServer((socket) => socket.destroy()).listen({
+    port,
+    host: '127.0.0.1',
+    exclusive: true,
+  });
   t.teardown(() => holder.close());
   await once(holder, 'listening');
 
@@ -26,7 +30,10 @@ test('a port that another program took while nobody looked keeps no other inboun
   const core = await second.corePid();
 
   holder.close();
-  await second.until(async () => (await users[1]?.served()) ?? false, 'the inbound is put once the port is free');
+  await second.until(
+    async () => (await users[1]?.served()) ?? false,
+    'the inbound is put once the port is free',
+  );
   t.is((await engineOf(second)).errorMsg, '');
   t.is(await second.corePid(), core);
 });

@@ -12,7 +12,11 @@ const PROTOCOLS: Record<string, () => Record<string, unknown>> = {
   vmess: () => ({}),
   trojan: () => ({}),
   shadowsocks: () => ({ method: 'chacha20-ietf-poly1305', network: 'tcp,udp' }),
-  'shadowsocks 2022': () => ({ method: '2022-blake3-aes-256-gcm', password: randomBytes(32).toString('base64'), network: 'tcp,udp' }),
+  'shadowsocks 2022': () => ({
+    method: '2022-blake3-aes-256-gcm',
+    password: randomBytes(32).toString('base64'),
+    network: 'tcp,udp',
+  }),
 };
 const AT_ONCE = 4;
 /** far beyond what a slow machine takes; a connection that hangs shall name itself */
@@ -63,7 +67,10 @@ test('every protocol over every transport connects by the link of its subscripti
       for (let next = queue.shift(); next; next = queue.shift()) {
         const { name, email, position } = next;
         const user = await connect(t, panel, email, server, position);
-        const came = await Promise.race([user.download(MIB), sleep(PATIENCE_MS, 'nothing comes', { ref: false })]).catch(messageOf);
+        const came = await Promise.race([
+          user.download(MIB),
+          sleep(PATIENCE_MS, 'nothing comes', { ref: false }),
+        ]).catch(messageOf);
         if (came !== MIB) failed.push(`${email}: ${name}: ${came}`);
         await user.end();
       }
@@ -74,7 +81,10 @@ test('every protocol over every transport connects by the link of its subscripti
     { email: 'alice', payload: ways.length * MIB },
     { email: 'vision', payload: vision.length * MIB },
   ]) {
-    await panel.until(async () => (await usageOf(panel, email)).down >= payload, `all of ${email} is counted`);
+    await panel.until(
+      async () => (await usageOf(panel, email)).down >= payload,
+      `all of ${email} is counted`,
+    );
     const { down } = await usageOf(panel, email);
     t.true(within(down, payload), `${email}: ${down} of ${payload}`);
   }

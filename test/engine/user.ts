@@ -1,7 +1,13 @@
 // A user's side in tests with a whole panel: their link, read as a client program reads it, and a core that connects with it.
 import type { ExecutionContext } from 'ava';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ByteServer, type ByteServerOptions, download, startByteServer, startClientCore } from '../../plugins/engine/xray/test/traffic.js';
+import {
+  type ByteServer,
+  type ByteServerOptions,
+  download,
+  startByteServer,
+  startClientCore,
+} from '../../plugins/engine/xray/test/traffic.js';
 import { outboundOf } from '../demo/link-to-outbound.js';
 import { PanelProcess, type PanelProcessOptions } from '../harness/panel-process.js';
 
@@ -15,8 +21,14 @@ export function engineBinary(): string {
 }
 
 /** A panel that is gone, with its core and folder, when the test is over. */
-export async function openPanel(t: ExecutionContext, options: PanelProcessOptions = {}): Promise<PanelProcess> {
-  const panel = await PanelProcess.start({ ...options, env: { WEIR_ENGINE_BIN: engineBinary(), ...options.env } });
+export async function openPanel(
+  t: ExecutionContext,
+  options: PanelProcessOptions = {},
+): Promise<PanelProcess> {
+  const panel = await PanelProcess.start({
+    ...options,
+    env: { WEIR_ENGINE_BIN: engineBinary(), ...options.env },
+  });
   t.teardown(() => panel.dispose());
   return panel;
 }
@@ -29,7 +41,10 @@ export async function openServer(t: ExecutionContext, options?: ByteServerOption
 
 export interface User {
   /** Resolves with the bytes that came; rejects when the core lets nobody in. */
-  download(bytes: number, options?: { readonly rate?: number; readonly onBytes?: (soFar: number) => void }): Promise<number>;
+  download(
+    bytes: number,
+    options?: { readonly rate?: number; readonly onBytes?: (soFar: number) => void },
+  ): Promise<number>;
   /** Whether a new connection is served. */
   served(): Promise<boolean>;
   /** Closes the user's program before the test is over. */
@@ -37,9 +52,18 @@ export interface User {
 }
 
 /** Connects as the client's link at this position says. */
-export async function connect(t: ExecutionContext, panel: PanelProcess, email: string, server: ByteServer, position = 0): Promise<User> {
+export async function connect(
+  t: ExecutionContext,
+  panel: PanelProcess,
+  email: string,
+  server: ByteServer,
+  position = 0,
+): Promise<User> {
   const links = await panel.get<string[]>(`/panel/api/clients/links/${email}`);
-  const core = await startClientCore({ binary: engineBinary(), outbound: outboundOf(links[position] ?? '').outbound });
+  const core = await startClientCore({
+    binary: engineBinary(),
+    outbound: outboundOf(links[position] ?? '').outbound,
+  });
   t.teardown(core.stop);
   const { socksPort } = core;
   return {
@@ -62,14 +86,19 @@ export interface Usage {
   readonly down: number;
   readonly enable: boolean;
 }
-export const usageOf = (panel: PanelProcess, email: string): Promise<Usage> => panel.get(`/panel/api/clients/traffic/${email}`);
+export const usageOf = (panel: PanelProcess, email: string): Promise<Usage> =>
+  panel.get(`/panel/api/clients/traffic/${email}`);
 
 /** Counted bytes are the payload and a little for headers, never less. */
-export const within = (counted: number, payload: number): boolean => counted >= payload && counted <= payload * 1.02;
+export const within = (counted: number, payload: number): boolean =>
+  counted >= payload && counted <= payload * 1.02;
 
 /** Waits until the polls have counted this much of a client's downloads. */
 export async function counted(panel: PanelProcess, email: string, payload: number): Promise<number> {
-  await panel.until(async () => (await usageOf(panel, email)).down >= payload, `${payload} bytes of ${email} are counted`);
+  await panel.until(
+    async () => (await usageOf(panel, email)).down >= payload,
+    `${payload} bytes of ${email} are counted`,
+  );
   return (await usageOf(panel, email)).down;
 }
 
@@ -78,4 +107,5 @@ export interface EngineView {
   readonly errorMsg: string;
   readonly version: string;
 }
-export const engineOf = async (panel: PanelProcess): Promise<EngineView> => (await panel.get<{ engine: EngineView }>('/panel/api/server/status')).engine;
+export const engineOf = async (panel: PanelProcess): Promise<EngineView> =>
+  (await panel.get<{ engine: EngineView }>('/panel/api/server/status')).engine;

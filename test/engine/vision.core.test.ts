@@ -13,7 +13,10 @@ async function open(t: Parameters<typeof openPanel>[0], fields: Record<string, u
   t.teardown(() => site.stop());
   const server = await openServer(t, { tls: selfSigned() });
   const panel = await openPanel(t);
-  const inboundId = await panel.addInbound({ port: await freePort(), streamSettings: site.streams.get('tcp reality') });
+  const inboundId = await panel.addInbound({
+    port: await freePort(),
+    streamSettings: site.streams.get('tcp reality'),
+  });
   await panel.addClient('a', [inboundId], { flow: 'xtls-rprx-vision', ...fields });
   return { server, panel, user: await connect(t, panel, 'a', server) };
 }
@@ -23,7 +26,10 @@ test.serial('vision with TLS inside is counted while it runs, every connection o
   t.teardown(() => site.stop());
   const server = await openServer(t, { tls: selfSigned() });
   const panel = await openPanel(t);
-  const inboundId = await panel.addInbound({ port: await freePort(), streamSettings: site.streams.get('tcp reality') });
+  const inboundId = await panel.addInbound({
+    port: await freePort(),
+    streamSettings: site.streams.get('tcp reality'),
+  });
   // Whether the core hands a connection over is a race within its first records, so there are several.
   const running = await Promise.all(
     Array.from({ length: 6 }, async (_, i) => {
@@ -40,31 +46,37 @@ test.serial('vision with TLS inside is counted while it runs, every connection o
   );
   await panel.until(() => running.every(({ soFar }) => soFar > MIB), 'all of them are under way');
   for (const one of running) {
-    await panel.until(async () => one.done || (await usageOf(panel, one.email)).down > MIB, 'it is counted, or over');
+    await panel.until(
+      async () => one.done || (await usageOf(panel, one.email)).down > MIB,
+      'it is counted, or over',
+    );
     t.false(one.done, `${one.email} is counted while its download runs`);
   }
   await Promise.all(running.map(({ user }) => user.end()));
   await Promise.all(running.map(({ transfer }) => transfer));
 });
 
-test.serial('vision with TLS inside is counted across a panel that is killed, all of it and once', async (t) => {
-  const { server, panel: first, user } = await open(t);
-  const bytes = 30 * MIB;
-  let soFar = 0;
-  const transfer = user.download(bytes, { rate: RATE, onBytes: (now) => (soFar = now) });
-  const early = await counted(first, 'a', 2 * MIB);
-  t.true(soFar < bytes, 'counted while it runs');
-  t.true(early < bytes);
-  await first.kill('SIGKILL');
-  const atDeath = soFar;
-  await first.until(() => soFar > atDeath + RATE, 'the transfer goes on without a panel');
-  const second = await openPanel(t, { dataDirectory: first.dataDirectory });
-  t.true(soFar < bytes, 'the transfer still runs');
-  t.is(await transfer, bytes);
-  const total = await counted(second, 'a', bytes);
-  t.true(within(total, bytes), `counted ${total} of ${bytes}`);
-  t.true(server.tls);
-});
+test.serial(
+  'vision with TLS inside is counted across a panel that is killed, all of it and once',
+  async (t) => {
+    const { server, panel: first, user } = await open(t);
+    const bytes = 30 * MIB;
+    let soFar = 0;
+    const transfer = user.download(bytes, { rate: RATE, onBytes: (now) => (soFar = now) });
+    const early = await counted(first, 'a', 2 * MIB);
+    t.true(soFar < bytes, 'counted while it runs');
+    t.true(early < bytes);
+    await first.kill('SIGKILL');
+    const atDeath = soFar;
+    await first.until(() => soFar > atDeath + RATE, 'the transfer goes on without a panel');
+    const second = await openPanel(t, { dataDirectory: first.dataDirectory });
+    t.true(soFar < bytes, 'the transfer still runs');
+    t.is(await transfer, bytes);
+    const total = await counted(second, 'a', bytes);
+    t.true(within(total, bytes), `counted ${total} of ${bytes}`);
+    t.true(server.tls);
+  },
+);
 
 test.serial('a quota bites in the middle of such a download', async (t) => {
   const { panel, user } = await open(t, { totalGB: 4 * MIB });

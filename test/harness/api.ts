@@ -4,7 +4,13 @@ export interface Answer<T = unknown> {
   readonly headers: Headers;
   readonly text: string;
   /** the envelope */
-  readonly body: { readonly success: boolean; readonly msg: string; readonly obj: T; readonly code?: string; readonly requestId?: string };
+  readonly body: {
+    readonly success: boolean;
+    readonly msg: string;
+    readonly obj: T;
+    readonly code?: string;
+    readonly requestId?: string;
+  };
 }
 export interface CallOptions {
   readonly method?: string;
@@ -17,7 +23,10 @@ export interface CallOptions {
 }
 
 /** One line of a panel's log. */
-export type Told = Readonly<Record<string, unknown>> & { readonly msg: string; readonly error?: { readonly message: string } };
+export type Told = Readonly<Record<string, unknown>> & {
+  readonly msg: string;
+  readonly error?: { readonly message: string };
+};
 
 export const ADMIN = { username: 'admin', password: 'correct horse battery' } as const;
 
@@ -69,7 +78,9 @@ export abstract class PanelApi {
       status: response.status,
       headers: response.headers,
       text,
-      body: text.startsWith('{') ? (JSON.parse(text) as Answer<T>['body']) : { success: false, msg: text, obj: undefined as T },
+      body: text.startsWith('{')
+        ? (JSON.parse(text) as Answer<T>['body'])
+        : { success: false, msg: text, obj: undefined as T },
     };
   }
 
@@ -79,12 +90,16 @@ export abstract class PanelApi {
     if (answer.body.success) return answer.body.obj;
     const { requestId = '' } = answer.body;
     const why = this.told().find((line) => requestId !== '' && line['requestId'] === requestId && line.error);
-    throw new Error(`${path}: ${answer.status} ${answer.text}${why ? `; the log says: ${why.error?.message}` : ''}`);
+    throw new Error(
+      `${path}: ${answer.status} ${answer.text}${why ? `; the log says: ${why.error?.message}` : ''}`,
+    );
   }
 
   /** What plugins did wrong so far, each as `plugin, where: what`. */
   get faults(): readonly string[] {
-    return this.told().flatMap(({ msg, plugin, where, error }) => (msg === 'plugin fault' ? [`${String(plugin)}, ${String(where)}: ${error?.message}`] : []));
+    return this.told().flatMap(({ msg, plugin, where, error }) =>
+      msg === 'plugin fault' ? [`${String(plugin)}, ${String(where)}: ${error?.message}`] : [],
+    );
   }
 
   /** The lines of the log. */

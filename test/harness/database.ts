@@ -8,7 +8,8 @@ const SERVER = process.env['WEIR_TEST_DATABASE_SERVER'] || undefined;
 /** For what only a file can show. */
 export const onSqlite = SERVER === undefined;
 
-const nameFor = (dataDirectory: string): string => `weir_${createHash('sha256').update(dataDirectory).digest('hex').slice(0, 24)}`;
+const nameFor = (dataDirectory: string): string =>
+  `weir_${createHash('sha256').update(dataDirectory).digest('hex').slice(0, 24)}`;
 
 async function onServer(...statements: readonly string[]): Promise<void> {
   const connection = await createConnection(`${SERVER}/`);

@@ -61,7 +61,12 @@ export class FakeEngine {
         };
         const done = { pending: false, reason: '' };
         const api: EngineApi = {
-          status: () => ({ state: this.running ? 'running' : 'stop', errorMsg: '', version: '0.0.0', startedAt: 0 }),
+          status: () => ({
+            state: this.running ? 'running' : 'stop',
+            errorMsg: '',
+            version: '0.0.0',
+            startedAt: 0,
+          }),
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);
             for (const ref of refs) {
@@ -88,7 +93,8 @@ export class FakeEngine {
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },
-          counters: async (): Promise<CoreCounters | undefined> => (this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined),
+          counters: async (): Promise<CoreCounters | undefined> =>
+            this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined,
         };
         return [provide(Engine, api)];
       },

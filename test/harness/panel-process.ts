@@ -21,7 +21,12 @@ export interface PanelProcessOptions {
 /** One line of the panel's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
 /** The line that says the panel is ready. */
-export type ReadyLine = LogLine & { readonly panelUrl: string; readonly subUrl: string; readonly engine: string; readonly engineProblem?: string };
+export type ReadyLine = LogLine & {
+  readonly panelUrl: string;
+  readonly subUrl: string;
+  readonly engine: string;
+  readonly engineProblem?: string;
+};
 
 const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
 const READY_LIMIT_MS = 60_000;
@@ -44,7 +49,10 @@ export class PanelProcess extends PanelApi {
     if (child.stdout) createInterface(child.stdout).on('line', (line) => this.#heard(line));
     child.stderr?.on('data', (chunk: Buffer) => (this.#words += chunk.toString()));
     // `close` and not `exit`: only then all of the log has been read.
-    this.#ended = once(child, 'close').then(([code, signal]) => (this.end = { code: code as number | null, signal: signal as NodeJS.Signals | null }));
+    this.#ended = once(child, 'close').then(
+      ([code, signal]) =>
+        (this.end = { code: code as number | null, signal: signal as NodeJS.Signals | null }),
+    );
   }
 
   #heard(line: string): void {
@@ -56,17 +64,29 @@ export class PanelProcess extends PanelApi {
   }
 
   /** Resolves when the panel says that it is ready, logged in. */
-  static async start({ env = {}, dataDirectory, anonymous = false }: PanelProcessOptions = {}): Promise<PanelProcess> {
+  static async start({
+    env = {},
+    dataDirectory,
+    anonymous = false,
+  }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const database = await databaseEnvironment(folder);
-    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
+    const inherited = Object.fromEntries(
+      Object.entries(process.env).filter(
+        ([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_'),
+      ),
+    );
     const child = spawn(process.execPath, [ENTRY], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
     });
     const panel = new PanelProcess(folder, child);
     try {
-      await panel.until(() => panel.said('ready') !== undefined || panel.end !== undefined, 'the panel says that it is ready', READY_LIMIT_MS);
+      await panel.until(
+        () => panel.said('ready') !== undefined || panel.end !== undefined,
+        'the panel says that it is ready',
+        READY_LIMIT_MS,
+      );
       if (panel.end)
         throw new Error(
           `the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`,
@@ -133,7 +153,9 @@ export class PanelProcess extends PanelApi {
   }
 
   /** Sends a signal and waits for the end of the process, unless it has ended already. */
-  async kill(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+  async kill(
+    signal: NodeJS.Signals,
+  ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
     this.#child.kill(signal);
     await this.#ended;
     return this.end ?? { code: null, signal: null };
@@ -143,9 +165,13 @@ export class PanelProcess extends PanelApi {
   async corePid(): Promise<number | undefined> {
     const folder = join(this.dataDirectory, 'engine');
     try {
-      const { identity } = JSON.parse(await readFile(join(folder, 'core.json'), 'utf8')) as { identity: { pid: number } };
+      const { identity } = JSON.parse(await readFile(join(folder, 'core.json'), 'utf8')) as {
+        identity: { pid: number };
+      };
       // A pid alone may be another program's by now.
-      return (await readFile(`/proc/${identity.pid}/cmdline`, 'utf8')).includes(folder) ? identity.pid : undefined;
+      return (await readFile(`/proc/${identity.pid}/cmdline`, 'utf8')).includes(folder)
+        ? identity.pid
+        : undefined;
     } catch {
       return undefined;
     }

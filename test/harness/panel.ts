@@ -48,7 +48,10 @@ export class TestPanel extends PanelApi {
 
   static async boot(options: PanelOptions = {}): Promise<TestPanel> {
     // There is no umask, and the driver of SQLite ends the whole process when a thread is stopped while it works.
-    if (!isMainThread) throw new Error('a panel does not run in a worker thread; for ava write "workerThreads": false below "ava" in package.json');
+    if (!isMainThread)
+      throw new Error(
+        'a panel does not run in a worker thread; for ava write "workerThreads": false below "ava" in package.json',
+      );
     if (options.dataDirectory !== undefined) return TestPanel.#bootIn(options.dataDirectory, options);
     const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
     try {
@@ -62,12 +65,31 @@ export class TestPanel extends PanelApi {
 
   static async #bootIn(dataDirectory: string, options: PanelOptions): Promise<TestPanel> {
     const replaced = new Map((options.plugins ?? []).map((plugin) => [plugin.name, plugin]));
-    const builtIn = await findPlugins((await readPreset('standard')).filter((name) => !replaced.has(name) && !options.without?.includes(name)));
+    const builtIn = await findPlugins(
+      (await readPreset('standard')).filter(
+        (name) => !replaced.has(name) && !options.without?.includes(name),
+      ),
+    );
     const log: string[] = [];
-    const env = { ...environmentOf(dataDirectory), ...(await databaseEnvironment(dataDirectory)), ...options.env };
-    const plugins = [...builtIn, ...replaced.values(), ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name))];
+    const env = {
+      ...environmentOf(dataDirectory),
+      ...(await databaseEnvironment(dataDirectory)),
+      ...options.env,
+    };
+    const plugins = [
+      ...builtIn,
+      ...replaced.values(),
+      ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name)),
+    ];
     const { clock, limits } = options;
-    const kernel = await bootPanel({ plugins, env, write: (line) => void log.push(line), strict: true, ...(clock && { clock }), ...(limits && { limits }) });
+    const kernel = await bootPanel({
+      plugins,
+      env,
+      write: (line) => void log.push(line),
+      strict: true,
+      ...(clock && { clock }),
+      ...(limits && { limits }),
+    });
     const failed = kernel.plugins().find(({ state }) => state === 'failed');
     if (failed && !options.partial) {
       await kernel.stop('a plugin is left out');

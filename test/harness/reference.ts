@@ -19,14 +19,20 @@ export interface Reference {
 
 /** Every plugin that there is, the engine without a core. */
 export const bootWithoutCore = async (): Promise<TestPanel> =>
-  TestPanel.boot({ plugins: await findPlugins(await readPreset('full')), env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' } });
+  TestPanel.boot({
+    plugins: await findPlugins(await readPreset('full')),
+    env: { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' },
+  });
 
 export async function makeReference(): Promise<Reference> {
   await using panel = await bootWithoutCore();
   const complaints: string[] = [];
   const routes = panel.kernel.listeners.routes();
   const version = panel.kernel.plugins().find(({ name }) => name === 'api-docs')?.version ?? '';
-  const document = await new OpenApiWriter((problem) => void complaints.push(problem)).write(routes, { basePath: '/', version });
+  const document = await new OpenApiWriter((problem) => void complaints.push(problem)).write(routes, {
+    basePath: '/',
+    version,
+  });
   const root = await sourceRoot();
   const { types, hooks, complaints: untold } = await makePublicTypes(root);
   return {

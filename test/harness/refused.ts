@@ -29,7 +29,13 @@ export async function everything(panel: PanelApi): Promise<string> {
 }
 
 /** The call fails as described and nothing has changed by it. */
-export async function refused(t: ExecutionContext, panel: PanelApi, path: string, options: CallOptions, { status, code, field, says }: Refused): Promise<void> {
+export async function refused(
+  t: ExecutionContext,
+  panel: PanelApi,
+  path: string,
+  options: CallOptions,
+  { status, code, field, says }: Refused,
+): Promise<void> {
   const label = `${path} ${String(options.rawBody ?? JSON.stringify(options.body)).slice(0, 200)}`;
   const before = await everything(panel);
   const answer = await panel.call(path, options);
@@ -42,7 +48,10 @@ export async function refused(t: ExecutionContext, panel: PanelApi, path: string
   if (field !== undefined) {
     const issue = body.obj?.issues.find((found) => found.path === field);
     t.truthy(issue, `${label}: no issue about ${field} in ${answer.text.slice(0, 500)}`);
-    t.true(status !== 400 || issue?.message.includes(field.split('.').at(-1) ?? field), `${label}: the message does not name ${field}: ${issue?.message}`);
+    t.true(
+      status !== 400 || issue?.message.includes(field.split('.').at(-1) ?? field),
+      `${label}: the message does not name ${field}: ${issue?.message}`,
+    );
     t.true(body.msg.includes(issue?.message ?? '?'), `${label}: msg "${body.msg}" does not carry the issue`);
   }
   if (says !== undefined) t.true(body.msg.includes(says), `${label}: "${body.msg}" does not say "${says}"`);

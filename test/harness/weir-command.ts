@@ -15,10 +15,21 @@ export interface Ended {
 const ENTRY = fileURLToPath(new URL('./weir-entry.js', import.meta.url));
 
 /** `weir …` for the panel of this data folder. */
-export async function weirCommand(dataDirectory: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_')));
+export async function weirCommand(
+  dataDirectory: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_'),
+    ),
+  );
   const settings = { ...environmentOf(dataDirectory), WEIR_LOG_LEVEL: '', ...env };
-  const child = spawn(process.execPath, [ENTRY, ...argv], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...inherited, ...settings } });
+  const child = spawn(process.execPath, [ENTRY, ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inherited, ...settings },
+  });
   let said = '';
   let complained = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));

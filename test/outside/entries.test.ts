@@ -11,7 +11,13 @@ import { TestPanel } from '../harness/panel.js';
 
 type Entries = Parameters<typeof definePlugin>[0]['extends'];
 const stranger = (name: string, entries: Entries): Plugin =>
-  definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', ...(entries && { extends: entries }) });
+  definePlugin({
+    name,
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    ...(entries && { extends: entries }),
+  });
 const settingsOf =
   (...groups: object[]): Entries =>
   () =>
@@ -62,7 +68,13 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
     'a-eight',
     () =>
       ['', '.b', ''].map((end) =>
-        extend(Formats, { name: `a-eight${end}`, contentType: 'text/plain', prefix: () => undefined, compile: () => undefined, body: () => '' }),
+        extend(Formats, {
+          name: `a-eight${end}`,
+          contentType: 'text/plain',
+          prefix: () => undefined,
+          compile: () => undefined,
+          body: () => '',
+        }),
       ),
     'cannot add to subscription/Formats: the format a-eight is there already, of plugin a-eight; choose another name',
   ],
@@ -91,7 +103,9 @@ test('each is left out with its own sentence, and the panel works', async (t) =>
 });
 
 test('the panel’s own entries come first, whatever is built first', async (t) => {
-  const Bread = extensionPoint<string>('oven', 'Bread', (loaf, _, others) => (others.some(({ value }) => value === loaf) ? `${loaf} is there` : undefined));
+  const Bread = extensionPoint<string>('oven', 'Bread', (loaf, _, others) =>
+    others.some(({ value }) => value === loaf) ? `${loaf} is there` : undefined,
+  );
   const seen: string[] = [];
   const oven = definePlugin({
     name: 'oven',
@@ -99,10 +113,21 @@ test('the panel’s own entries come first, whatever is built first', async (t) 
     api: 1,
     about: 'For a test.',
     extends: () => [extend(Bread, 'rye')],
-    start: ({ extensions }) => void seen.push(...extensions(Bread).map(({ plugin, value }) => `${plugin} ${value}`)),
+    start: ({ extensions }) =>
+      void seen.push(...extensions(Bread).map(({ plugin, value }) => `${plugin} ${value}`)),
   });
-  const outside = [stranger('a-baker', () => [extend(Bread, 'wheat')]), stranger('a-thief', () => [extend(Bread, 'rye')])];
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, oven], outside, partial: true });
+  const outside = [
+    stranger('a-baker', () => [extend(Bread, 'wheat')]),
+    stranger('a-thief', () => [extend(Bread, 'rye')]),
+  ];
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin, oven],
+    outside,
+    partial: true,
+  });
   t.deepEqual(seen, ['oven rye', 'a-baker wheat']);
-  t.is(panel.kernel.plugins().find(({ name }) => name === 'a-thief')?.reason, 'plugin a-thief cannot add to oven/Bread: rye is there');
+  t.is(
+    panel.kernel.plugins().find(({ name }) => name === 'a-thief')?.reason,
+    'plugin a-thief cannot add to oven/Bread: rye is there',
+  );
 });

@@ -19,8 +19,17 @@ test('whatever lies in its own node_modules, a plugin gets the kernel, the contr
     `${source('compass')}export { Refusal, PanelError } from 'weir/kernel';\nexport { Clients } from 'weir/plugins/clients';\nexport { TestPanel } from 'weir/testing';\n`,
   );
   await using panel = await bootWith(folder, { [reference]: true });
-  t.like(panel.kernel.plugins()[0], { name: 'compass', version: '1.2.3', outside: true, state: 'running', reason: '' });
-  const seen = (await import(pathToFileURL(join(folder, 'compass', 'index.js')).href)) as Record<string, unknown>;
+  t.like(panel.kernel.plugins()[0], {
+    name: 'compass',
+    version: '1.2.3',
+    outside: true,
+    state: 'running',
+    reason: '',
+  });
+  const seen = (await import(pathToFileURL(join(folder, 'compass', 'index.js')).href)) as Record<
+    string,
+    unknown
+  >;
   t.is(seen['Refusal'], kernel.Refusal);
   t.is(seen['PanelError'], kernel.PanelError);
   t.is(seen['Clients'], Clients);
@@ -34,14 +43,24 @@ test('boot settings stand at the reference, and a wrong one leaves only that plu
   const reference = await stranger(folder, 'well', source('well', config, 'variable, int'));
   await stranger(folder, 'bucket');
   {
-    await using panel = await bootWith(folder, { [reference]: { config: { depth: 7 } }, 'path:bucket': true });
+    await using panel = await bootWith(folder, {
+      [reference]: { config: { depth: 7 } },
+      'path:bucket': true,
+    });
     t.is(panel.log.find(({ msg }) => msg === 'depth')?.['depth'], 7);
   }
-  await using panel = await bootWith(folder, { [reference]: { config: { depth: 0, width: 2 } }, 'path:bucket': true });
+  await using panel = await bootWith(folder, {
+    [reference]: { config: { depth: 0, width: 2 } },
+    'path:bucket': true,
+  });
   t.is(panel.state('bucket')?.state, 'running');
   t.is(panel.state('well')?.state, 'failed');
   const { reason = '' } = panel.state('well') ?? {};
-  for (const part of ['plugin well: ', `plugins.${reference}.config.depth in ${join(folder, 'weir.json')} must be`, `plugins.${reference}.config.width`])
+  for (const part of [
+    'plugin well: ',
+    `plugins.${reference}.config.depth in ${join(folder, 'weir.json')} must be`,
+    `plugins.${reference}.config.width`,
+  ])
     t.true(reason.includes(part), `${part} in: ${reason}`);
   t.like(
     panel.log.find(({ msg }) => msg === 'a plugin is left out'),
@@ -51,7 +70,10 @@ test('boot settings stand at the reference, and a wrong one leaves only that plu
 
 test('one that is switched off is not even read', async (t) => {
   const folder = await folderOf(t);
-  await using panel = await bootWith(folder, { 'path:nowhere': false, 'npm:weir-plugin-gone': { on: false } });
+  await using panel = await bootWith(folder, {
+    'path:nowhere': false,
+    'npm:weir-plugin-gone': { on: false },
+  });
   t.deepEqual(panel.kernel.plugins(), []);
 });
 
@@ -64,14 +86,23 @@ const modules: readonly (readonly [string, RegExp])[] = [
   ["import 'weir/kernel/database/writer.js';", /failed while it was imported: .*is not defined by "exports"/],
   ["import 'weir/plugins/no-such-plugin';", /failed while it was imported: .*no-such-plugin/],
   ['export const plugin = 1;', /has no default export made by definePlugin/],
-  ["export default { name: 'oddity', version: '1', api: 1, about: '' };", /has no default export made by definePlugin/],
+  [
+    "export default { name: 'oddity', version: '1', api: 1, about: '' };",
+    /has no default export made by definePlugin/,
+  ],
   [source('another'), /calls itself another, its package weir-plugin-oddity; these must agree/],
-  [source('oddity').replace('api: 1', 'api: 2'), /plugin oddity was written for kernel contract 2; this kernel has 1/],
+  [
+    source('oddity').replace('api: 1', 'api: 2'),
+    /plugin oddity was written for kernel contract 2; this kernel has 1/,
+  ],
   [
     source('oddity', "uses: { pump: token('pump', 'Pump') }", 'token'),
     /plugin oddity needs pump\/Pump, but the plugin pump is not switched on; switch it on or leave oddity out/,
   ],
-  [source('oddity', "uses: { self: token('oddity', 'Self') }", 'token'), /plugins use each other in a circle: oddity → oddity/],
+  [
+    source('oddity', "uses: { self: token('oddity', 'Self') }", 'token'),
+    /plugins use each other in a circle: oddity → oddity/,
+  ],
   [
     source('oddity', "tables: { a: table('clients', { id: column.id() }) }", 'table, column'),
     /uses names that are not its own: its table or index clients must be called x_oddity_…/,
@@ -88,10 +119,17 @@ const modules: readonly (readonly [string, RegExp])[] = [
     /its variable WEIR_ADMIN_PASSWORD must be called WEIR_X_ODDITY_…/,
   ],
   [
-    source('oddity', "commands: () => [command({ name: 'admin reset', about: 'a', run: () => undefined })]", 'command'),
+    source(
+      'oddity',
+      "commands: () => [command({ name: 'admin reset', about: 'a', run: () => undefined })]",
+      'command',
+    ),
     /its command admin reset must begin with oddity/,
   ],
-  [source('oddity', "migrations: [{ name: '1', up: () => { throw new Error('not today'); } }]"), /cannot be read: not today/],
+  [
+    source('oddity', "migrations: [{ name: '1', up: () => { throw new Error('not today'); } }]"),
+    /cannot be read: not today/,
+  ],
 ];
 for (const [i, [module, said]] of modules.entries()) {
   test(`left out, and the rest boots (${i + 1}): /${said.source}/`, async (t) => {
@@ -102,7 +140,10 @@ for (const [i, [module, said]] of modules.entries()) {
     t.is(panel.state('fine')?.state, 'running');
     t.is(panel.state('oddity')?.state, 'failed');
     t.regex(panel.state('oddity')?.reason ?? '', said);
-    t.is(panel.log.find(({ msg }) => msg === 'a plugin is left out')?.['reason'], panel.state('oddity')?.reason);
+    t.is(
+      panel.log.find(({ msg }) => msg === 'a plugin is left out')?.['reason'],
+      panel.state('oddity')?.reason,
+    );
   });
 }
 
@@ -112,14 +153,23 @@ test('names are taken once: by what is built in, on or off, and by the first of 
   await stranger(folder, 'kernel');
   await stranger(folder, 'twin');
   await stranger(join(folder, 'more'), 'twin');
-  await using panel = await bootWith(folder, { 'path:access': true, 'path:kernel': true, 'path:twin': true, 'path:more/twin': true });
+  await using panel = await bootWith(folder, {
+    'path:access': true,
+    'path:kernel': true,
+    'path:twin': true,
+    'path:more/twin': true,
+  });
   t.deepEqual(
     panel.kernel.plugins().map(({ name, state, reason }) => [name, state, reason.split(';')[0]]),
     [
       ['twin', 'running', ''],
       ['access', 'failed', 'the plugin path:access is called access, as one that is built in'],
       ['kernel', 'failed', 'the plugin path:kernel is called kernel, as one that is built in'],
-      ['twin', 'failed', `the plugin path:more/twin is called twin, as another one in ${join(folder, 'weir.json')}`],
+      [
+        'twin',
+        'failed',
+        `the plugin path:more/twin is called twin, as another one in ${join(folder, 'weir.json')}`,
+      ],
     ],
   );
 });
@@ -129,12 +179,19 @@ test('who needs one that is left out is left out with it', async (t) => {
   await stranger(
     folder,
     'spring',
-    source('spring', "provides: () => [provide(token('spring', 'Spring'), {})], start: () => { throw new Error('dry'); }", 'provide, token'),
+    source(
+      'spring',
+      "provides: () => [provide(token('spring', 'Spring'), {})], start: () => { throw new Error('dry'); }",
+      'provide, token',
+    ),
   );
   await stranger(folder, 'mill', source('mill', "uses: { spring: token('spring', 'Spring') }", 'token'));
   await stranger(folder, 'barn');
   await using panel = await bootWith(folder, { 'path:spring': true, 'path:mill': true, 'path:barn': true });
   t.is(panel.state('spring')?.reason, 'plugin spring did not start: dry');
-  t.is(panel.state('mill')?.reason, 'plugin mill needs spring/Spring, but the plugin spring is left out; mend that one first');
+  t.is(
+    panel.state('mill')?.reason,
+    'plugin mill needs spring/Spring, but the plugin spring is left out; mend that one first',
+  );
   t.is(panel.state('barn')?.state, 'running');
 });

@@ -22,7 +22,11 @@ test('a manifest says name, version and module, wherever exports or main have it
       JSON.stringify(entry),
     );
   }
-  t.is((await readManifest(`path:${join(folder, 'sundial')}`, { dataDirectory: '/nowhere', base: '/nowhere' })).name, 'sundial');
+  t.is(
+    (await readManifest(`path:${join(folder, 'sundial')}`, { dataDirectory: '/nowhere', base: '/nowhere' }))
+      .name,
+    'sundial',
+  );
 });
 
 test('npm: is found in the plugins of the data folder, with a scope as well', async (t) => {
@@ -38,7 +42,10 @@ test('npm: is found in the plugins of the data folder, with a scope as well', as
 test('every mistake is a sentence that names the plugin and the way out, and no code runs for it', async (t) => {
   const folder = await folderOf(t);
   const says = async (reference: string, pattern: RegExp) => {
-    const error = await t.throwsAsync(readManifest(reference, { dataDirectory: folder, base: folder }), { instanceOf: PluginError, message: pattern });
+    const error = await t.throwsAsync(readManifest(reference, { dataDirectory: folder, base: folder }), {
+      instanceOf: PluginError,
+      message: pattern,
+    });
     t.true(error?.message.startsWith(`the plugin ${reference} `), error?.message);
   };
   const wrong = async (manifest: object, pattern: RegExp) => {
@@ -46,10 +53,16 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     await says('path:sundial', pattern);
   };
   await says('path:nowhere', /has no package\.json; correct the path$/);
-  await says('npm:weir-plugin-nowhere', /has no package\.json; install it with weir plugin add weir-plugin-nowhere$/);
+  await says(
+    'npm:weir-plugin-nowhere',
+    /has no package\.json; install it with weir plugin add weir-plugin-nowhere$/,
+  );
   for (const name of ['../../etc', 'left-pad', '@acme/tally', 'weir-plugin-', 'weir-plugin-../x'])
     await says(`npm:${name}`, /has no name of a package of a plugin; these are called weir-plugin-<name>/);
-  await wrong({ name: 'tally' }, /is a package called "tally"; packages of plugins are called weir-plugin-<name>/);
+  await wrong(
+    { name: 'tally' },
+    /is a package called "tally"; packages of plugins are called weir-plugin-<name>/,
+  );
   await wrong({ name: undefined }, /is a package called undefined/);
   await wrong({ version: undefined }, /has no version/);
   await wrong({ weir: undefined }, /does not say .* which kernel contract .*"weir": \{"api": 1\}/);
@@ -67,11 +80,17 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     await says('path:sundial', pattern);
   }
   await rm(join(folder, 'sundial'), { recursive: true });
-  await stranger(join(folder, 'plugins', 'node_modules'), 'weir-plugin-moon', '', { name: 'weir-plugin-sun' });
+  await stranger(join(folder, 'plugins', 'node_modules'), 'weir-plugin-moon', '', {
+    name: 'weir-plugin-sun',
+  });
   await says('npm:weir-plugin-moon', /calls itself weir-plugin-sun/);
 });
 
 test('references are told from names, and what is not there goes by the name that was meant', (t) => {
   t.deepEqual(['access', 'path:x', 'npm:weir-plugin-x', 'paths'].map(isOutside), [false, true, true, false]);
-  t.deepEqual(['npm:weir-plugin-x', 'npm:@a/weir-plugin-y', 'path:../z'].map(nameIn), ['x', 'y', 'path:../z']);
+  t.deepEqual(['npm:weir-plugin-x', 'npm:@a/weir-plugin-y', 'path:../z'].map(nameIn), [
+    'x',
+    'y',
+    'path:../z',
+  ]);
 });

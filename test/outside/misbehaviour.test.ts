@@ -16,14 +16,25 @@ const KINDS = new Set(['guard', 'draft', 'filter', 'choose', 'after', 'event']);
 async function hooksOf(): Promise<Hook[]> {
   const root = await sourceRoot();
   const doors = (await doorsOf(root)).filter(({ path }) => !path.startsWith('test/'));
-  const modules = await Promise.all(doors.map(({ path }) => import(new URL(`dist/${path}.js`, root).href) as Promise<Record<string, unknown>>));
+  const modules = await Promise.all(
+    doors.map(
+      ({ path }) => import(new URL(`dist/${path}.js`, root).href) as Promise<Record<string, unknown>>,
+    ),
+  );
   return modules
     .flatMap((module) => Object.values(module))
-    .filter((value): value is Hook => typeof value === 'object' && value !== null && 'kind' in value && KINDS.has(value.kind as string));
+    .filter(
+      (value): value is Hook =>
+        typeof value === 'object' && value !== null && 'kind' in value && KINDS.has(value.kind as string),
+    );
 }
 
-const nameFor = (id: string): string => `bad-${id.replaceAll(/[A-Z/]/g, (letter) => (letter === '/' ? '-' : `-${letter.toLowerCase()}`))}`;
-const bad = (name: string, parts: Partial<Plugin>): Plugin => ({ ...definePlugin({ name, version: '0.0.0', api: 1, about: 'Goes wrong.' }), ...parts });
+const nameFor = (id: string): string =>
+  `bad-${id.replaceAll(/[A-Z/]/g, (letter) => (letter === '/' ? '-' : `-${letter.toLowerCase()}`))}`;
+const bad = (name: string, parts: Partial<Plugin>): Plugin => ({
+  ...definePlugin({ name, version: '0.0.0', api: 1, about: 'Goes wrong.' }),
+  ...parts,
+});
 const wrongAt = (hooks: readonly Hook[], fn: () => unknown): Plugin[] =>
   hooks.map((hook) => bad(nameFor(hook.id), { hooks: () => [{ hook, fn, options: {} }] }));
 
@@ -32,7 +43,8 @@ interface Line {
   readonly plugin?: string;
   readonly error?: { readonly message?: string };
 }
-const faultsIn = (panel: TestPanel): Line[] => panel.log.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'plugin fault');
+const faultsIn = (panel: TestPanel): Line[] =>
+  panel.log.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'plugin fault');
 
 /** A day in the life of a panel; whatever plugins are there, this is what happens. */
 async function live(t: ExecutionContext, options: PanelOptions): Promise<TestPanel> {
@@ -53,7 +65,10 @@ async function live(t: ExecutionContext, options: PanelOptions): Promise<TestPan
   t.deepEqual([engine.users.size, engine.inbounds.length], [2, 1]);
   await panel.get('/panel/api/clients/update/ada', { body: { comment: 'first' } });
   await poll(10, 20);
-  const listed = () => panel.get<{ email: string; comment: string; enable: boolean; traffic: { up: number; down: number } }[]>('/panel/api/clients/list');
+  const listed = () =>
+    panel.get<{ email: string; comment: string; enable: boolean; traffic: { up: number; down: number } }[]>(
+      '/panel/api/clients/list',
+    );
   t.like(
     (await listed()).find(({ email }) => email === 'ada'),
     { comment: 'first', enable: true, traffic: { up: 10, down: 20 } },
@@ -63,8 +78,16 @@ async function live(t: ExecutionContext, options: PanelOptions): Promise<TestPan
   t.is(fetched.status, 200);
   t.regex(Buffer.from(await fetched.text(), 'base64').toString(), /^vless:\/\//);
   await panel.get('/panel/api/setting/update', { body: { pageSize: 33 } });
-  t.is((await panel.get<{ pageSize: number }>('/panel/api/setting/defaultSettings', { method: 'POST' })).pageSize, 33);
-  t.is((await panel.get<{ up: number; clientStats: unknown[] }[]>('/panel/api/inbounds/list'))[0]?.clientStats.length, 2);
+  t.is(
+    (await panel.get<{ pageSize: number }>('/panel/api/setting/defaultSettings', { method: 'POST' }))
+      .pageSize,
+    33,
+  );
+  t.is(
+    (await panel.get<{ up: number; clientStats: unknown[] }[]>('/panel/api/inbounds/list'))[0]?.clientStats
+      .length,
+    2,
+  );
   await poll(50, 50);
   t.like(
     (await listed()).find(({ email }) => email === 'ada'),
@@ -112,7 +135,9 @@ for (const [what, fn, said] of wrongs) {
     t.is(new Set(reached.map(({ kind }) => kind)).size, KINDS.size);
     t.deepEqual(
       // A slow machine may keep the panel's own plugins longer than this test waits.
-      faults.filter(({ plugin, error }) => !plugin?.startsWith('bad-') && !error?.message?.includes('took longer')),
+      faults.filter(
+        ({ plugin, error }) => !plugin?.startsWith('bad-') && !error?.message?.includes('took longer'),
+      ),
       [],
       'somebody else is blamed',
     );
@@ -124,7 +149,9 @@ for (const [what, fn, said] of wrongs) {
 }
 
 test('a plugin whose route, job and events all fail is closed after twenty faults, for itself alone', async (t) => {
-  const hooks = (await hooksOf()).filter(({ id }) => id === 'clients/clientChanged' || id === 'clients/beforeClientSave');
+  const hooks = (await hooksOf()).filter(
+    ({ id }) => id === 'clients/clientChanged' || id === 'clients/beforeClientSave',
+  );
   const crash = () => {
     throw new Error('weeds');
   };
@@ -135,8 +162,15 @@ test('a plugin whose route, job and events all fail is closed after twenty fault
     jobs: () => [{ name: 'fail', every: '1s', run: crash }],
   });
   const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [everywhere], clock });
-  const state = async () => (await panel.get<{ name: string; state: string }[]>('/panel/api/system/plugins')).find(({ name }) => name === 'bad')?.state;
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [everywhere],
+    clock,
+  });
+  const state = async () =>
+    (await panel.get<{ name: string; state: string }[]>('/panel/api/system/plugins')).find(
+      ({ name }) => name === 'bad',
+    )?.state;
   const inbound = await panel.addInbound();
   for (let i = 0; i < 4; i++) {
     await panel.addClient(`c${i}`, [inbound]);
@@ -159,7 +193,15 @@ test('a plugin whose route, job and events all fail is closed after twenty fault
 test('a flood of requests to a plugin that hangs leaves the others their answers, and the stop is not kept', async (t) => {
   const path = '/panel/api/x/bad/now';
   const hanging = bad('bad', {
-    routes: () => [route({ method: 'GET', path, doc: 'Hangs.', reply: message(), handle: () => new Promise<never>(() => undefined) })],
+    routes: () => [
+      route({
+        method: 'GET',
+        path,
+        doc: 'Hangs.',
+        reply: message(),
+        handle: () => new Promise<never>(() => undefined),
+      }),
+    ],
   });
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [hanging] });
   t.teardown(() => panel[Symbol.asyncDispose]());

@@ -1,6 +1,15 @@
 // What a plugin from outside may call its settings, its connections and the rest that only a whole panel checks.
 import test from 'ava';
-import { definePlugin, extend, int, message, type Plugin, route, singleton, Upgrades } from '../../kernel/index.js';
+import {
+  definePlugin,
+  extend,
+  int,
+  message,
+  type Plugin,
+  route,
+  singleton,
+  Upgrades,
+} from '../../kernel/index.js';
 import { setting, SettingGroups, Settings, type SettingsApi } from '../../plugins/settings/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
@@ -24,7 +33,15 @@ test('a setting bears the name of its plugin, and is served and changed with all
       uses: { settings: Settings },
       services: { oven: singleton(Oven) },
       extends: () => [extend(SettingGroups, { group })],
-      routes: ({ oven }) => [route({ method: 'GET', path: '/panel/api/x/oven/heat', doc: 'x', reply: message(), handle: () => String(oven.heat()) })],
+      routes: ({ oven }) => [
+        route({
+          method: 'GET',
+          path: '/panel/api/x/oven/heat',
+          doc: 'x',
+          reply: message(),
+          handle: () => String(oven.heat()),
+        }),
+      ],
     }),
   );
   t.is((await panel.call('/panel/api/x/oven/heat')).body.msg, '180');
@@ -37,15 +54,24 @@ test('a setting without its name, and a connection at a path of others, are refu
   const foreign = definePlugin({
     ...part,
     name: 'oven',
-    extends: () => [extend(SettingGroups, { group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') } })],
+    extends: () => [
+      extend(SettingGroups, {
+        group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') },
+      }),
+    ],
   });
   await t.throwsAsync(boot(foreign), {
     message:
       'plugin oven cannot add to settings/SettingGroups: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own',
   });
-  const grabbing = definePlugin({ ...part, name: 'oven', extends: () => [extend(Upgrades, { path: '/ws', open: () => undefined })] });
+  const grabbing = definePlugin({
+    ...part,
+    name: 'oven',
+    extends: () => [extend(Upgrades, { path: '/ws', open: () => undefined })],
+  });
   await t.throwsAsync(boot(grabbing), {
-    message: 'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/, where a plugin from outside serves',
+    message:
+      'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/, where a plugin from outside serves',
   });
 });
 
@@ -54,7 +80,15 @@ test('a route of a plugin from outside needs a login unless it says otherwise', 
     definePlugin({
       ...part,
       name: 'oven',
-      routes: () => [route({ method: 'GET', path: '/panel/api/x/oven/door', doc: 'x', reply: message(), handle: () => 'open' })],
+      routes: () => [
+        route({
+          method: 'GET',
+          path: '/panel/api/x/oven/door',
+          doc: 'x',
+          reply: message(),
+          handle: () => 'open',
+        }),
+      ],
     }),
   );
   t.is((await panel.call('/panel/api/x/oven/door', { anonymous: true })).status, 401);

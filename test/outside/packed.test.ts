@@ -20,21 +20,28 @@ interface Packed {
 }
 
 /** A copy of an example in a folder of its own, as its author has it after `npm install`. */
-async function authored(t: ExecutionContext, example: string): Promise<{ readonly folder: string; readonly root: string }> {
+async function authored(
+  t: ExecutionContext,
+  example: string,
+): Promise<{ readonly folder: string; readonly root: string }> {
   const root = fileURLToPath(await sourceRoot());
   const folder = join(await folderOf(t), example);
   await cp(join(root, 'examples', example), folder, { recursive: true });
   await mkdir(join(folder, 'node_modules'));
-  for (const name of ['weir', '@types', 'ava']) await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of ['weir', '@types', 'ava'])
+    await symlink(
+      name === 'weir' ? root : join(root, 'node_modules', name),
+      join(folder, 'node_modules', name),
+    );
   return { folder, root };
 }
 
 /** Builds an example and puts what npm would pack into `modules`. */
 async function pack(t: ExecutionContext, example: string, modules: string): Promise<Packed> {
   const { folder, root } = await authored(t, example);
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }).catch((error: { stdout?: string }) =>
-    t.fail(`${example} does not build: ${error.stdout}`),
-  );
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], {
+    cwd: folder,
+  }).catch((error: { stdout?: string }) => t.fail(`${example} does not build: ${error.stdout}`));
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline'], { cwd: folder });
   const answer = JSON.parse(stdout) as unknown;
   // npm 11 answers a list, npm 12 an object by name.
@@ -55,7 +62,9 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.js', 'package.json'] });
   const tally = await pack(t, 'acme-tally', modules);
   t.true(
-    tally.files.includes('dist/tally.js') && tally.files.includes('README.md') && !tally.files.some((path) => path.endsWith('.test.js')),
+    tally.files.includes('dist/tally.js') &&
+      tally.files.includes('README.md') &&
+      !tally.files.some((path) => path.endsWith('.test.js')),
     tally.files.join(),
   );
   const surge = await pack(t, 'surge-list', modules);
@@ -96,11 +105,21 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   }).listen(0, '127.0.0.1');
   t.teardown(() => receiver.close());
   await once(receiver, 'listening');
-  const callbacks = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, secret: `whsec_${Buffer.alloc(24).toString('base64')}` };
-  await panel.call('/panel/api/setting/update', { body: { 'acme-callbacks.url': callbacks.url, 'acme-callbacks.secret': callbacks.secret } });
-  t.like(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [{ channel: 'acme-callbacks', delivered: true, reason: '' }]);
+  const callbacks = {
+    url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+    secret: `whsec_${Buffer.alloc(24).toString('base64')}`,
+  };
+  await panel.call('/panel/api/setting/update', {
+    body: { 'acme-callbacks.url': callbacks.url, 'acme-callbacks.secret': callbacks.secret },
+  });
+  t.like(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [
+    { channel: 'acme-callbacks', delivered: true, reason: '' },
+  ]);
   t.regex(heard.join(), /^v1,[\w+/]{43}=$/);
-  const plugins = await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>('/panel/api/system/plugins');
+  const plugins =
+    await panel.get<{ name: string; version: string; outside: boolean; state: string; reason: string }[]>(
+      '/panel/api/system/plugins',
+    );
   const outside = plugins.filter((plugin) => plugin.outside);
   const reason = `the plugin broken (${broken}) failed while it was imported: not today; update it, or leave it out`;
   t.deepEqual(
@@ -123,6 +142,8 @@ test('the tests of acme-tally run as the guide says', async (t) => {
   const modules = join(root, 'node_modules');
   // What `npm test` there does; where the two programs are is npm's knowledge.
   await run(process.execPath, [join(modules, 'typescript', 'bin', 'tsc'), '-p', 'test'], { cwd: folder });
-  const { stdout } = await run(process.execPath, [join(modules, 'ava', 'entrypoints', 'cli.mjs')], { cwd: folder });
+  const { stdout } = await run(process.execPath, [join(modules, 'ava', 'entrypoints', 'cli.mjs')], {
+    cwd: folder,
+  });
   t.regex(stdout, /2 tests passed/);
 });

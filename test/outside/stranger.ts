@@ -31,10 +31,22 @@ export const source = (name: string, rest = '', imports = ''): string =>
   `import { definePlugin${imports && `, ${imports}`} } from 'weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
 
 /** A whole package `weir-plugin-<name>` in a folder of that name; returns its reference. */
-export async function stranger(folder: string, name: string, module: string = source(name), manifest: object = {}): Promise<string> {
+export async function stranger(
+  folder: string,
+  name: string,
+  module: string = source(name),
+  manifest: object = {},
+): Promise<string> {
   await writeFiles(join(folder, name), {
     'index.js': module,
-    'package.json': { name: `weir-plugin-${name}`, version: '1.2.3', type: 'module', exports: './index.js', weir: { api: 1 }, ...manifest },
+    'package.json': {
+      name: `weir-plugin-${name}`,
+      version: '1.2.3',
+      type: 'module',
+      exports: './index.js',
+      weir: { api: 1 },
+      ...manifest,
+    },
   });
   return `path:${join(folder, name)}`;
 }
@@ -47,7 +59,11 @@ export interface Booted extends AsyncDisposable {
 }
 
 /** A kernel with what a weir.json in `folder` names and no built-in plugin; those are strangers' business only in whole panels. */
-export async function bootWith(folder: string, plugins: Readonly<Record<string, unknown>>, limits: Partial<Limits> = {}): Promise<Booted> {
+export async function bootWith(
+  folder: string,
+  plugins: Readonly<Record<string, unknown>>,
+  limits: Partial<Limits> = {},
+): Promise<Booted> {
   await writeFiles(folder, { 'weir.json': { plugins } });
   const env = { WEIR_DATA_DIR: folder, WEIR_PANEL_PORT: String(await freePort()), WEIR_LOG_LEVEL: 'debug' };
   const chosen = await choosePlugins(env, await readConfigFile(env));

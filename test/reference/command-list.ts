@@ -6,11 +6,14 @@ import { findPlugins } from '../../panel/find.js';
 import { helpOn, type Typed } from '../../plugins/command-line/help.js';
 
 /** Those of the program, and those of the plugins of this tree with whom they belong to. */
-export async function everyCommand(): Promise<{ readonly command: Typed; readonly owner: string | undefined }[]> {
+export async function everyCommand(): Promise<
+  { readonly command: Typed; readonly owner: string | undefined }[]
+> {
   const ofPlugins = declaredCommands(await findPlugins(await readPreset('full')));
-  return [...ownCommands.map((command) => ({ command, owner: undefined })), ...ofPlugins.map((command) => ({ command, owner: command.owner.name }))].sort(
-    (a, b) => (a.command.name < b.command.name ? -1 : 1),
-  );
+  return [
+    ...ownCommands.map((command) => ({ command, owner: undefined })),
+    ...ofPlugins.map((command) => ({ command, owner: command.owner.name })),
+  ].sort((a, b) => (a.command.name < b.command.name ? -1 : 1));
 }
 
 export async function commandList(): Promise<string> {

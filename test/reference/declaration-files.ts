@@ -27,12 +27,15 @@ export interface DeclarationFile {
 }
 
 const DECLARED = /^(?:export )?(?:declare )?(?:abstract )?(class|interface|type|const|function) (\w+)/;
-const NAMES = /^(?:import|export) (type )?(?:(\w+)(?:, )?)?(?:\* as (\w+))?(?:\{([\s\S]*?)\})?(?: from ['"]([^'"]+)['"])?;/;
+const NAMES =
+  /^(?:import|export) (type )?(?:(\w+)(?:, )?)?(?:\* as (\w+))?(?:\{([\s\S]*?)\})?(?: from ['"]([^'"]+)['"])?;/;
 
 /** The compiler begins a statement in the first column; a comment there may also lie inside one that has not ended. */
 function statementsOf(text: string): string[] {
   const statements: string[] = [];
-  for (const part of text.split(/^(?=\/\*\*|(?:export|import|declare|type|interface|abstract|class|const|function)\b)/m)) {
+  for (const part of text.split(
+    /^(?=\/\*\*|(?:export|import|declare|type|interface|abstract|class|const|function)\b)/m,
+  )) {
     const last = statements.at(-1);
     if (last !== undefined && !/[;}/]\s*$/.test(last)) statements[statements.length - 1] = last + part;
     else statements.push(part);
@@ -45,7 +48,9 @@ export function sourceAt(from: string, specifier: string): string | undefined {
   if (specifier === 'weir/kernel') return 'kernel/index';
   const plugin = /^weir\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
   if (plugin !== undefined) return `plugins/${plugin}/contract`;
-  return specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier).replace(/\.js$/, '') : undefined;
+  return specifier.startsWith('.')
+    ? posix.join(posix.dirname(from), specifier).replace(/\.js$/, '')
+    : undefined;
 }
 
 export function parseDeclarations(path: string, text: string): DeclarationFile {
@@ -64,7 +69,12 @@ export function parseDeclarations(path: string, text: string): DeclarationFile {
     }
     const [, kind, name] = DECLARED.exec(statement) ?? [];
     if (name !== undefined) {
-      declarations.push({ name, kind: kind as Declaration['kind'], doc, text: statement.replace(/^(?:export )?(?:declare )?/, '') });
+      declarations.push({
+        name,
+        kind: kind as Declaration['kind'],
+        doc,
+        text: statement.replace(/^(?:export )?(?:declare )?/, ''),
+      });
       const typeOnly = (kind === 'interface' || kind === 'type') && (exported.get(name)?.typeOnly ?? true);
       if (statement.startsWith('export ')) exported.set(name, { file: path, name, typeOnly });
     } else {
@@ -72,7 +82,10 @@ export function parseDeclarations(path: string, text: string): DeclarationFile {
       if (specifier !== undefined && whole !== undefined) imported.set(whole, at(specifier, 'default'));
       if (specifier !== undefined && namespace !== undefined) imported.set(namespace, at(specifier, '*'));
       for (const [, oneType, listed = '', as = listed] of list.matchAll(/(type )?(\w+)(?: as (\w+))?/g)) {
-        const target = specifier === undefined ? (imported.get(listed) ?? { file: path, name: listed }) : at(specifier, listed);
+        const target =
+          specifier === undefined
+            ? (imported.get(listed) ?? { file: path, name: listed })
+            : at(specifier, listed);
         if (statement.startsWith('import')) imported.set(as, target);
         else if ('file' in target) exported.set(as, { ...target, typeOnly: Boolean(allTypes ?? oneType) });
       }
@@ -92,7 +105,9 @@ export class DeclarationFiles {
   }
 
   async read(path: string): Promise<DeclarationFile> {
-    const known = this.#known.get(path) ?? parseDeclarations(path, await readFile(new URL(`${path}.d.ts`, this.#root), 'utf8'));
+    const known =
+      this.#known.get(path) ??
+      parseDeclarations(path, await readFile(new URL(`${path}.d.ts`, this.#root), 'utf8'));
     this.#known.set(path, known);
     return known;
   }
@@ -102,6 +117,8 @@ export class DeclarationFiles {
     const file = await this.read(target.file);
     if (file.declarations.some(({ name }) => name === target.name)) return target;
     const onward = file.exported.get(target.name) ?? file.imported.get(target.name);
-    return onward && 'file' in onward && (onward.file !== target.file || onward.name !== target.name) ? this.origin(onward) : undefined;
+    return onward && 'file' in onward && (onward.file !== target.file || onward.name !== target.name)
+      ? this.origin(onward)
+      : undefined;
   }
 }

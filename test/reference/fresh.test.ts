@@ -6,10 +6,17 @@ import { sourceRoot } from '../harness/source-root.js';
 
 test('the reference and the client are fresh, and nothing is left undescribed', async (t) => {
   const { files, complaints } = await makeReference();
-  t.deepEqual(complaints, [], 'say it with describedAs(…), or teach plugins/api-docs/json-schema.ts to say it');
+  t.deepEqual(
+    complaints,
+    [],
+    'say it with describedAs(…), or teach plugins/api-docs/json-schema.ts to say it',
+  );
   const root = await sourceRoot();
   for (const [path, text] of Object.entries(files))
-    t.true(text === (await readFile(new URL(path, root), 'utf8')), `${path} is stale; node bin/reference.mjs writes it anew`);
+    t.true(
+      text === (await readFile(new URL(path, root), 'utf8')),
+      `${path} is stale; node bin/reference.mjs writes it anew`,
+    );
 });
 
 test('it is the same whenever it is made', async (t) => {

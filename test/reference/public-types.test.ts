@@ -11,18 +11,27 @@ import { doorsOf, momentsOf } from './public-types.js';
 import { references, publicClass } from './type-text.js';
 
 /** A folder outside the checkout with copies of its files. Resolves with what the compiler complains of. */
-async function compile(t: ExecutionContext, files: Readonly<Record<string, string>>, packages: readonly string[], options: object = {}): Promise<string> {
+async function compile(
+  t: ExecutionContext,
+  files: Readonly<Record<string, string>>,
+  packages: readonly string[],
+  options: object = {},
+): Promise<string> {
   const root = fileURLToPath(await sourceRoot());
   const folder = await mkdtemp(join(tmpdir(), 'weir-types-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  if (!packages.includes('weir')) await cp(join(root, 'docs', 'reference', 'kernel.d.ts'), join(folder, 'kernel.d.ts'));
+  if (!packages.includes('weir'))
+    await cp(join(root, 'docs', 'reference', 'kernel.d.ts'), join(folder, 'kernel.d.ts'));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
   for (const name of packages) {
     await mkdir(dirname(join(folder, 'node_modules', name)), { recursive: true });
-    await symlink(name === 'weir' ? root : join(root, 'node_modules', name), join(folder, 'node_modules', name));
+    await symlink(
+      name === 'weir' ? root : join(root, 'node_modules', name),
+      join(folder, 'node_modules', name),
+    );
   }
   const types = packages.includes('@types') ? ['node'] : [];
   const compilerOptions = {
@@ -38,11 +47,17 @@ async function compile(t: ExecutionContext, files: Readonly<Record<string, strin
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.ts'] }));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return new Promise((resolve) => {
-    execFile(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], { cwd: folder }, (_, stdout, stderr) => resolve(`${stdout}${stderr}`));
+    execFile(
+      process.execPath,
+      [join(root, 'node_modules', 'typescript', 'bin', 'tsc')],
+      { cwd: folder },
+      (_, stdout, stderr) => resolve(`${stdout}${stderr}`),
+    );
   });
 }
 
-const example = async (path: string): Promise<string> => readFile(new URL(`examples/${path}`, await sourceRoot()), 'utf8');
+const example = async (path: string): Promise<string> =>
+  readFile(new URL(`examples/${path}`, await sourceRoot()), 'utf8');
 const PACKAGES = ['@types', 'joi', '@hapi', '@standard-schema', 'sequelize', 'ava'];
 
 test('examples/hello compiles against that file alone, with nothing installed', async (t) => {
@@ -56,7 +71,12 @@ test('with the packages that it names it compiles in all its parts, and mistakes
     'tally.ts': await example('acme-tally/tally.ts'),
     'test/tally.test.ts': await example('acme-tally/test/tally.test.ts'),
   };
-  t.is(await compile(t, { ...tally, 'hello.ts': await example('hello/index.ts') }, PACKAGES, { skipLibCheck: false }), '');
+  t.is(
+    await compile(t, { ...tally, 'hello.ts': await example('hello/index.ts') }, PACKAGES, {
+      skipLibCheck: false,
+    }),
+    '',
+  );
   const wrong = {
     'hello.ts': (await example('hello/index.ts')).replace('`hello, ${params.name}`', 'params.name.length'),
     'tap.ts':
@@ -65,7 +85,8 @@ test('with the packages that it names it compiles in all its parts, and mistakes
     'test.ts': "import { TestPanel } from 'weir/testing';\nexport const p = new TestPanel();\n",
   };
   const complaints = await compile(t, wrong, PACKAGES);
-  for (const file of Object.keys(wrong)) t.regex(complaints, new RegExp(`^${file}\\(`, 'm'), `nothing is wrong with ${file}:\n${complaints}`);
+  for (const file of Object.keys(wrong))
+    t.regex(complaints, new RegExp(`^${file}\\(`, 'm'), `nothing is wrong with ${file}:\n${complaints}`);
 });
 
 test('every name of every door is there', async (t) => {
@@ -75,7 +96,10 @@ test('every name of every door is there', async (t) => {
   let names = 0;
   const lines = await Promise.all(
     doors.map(async ({ module, path }, i) => {
-      const { exported } = parseDeclarations(path, await readFile(new URL(`dist/${path}.d.ts`, root), 'utf8'));
+      const { exported } = parseDeclarations(
+        path,
+        await readFile(new URL(`dist/${path}.d.ts`, root), 'utf8'),
+      );
       names += exported.size;
       return [
         ...[...exported.keys()].map((name) => `export type { ${name} as ${name}${i} } from '${module}';`),
@@ -104,7 +128,14 @@ test('a plugin can export hooks, tokens and errors of its own, with declarations
     "export const errors = defineErrors('acme', { DRY: [409, 'too dry'] });",
     'export const Bed: Schema<{ name: string }> = shape({ name: text() });',
   ].join('\n');
-  t.is(await compile(t, { 'contract.ts': contract }, ['weir', '@types'], { declaration: true, noEmit: false, outDir: 'dist' }), '');
+  t.is(
+    await compile(t, { 'contract.ts': contract }, ['weir', '@types'], {
+      declaration: true,
+      noEmit: false,
+      outDir: 'dist',
+    }),
+    '',
+  );
 });
 
 test('nothing private is told', async (t) => {
@@ -147,7 +178,10 @@ test('declarations are read as the compiler writes them', (t) => {
 test('names that refer to something are told from those that do not', (t) => {
   const text =
     'interface A<P extends Base> {\n    readonly key?: Row<P>;\n    write<T>(work: (tx: Tx) => Other.Part<T>): import("./x.js").Y;\n    /** Not this */\n    as: P extends (infer Q) ? Q : "Nor"; \n}';
-  t.deepEqual([...new Set(references(text).map(({ name }) => name))], ['P', 'Base', 'Row', 'T', 'Tx', 'Other', 'Y', 'Q']);
+  t.deepEqual(
+    [...new Set(references(text).map(({ name }) => name))],
+    ['P', 'Base', 'Row', 'T', 'Tx', 'Other', 'Y', 'Q'],
+  );
 });
 
 test('of a class only what others may use is left', (t) => {
@@ -158,7 +192,10 @@ test('of a class only what others may use is left', (t) => {
     'class A extends B implements C {\n    private constructor();\n    static make(): A;\n    /** Shown. */\n    readonly name = "A";\n    get size(): number;\n    [Symbol.asyncDispose](): Promise<{\n        a: 1;\n    }>;\n}',
   );
   t.is(
-    publicClass('class A implements C {\n    constructor(a: {\n        b: 1;\n    });\n    readonly name = "A";\n    get size(): number;\n}', 'interface'),
+    publicClass(
+      'class A implements C {\n    constructor(a: {\n        b: 1;\n    });\n    readonly name = "A";\n    get size(): number;\n}',
+      'interface',
+    ),
     'interface A extends C {\n    readonly name: "A";\n    readonly size: number;\n}',
   );
 });
@@ -171,7 +208,17 @@ test('hooks are told with kind, payload and comment', (t) => {
     texts: ['const grown: Event<{\n    readonly x: number;\n}>;'],
     declarations: [{ name: 'grown', kind: 'const', doc: '/** After a plant\n * has grown. */', text: '' }],
   } as const;
-  t.deepEqual(momentsOf({ entries: [entry, { ...entry, shown: undefined }, { ...entry, texts: ['const size: number;'] }] }), [
-    { name: 'grown', kind: 'Event', text: 'grown: Event<{\n  readonly x: number;\n}>;', about: 'After a plant\nhas grown.' },
-  ]);
+  t.deepEqual(
+    momentsOf({
+      entries: [entry, { ...entry, shown: undefined }, { ...entry, texts: ['const size: number;'] }],
+    }),
+    [
+      {
+        name: 'grown',
+        kind: 'Event',
+        text: 'grown: Event<{\n  readonly x: number;\n}>;',
+        about: 'After a plant\nhas grown.',
+      },
+    ],
+  );
 });

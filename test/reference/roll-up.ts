@@ -2,7 +2,13 @@
 // It is made of the compiler's own declarations: what a door exports, and what that needs in turn.
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { type Declaration, DeclarationFiles, type FromFile, type FromPackage, sourceAt } from './declaration-files.js';
+import {
+  type Declaration,
+  DeclarationFiles,
+  type FromFile,
+  type FromPackage,
+  sourceAt,
+} from './declaration-files.js';
 import { keyOf, publicClass, references, rewrite } from './type-text.js';
 
 export interface Door {
@@ -36,7 +42,8 @@ interface Draft extends Door {
 
 const id = ({ file, name }: FromFile): string => `${file}#${name}`;
 const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
-const wordOf = (path: string): string => posix.basename(path).replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
+const wordOf = (path: string): string =>
+  posix.basename(path).replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
 /** Two columns for four, and one step in. */
 const indent = (text: string): string =>
   text
@@ -83,11 +90,16 @@ export class RollUp {
       const origin = await this.#files.origin(target);
       const offered = origin && this.#offered.get(id(origin));
       if (!origin || !offered) continue;
-      if (offered.module === door.module) await this.#take(draft, origin, name, target.typeOnly ? 'type' : 'whole');
-      else draft.passedOn.push(`export { ${offered.name === name ? name : `${offered.name} as ${name}`} } from '${offered.module}';`);
+      if (offered.module === door.module)
+        await this.#take(draft, origin, name, target.typeOnly ? 'type' : 'whole');
+      else
+        draft.passedOn.push(
+          `export { ${offered.name === name ? name : `${offered.name} as ${name}`} } from '${offered.module}';`,
+        );
     }
     const named = new Map<Entry, Map<string, string | Entry>>();
-    for (let entry = draft.waiting.shift(); entry; entry = draft.waiting.shift()) named.set(entry, await this.#resolve(draft, entry));
+    for (let entry = draft.waiting.shift(); entry; entry = draft.waiting.shift())
+      named.set(entry, await this.#resolve(draft, entry));
     const entries = [...draft.entries.values()];
     distinguish(entries, draft.imports);
     for (const [entry, names] of named) {
@@ -96,16 +108,28 @@ export class RollUp {
         return typeof found === 'object' ? found.name : found;
       };
       const own = entry.declarations[0]?.name ?? '';
-      entry.texts = entry.texts.map((text) => rewrite(text, nameOf).replace(new RegExp(`^(.*?)\\b${own}\\b`), `$1${entry.name}`));
+      entry.texts = entry.texts.map((text) =>
+        rewrite(text, nameOf).replace(new RegExp(`^(.*?)\\b${own}\\b`), `$1${entry.name}`),
+      );
     }
     return { ...door, entries, text: await this.#print(draft, entries) };
   }
 
-  async #take({ entries, waiting }: Draft, origin: FromFile, name: string, shown: Entry['shown'], asClass = shown === 'whole'): Promise<Entry> {
+  async #take(
+    { entries, waiting }: Draft,
+    origin: FromFile,
+    name: string,
+    shown: Entry['shown'],
+    asClass = shown === 'whole',
+  ): Promise<Entry> {
     const known = entries.get(id(origin));
     if (known) return known;
-    const declarations = (await this.#files.read(origin.file)).declarations.filter((one) => one.name === origin.name);
-    const texts = declarations.map(({ kind, text }) => (kind === 'class' ? publicClass(text, asClass ? 'class' : 'interface') : text));
+    const declarations = (await this.#files.read(origin.file)).declarations.filter(
+      (one) => one.name === origin.name,
+    );
+    const texts = declarations.map(({ kind, text }) =>
+      kind === 'class' ? publicClass(text, asClass ? 'class' : 'interface') : text,
+    );
     const entry: Entry = { file: origin.file, declarations, shown, name, texts };
     entries.set(id(origin), entry);
     waiting.push(entry);
@@ -120,7 +144,13 @@ export class RollUp {
       for (const reference of references(text)) {
         const key = keyOf(reference);
         if (!names.has(key)) {
-          const found = await this.#find(draft, entry.file, reference.name, reference.specifier, reference.name === bases);
+          const found = await this.#find(
+            draft,
+            entry.file,
+            reference.name,
+            reference.specifier,
+            reference.name === bases,
+          );
           if (found !== undefined) names.set(key, found);
         }
       }
@@ -128,12 +158,19 @@ export class RollUp {
     return names;
   }
 
-  async #find(draft: Draft, file: string, name: string, specifier: string | undefined, asClass: boolean): Promise<string | Entry | undefined> {
+  async #find(
+    draft: Draft,
+    file: string,
+    name: string,
+    specifier: string | undefined,
+    asClass: boolean,
+  ): Promise<string | Entry | undefined> {
     const { declarations, imported } = await this.#files.read(file);
     let target: FromPackage | FromFile | undefined;
     if (specifier !== undefined) {
       const source = sourceAt(file, specifier);
-      if (source === undefined) return `${bringIn(draft, { from: specifier, name: 'default' }, capital(wordOf(specifier)))}.${name}`;
+      if (source === undefined)
+        return `${bringIn(draft, { from: specifier, name: 'default' }, capital(wordOf(specifier)))}.${name}`;
       target = { file: source, name };
     } else {
       target = declarations.some((one) => one.name === name) ? { file, name } : imported.get(name);
@@ -145,18 +182,25 @@ export class RollUp {
       return undefined;
     }
     const offered = this.#offered.get(id(origin));
-    if (offered && offered.module !== draft.module) return bringIn(draft, { from: offered.module, name: offered.name }, offered.name);
+    if (offered && offered.module !== draft.module)
+      return bringIn(draft, { from: offered.module, name: offered.name }, offered.name);
     const isOwn = origin.file.startsWith(`${posix.dirname(draft.path)}/`);
     if (!isOwn && draft.path.startsWith('plugins/'))
-      this.#complaints.add(`${draft.path} needs ${origin.name} of ${origin.file}, which no door exports; export it there`);
+      this.#complaints.add(
+        `${draft.path} needs ${origin.name} of ${origin.file}, which no door exports; export it there`,
+      );
     return this.#take(draft, origin, origin.name, undefined, asClass);
   }
 
   async #print({ module, imports, passedOn }: Draft, entries: readonly Entry[]): Promise<string> {
     const lines: string[] = [];
     for (const [from, names] of [...imports].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const parts = [...names].filter(([name]) => name !== 'default' && name !== '*').map(([name, as]) => (name === as ? name : `${name} as ${as}`));
-      for (const [name, as] of names) if (name === 'default' || name === '*') lines.push(`import type ${name === '*' ? '* as ' : ''}${as} from '${from}';`);
+      const parts = [...names]
+        .filter(([name]) => name !== 'default' && name !== '*')
+        .map(([name, as]) => (name === as ? name : `${name} as ${as}`));
+      for (const [name, as] of names)
+        if (name === 'default' || name === '*')
+          lines.push(`import type ${name === '*' ? '* as ' : ''}${as} from '${from}';`);
       if (parts.length > 0) lines.push(`import type { ${parts.sort().join(', ')} } from '${from}';`);
     }
     lines.push(...passedOn);
@@ -186,12 +230,18 @@ export class RollUp {
 }
 
 /** Two files may use one name for what they do not export. */
-function distinguish(entries: readonly Entry[], imports: ReadonlyMap<string, ReadonlyMap<string, string>>): void {
+function distinguish(
+  entries: readonly Entry[],
+  imports: ReadonlyMap<string, ReadonlyMap<string, string>>,
+): void {
   const taken = new Set([...imports.values()].flatMap((names) => [...names.values()]));
   for (const { shown, name } of entries) if (shown) taken.add(name);
   for (const entry of entries) {
     if (entry.shown) continue;
-    if (taken.has(entry.name)) entry.name = (/^[A-Z]/.test(entry.name) ? capital : String)(`${wordOf(entry.file)}${capital(entry.name)}`);
+    if (taken.has(entry.name))
+      entry.name = (/^[A-Z]/.test(entry.name) ? capital : String)(
+        `${wordOf(entry.file)}${capital(entry.name)}`,
+      );
     taken.add(entry.name);
   }
 }

@@ -1,6 +1,7 @@
 // The text of a declaration: which of its names refer to something, the same with other names, and a class without what nobody may use.
 
-const TOKEN = /\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|import\("([^"]+)"\)\.(\w+)|[A-Za-z_$][\w$]*|[\s\S]/g;
+const TOKEN =
+  /\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|import\("([^"]+)"\)\.(\w+)|[A-Za-z_$][\w$]*|[\s\S]/g;
 const WORD = /^[A-Za-z_$]/;
 const KEYWORDS = new Set(
   (
@@ -35,7 +36,10 @@ function isReference(text: string, word: string, at: number): boolean {
   if (next === ':' || next === '(' || next === '?') return false;
   if (next === '<' && afterBrackets(text, at + word.length) === '(') return false;
   // `class X`, `infer T`, `[K in …]` declare.
-  return !/\b(?:class|interface|type|const|function|infer)\s+$/.test(before) && !(before.endsWith('[') && text.slice(at + word.length).startsWith(' in '));
+  return (
+    !/\b(?:class|interface|type|const|function|infer)\s+$/.test(before) &&
+    !(before.endsWith('[') && text.slice(at + word.length).startsWith(' in '))
+  );
 }
 
 export function references(text: string): Reference[] {
@@ -43,19 +47,24 @@ export function references(text: string): Reference[] {
   for (const match of text.matchAll(TOKEN)) {
     const [token, specifier, imported] = match;
     if (imported !== undefined) found.push({ name: imported, specifier });
-    else if (WORD.test(token) && isReference(text, token, match.index)) found.push({ name: token, specifier: undefined });
+    else if (WORD.test(token) && isReference(text, token, match.index))
+      found.push({ name: token, specifier: undefined });
   }
   return found;
 }
 
-export const keyOf = ({ name, specifier }: Reference): string => (specifier === undefined ? name : `${specifier}#${name}`);
+export const keyOf = ({ name, specifier }: Reference): string =>
+  specifier === undefined ? name : `${specifier}#${name}`;
 
 /** `nameOf` answers by `keyOf`; undefined leaves the name as it is. */
 export const rewrite = (text: string, nameOf: (key: string) => string | undefined): string =>
-  text.replaceAll(TOKEN, (token: string, specifier: string | undefined, imported: string | undefined, at: number) => {
-    if (imported !== undefined) return nameOf(keyOf({ name: imported, specifier })) ?? token;
-    return WORD.test(token) && isReference(text, token, at) ? (nameOf(token) ?? token) : token;
-  });
+  text.replaceAll(
+    TOKEN,
+    (token: string, specifier: string | undefined, imported: string | undefined, at: number) => {
+      if (imported !== undefined) return nameOf(keyOf({ name: imported, specifier })) ?? token;
+      return WORD.test(token) && isReference(text, token, at) ? (nameOf(token) ?? token) : token;
+    },
+  );
 
 /** The members of a class or an interface, each with its comment; they begin four columns in. */
 function membersOf(body: string): string[] {
@@ -76,10 +85,20 @@ export function publicClass(text: string, as: 'class' | 'interface'): string {
   const [head = '', ...rest] = text.split('\n');
   if (head.endsWith('}')) return text;
   const end = rest.pop() ?? '';
-  let members = membersOf(rest.join('\n')).filter((member) => !/^(?:#|(?:private|protected) (?!constructor))/.test(declares(member)));
+  let members = membersOf(rest.join('\n')).filter(
+    (member) => !/^(?:#|(?:private|protected) (?!constructor))/.test(declares(member)),
+  );
   if (as === 'class') return [head, ...members, end].join('\n');
   members = members
     .filter((member) => !/^(?:static |constructor\(|private )/.test(declares(member)))
-    .map((member) => member.replace(/^( {4})(?:abstract )?get (\w+)\(\)/m, '$1readonly $2').replace(/^( {4}readonly \w+) = /m, '$1: '));
-  return [head.replace(/^(?:abstract )?class/, 'interface').replace(' implements ', ' extends '), ...members, end].join('\n');
+    .map((member) =>
+      member
+        .replace(/^( {4})(?:abstract )?get (\w+)\(\)/m, '$1readonly $2')
+        .replace(/^( {4}readonly \w+) = /m, '$1: '),
+    );
+  return [
+    head.replace(/^(?:abstract )?class/, 'interface').replace(' implements ', ' extends '),
+    ...members,
+    end,
+  ].join('\n');
 }

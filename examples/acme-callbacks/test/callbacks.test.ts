@@ -15,7 +15,10 @@ interface Call {
 }
 
 /** A server that writes down what comes and answers as the test says, 204 by itself. */
-async function openReceiver(t: ExecutionContext, answer: (response: ServerResponse, call: number) => void = (response) => response.writeHead(204).end()) {
+async function openReceiver(
+  t: ExecutionContext,
+  answer: (response: ServerResponse, call: number) => void = (response) => response.writeHead(204).end(),
+) {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -43,7 +46,12 @@ test('a client that reaches its quota is told of, signed, once; nothing is sent 
   engine.enter('running');
   await panel.kernel.settled();
   t.true((await update(panel, { 'acme-callbacks.url': url, 'acme-callbacks.secret': secret })).body.success);
-  t.is((await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' }))['acme-callbacks.secret'], '');
+  t.is(
+    (await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' }))[
+      'acme-callbacks.secret'
+    ],
+    '',
+  );
 
   const inbound = await panel.addInbound();
   const ada = await panel.addClient('ada', [inbound], { totalGB: 100 });
@@ -54,7 +62,10 @@ test('a client that reaches its quota is told of, signed, once; nothing is sent 
   t.deepEqual(JSON.parse(body), {
     type: 'clientDepleted',
     timestamp: '2026-01-15T12:00:05.000Z',
-    data: { text: 'reached a limit and switched off: ada (quota)', clients: [{ email: 'ada', cause: 'quota' }] },
+    data: {
+      text: 'reached a limit and switched off: ada (quota)',
+      clients: [{ email: 'ada', cause: 'quota' }],
+    },
   });
   const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
   t.is(headers['webhook-signature'], `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`);
@@ -71,7 +82,9 @@ test('a client that reaches its quota is told of, signed, once; nothing is sent 
 test('what a receiver did not take is sent again, as the same', async (t) => {
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks] });
-  const { calls, url } = await openReceiver(t, (response, call) => response.writeHead(call === 1 ? 500 : 204).end());
+  const { calls, url } = await openReceiver(t, (response, call) =>
+    response.writeHead(call === 1 ? 500 : 204).end(),
+  );
   await update(panel, { 'acme-callbacks.url': url, 'acme-callbacks.secret': secret });
   engine.enter('stop');
   await until(() => calls.length === 2, 'the second attempt');
@@ -85,7 +98,13 @@ test('a test says what is wrong, and what makes no sense is refused', async (t) 
   const { url } = await openReceiver(t, (response) => response.writeHead(410).end());
   await update(panel, { 'acme-callbacks.url': url, 'acme-callbacks.secret': secret });
   t.deepEqual(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [
-    { channel: 'acme-callbacks', plugin: 'acme-callbacks', delivered: false, reason: 'the receiver answered 410' },
+    {
+      channel: 'acme-callbacks',
+      plugin: 'acme-callbacks',
+      delivered: false,
+      reason: 'the receiver answered 410',
+    },
   ]);
-  for (const wrong of [{ 'acme-callbacks.url': 'ftp://example.org' }, { 'acme-callbacks.secret': 'hush' }]) t.is((await update(panel, wrong)).status, 400);
+  for (const wrong of [{ 'acme-callbacks.url': 'ftp://example.org' }, { 'acme-callbacks.secret': 'hush' }])
+    t.is((await update(panel, wrong)).status, 400);
 });

@@ -4,7 +4,10 @@ import surgeList from '../index.js';
 
 const boot = () => TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [surgeList] });
 
-async function listFor(panel: TestPanel, subId: string): Promise<{ status: number; type: string | null; text: string }> {
+async function listFor(
+  panel: TestPanel,
+  subId: string,
+): Promise<{ status: number; type: string | null; text: string }> {
   const settings = await panel.get<Record<string, string>>('/panel/api/setting/all', { method: 'POST' });
   const answer = await fetch(`${panel.subscriptionUrl}${settings['surge-list.path']}${subId}`);
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
@@ -13,7 +16,10 @@ async function listFor(panel: TestPanel, subId: string): Promise<{ status: numbe
 test('a line for each proxy that Surge speaks, and none for the others', async (t) => {
   await using panel = await boot();
   const { cert, key } = selfSigned();
-  const tlsSettings = { serverName: 'a.example', certificates: [{ certificate: cert.trim().split('\n'), key: key.trim().split('\n') }] };
+  const tlsSettings = {
+    serverName: 'a.example',
+    certificates: [{ certificate: cert.trim().split('\n'), key: key.trim().split('\n') }],
+  };
   const wsSettings = { path: '/way', host: 'a.example' };
   const password = Buffer.alloc(16, 7).toString('base64');
   const kinds: readonly (readonly [protocol: string, streamSettings: object, settings?: object])[] = [
@@ -26,12 +32,26 @@ test('a line for each proxy that Surge speaks, and none for the others', async (
     ['trojan', { network: 'tcp' }],
     ['vmess', { network: 'grpc' }],
     ['shadowsocks', { network: 'ws', wsSettings }, { method: 'aes-128-gcm' }],
-    ['vmess', { network: 'tcp', tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: ['a.example'] } } } } }],
+    [
+      'vmess',
+      {
+        network: 'tcp',
+        tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: ['a.example'] } } } },
+      },
+    ],
   ];
   const ids: number[] = [];
   for (const [protocol, streamSettings, settings] of kinds)
-    ids.push(await panel.addInbound({ protocol, streamSettings, remark: 'a, b=c', ...(settings && { settings }) }));
-  t.true((await panel.call('/panel/api/setting/update', { body: { remarkTemplate: '{{INBOUND}}', subDomain: 'vpn.example' } })).body.success);
+    ids.push(
+      await panel.addInbound({ protocol, streamSettings, remark: 'a, b=c', ...(settings && { settings }) }),
+    );
+  t.true(
+    (
+      await panel.call('/panel/api/setting/update', {
+        body: { remarkTemplate: '{{INBOUND}}', subDomain: 'vpn.example' },
+      })
+    ).body.success,
+  );
   const ada = await panel.addClient('ada', ids, { password: 'pass, word' });
   const ports = (await panel.get<{ port: number }[]>('/panel/api/inbounds/list')).map(({ port }) => port);
 
@@ -46,7 +66,12 @@ test('a line for each proxy that Surge speaks, and none for the others', async (
     `a b c 3 = vmess, vpn.example, ${ports[2]}, username=${ada.uuid}, vmess-aead=true`,
     `a b c 4 = ss, vpn.example, ${ports[3]}, encrypt-method=chacha20-ietf-poly1305, password="pass, word"`,
   ]);
-  t.regex(lines[4] ?? '', new RegExp(`^a b c 5 = ss, vpn.example, ${ports[4]}, encrypt-method=2022-blake3-aes-128-gcm, password=${password}:[\\w+/]{22}==$`));
+  t.regex(
+    lines[4] ?? '',
+    new RegExp(
+      `^a b c 5 = ss, vpn.example, ${ports[4]}, encrypt-method=2022-blake3-aes-128-gcm, password=${password}:[\\w+/]{22}==$`,
+    ),
+  );
   t.is(lines.length, 5);
 });
 

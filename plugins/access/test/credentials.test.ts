@@ -20,13 +20,15 @@ test.beforeEach(async (t) => {
 test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
 
-const code = ({ context: { clock } }: Test): string => TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
+const code = ({ context: { clock } }: Test): string =>
+  TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
 const cookieOf = (headers: Headers): string =>
   headers
     .getSetCookie()
     .map((line) => line.split(';')[0] ?? '')
     .find((pair) => pair.startsWith('weir_session=')) ?? '';
-const login = ({ context: { panel } }: Test, who: object) => panel.call('/login', { body: who, anonymous: true });
+const login = ({ context: { panel } }: Test, who: object) =>
+  panel.call('/login', { body: who, anonymous: true });
 const asks = ({ context: { panel } }: Test, headers: Record<string, string>) =>
   panel.call('/panel/api/inbounds/list', { anonymous: true, headers }).then(({ status }) => status);
 
@@ -41,7 +43,11 @@ test('new name and password: the old ones open nothing, every other session ends
   t.is(await asks(t, { cookie: panel.cookie }), 401, 'a cookie that somebody copied is of no use either');
   panel.cookie = cookieOf(answer.headers);
   t.is(await asks(t, { cookie: panel.cookie }), 200);
-  t.is((await panel.call('/panel/api/setting/update', { body: { pageSize: 9 } })).status, 200, 'its CSRF token stays');
+  t.is(
+    (await panel.call('/panel/api/setting/update', { body: { pageSize: 9 } })).status,
+    200,
+    'its CSRF token stays',
+  );
   t.is((await login(t, ADMIN)).status, 401);
   t.is((await login(t, { ...ADMIN, username: NEW.newUsername })).status, 401);
   t.is((await login(t, { username: NEW.newUsername, password: NEW.newPassword })).status, 200);
@@ -52,14 +58,20 @@ test('the ended sessions stay ended after a restart', async (t) => {
   const other = cookieOf((await login(t, ADMIN)).headers);
   const kept = cookieOf((await panel.call(UPDATE_USER, { body: CHANGE })).headers);
   await panel.stop();
-  t.context.panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock, dataDirectory: panel.dataDirectory });
+  t.context.panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock,
+    dataDirectory: panel.dataDirectory,
+  });
   t.is(await asks(t, { cookie: other }), 401);
   t.is(await asks(t, { cookie: kept }), 200);
 });
 
 test('a program with a token changes them too; it gets no session, its token goes on', async (t) => {
   const { panel } = t.context;
-  const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
+  const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+    body: { name: 'ci' },
+  });
   const headers = { authorization: `Bearer ${token}` };
   const answer = await panel.call(UPDATE_USER, { body: CHANGE, anonymous: true, headers });
   t.is(answer.status, 200);
@@ -100,7 +112,8 @@ test('without login or CSRF token nobody gets that far', async (t) => {
 
 test('guessing at the old password is limited like a login', async (t) => {
   const { panel } = t.context;
-  for (let i = 0; i < 5; i++) t.is((await panel.call(UPDATE_USER, { body: { ...CHANGE, oldPassword: 'wrong' } })).status, 403);
+  for (let i = 0; i < 5; i++)
+    t.is((await panel.call(UPDATE_USER, { body: { ...CHANGE, oldPassword: 'wrong' } })).status, 403);
   const blocked = await panel.call(UPDATE_USER, { body: CHANGE });
   t.is(blocked.status, 429);
   t.is(blocked.headers.get('retry-after'), '900');
@@ -109,32 +122,53 @@ test('guessing at the old password is limited like a login', async (t) => {
 
 test('with two-factor on it needs a code, which stays on', async (t) => {
   const { panel, clock } = t.context;
-  await panel.get('/panel/api/setting/update', { body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code(t) } });
+  await panel.get('/panel/api/setting/update', {
+    body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code(t) },
+  });
   const spent = code(t);
   clock.tick(30_000);
   for (const twoFactorCode of [undefined, '000000', spent]) {
-    await refused(t, panel, UPDATE_USER, { body: { ...CHANGE, twoFactorCode } }, { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' });
+    await refused(
+      t,
+      panel,
+      UPDATE_USER,
+      { body: { ...CHANGE, twoFactorCode } },
+      { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
+    );
   }
   t.is((await panel.call(UPDATE_USER, { body: { ...CHANGE, twoFactorCode: code(t) } })).status, 200);
   t.true(await panel.get('/getTwoFactorEnable', { method: 'POST', anonymous: true }));
   clock.tick(30_000);
   t.is((await login(t, { username: NEW.newUsername, password: NEW.newPassword })).status, 401);
-  t.is((await login(t, { username: NEW.newUsername, password: NEW.newPassword, twoFactorCode: code(t) })).status, 200);
+  t.is(
+    (await login(t, { username: NEW.newUsername, password: NEW.newPassword, twoFactorCode: code(t) })).status,
+    200,
+  );
 });
 
 test('of two changes at once one wins, whole', async (t) => {
   const { panel } = t.context;
   const answers = await Promise.all(
-    ['grace', 'ada'].map((newUsername) => panel.call(UPDATE_USER, { body: { ...CHANGE, newUsername, newPassword: `${newUsername}'s long word` } })),
+    ['grace', 'ada'].map((newUsername) =>
+      panel.call(UPDATE_USER, {
+        body: { ...CHANGE, newUsername, newPassword: `${newUsername}'s long word` },
+      }),
+    ),
   );
-  t.true(answers.filter(({ status }) => status === 200).length === 1, answers.map(({ text }) => text).join('\n'));
+  t.true(
+    answers.filter(({ status }) => status === 200).length === 1,
+    answers.map(({ text }) => text).join('\n'),
+  );
   const winner = answers[0]?.status === 200 ? 'grace' : 'ada';
   t.is((await login(t, { username: winner, password: `${winner}'s long word` })).status, 200);
 });
 
 test('no password is in a reply or in the log', async (t) => {
   const { panel } = t.context;
-  const answers = [await panel.call(UPDATE_USER, { body: { ...CHANGE, oldPassword: 'wrong but secret' } }), await panel.call(UPDATE_USER, { body: CHANGE })];
+  const answers = [
+    await panel.call(UPDATE_USER, { body: { ...CHANGE, oldPassword: 'wrong but secret' } }),
+    await panel.call(UPDATE_USER, { body: CHANGE }),
+  ];
   const said = [...answers.map(({ text }) => text), ...panel.log].join('');
   for (const secret of [ADMIN.password, NEW.newPassword, 'wrong but secret']) t.false(said.includes(secret));
 });

@@ -13,7 +13,8 @@ import type { TwoFactor } from '../two-factor.js';
 
 const MINUTE = 60_000;
 const limitsOf = (clock = new FakeClock()) => ({ clock, limits: new LoginLimits({ clock }) });
-const fail = (limits: LoginLimits, times: number, ip: string, username = 'admin') => Array.from({ length: times }, () => limits.attempt(ip, username));
+const fail = (limits: LoginLimits, times: number, ip: string, username = 'admin') =>
+  Array.from({ length: times }, () => limits.attempt(ip, username));
 const isBlocked = (verdict: object | undefined): boolean => verdict !== undefined && 'blockedFor' in verdict;
 
 test('five failures for a name from one address block the pair, not the address and not the name', (t) => {
@@ -69,13 +70,20 @@ test('others hear of every login and why it failed, in words without secrets', a
     about: 'For a test.',
     hooks: () => [tap(loginAttempted, ({ attempts }) => void heard.push(...attempts))],
   });
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, listener], clock: new FakeClock() });
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin, listener],
+    clock: new FakeClock(),
+  });
   await panel.kernel.settled();
   heard.length = 0;
-  for (let i = 0; i < 6; i++) await panel.call('/login', { body: { ...ADMIN, password: 'wrong' }, anonymous: true });
+  for (let i = 0; i < 6; i++)
+    await panel.call('/login', { body: { ...ADMIN, password: 'wrong' }, anonymous: true });
   await panel.kernel.settled();
   const failed = { username: ADMIN.username, ip: '127.0.0.1', ok: false };
-  t.deepEqual(heard, [...Array.from({ length: 5 }, () => ({ ...failed, reason: 'invalid credentials' })), { ...failed, reason: 'too many failed attempts' }]);
+  t.deepEqual(heard, [
+    ...Array.from({ length: 5 }, () => ({ ...failed, reason: 'invalid credentials' })),
+    { ...failed, reason: 'too many failed attempts' },
+  ]);
 });
 
 test('a login that began with a password which is changed meanwhile opens nothing', async (t) => {

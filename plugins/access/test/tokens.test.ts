@@ -24,7 +24,8 @@ test.beforeEach(async (t) => {
 test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 
 const create = (panel: TestPanel, body: object) => panel.get<Token>(`${TOKENS}/create`, { body });
-const asks = (panel: TestPanel, authorization: string) => panel.call('/panel/api/inbounds/list', { anonymous: true, headers: { authorization } });
+const asks = (panel: TestPanel, authorization: string) =>
+  panel.call('/panel/api/inbounds/list', { anonymous: true, headers: { authorization } });
 
 test('a token opens what a login opens, and is shown once', async (t) => {
   const { panel, clock } = t.context;
@@ -33,7 +34,9 @@ test('a token opens what a login opens, and is shown once', async (t) => {
   t.regex(made.token, /^[\w-]{48}$/);
   t.is((await asks(panel, `Bearer ${made.token}`)).status, 200);
   const list = await panel.call<Token[]>(TOKENS);
-  t.deepEqual(list.body.obj, [{ id: made.id, name: 'ci', enabled: true, createdAt: made.createdAt, expiresAt: 0 }]);
+  t.deepEqual(list.body.obj, [
+    { id: made.id, name: 'ci', enabled: true, createdAt: made.createdAt, expiresAt: 0 },
+  ]);
   t.false([list.text, ...panel.log].join('').includes(made.token));
 });
 
@@ -69,18 +72,53 @@ test('bad input names the field and makes no token', async (t) => {
   const invalid = (field: string) => ({ status: 400, code: 'KERNEL_INVALID', field });
   await refused(t, panel, `${TOKENS}/create`, { body: {} }, invalid('name'));
   await refused(t, panel, `${TOKENS}/create`, { body: { name: 'x'.repeat(65) } }, invalid('name'));
-  await refused(t, panel, `${TOKENS}/create`, { body: { name: 'late', expiresAt: clock.now() } }, invalid('expiresAt'));
-  await refused(t, panel, `${TOKENS}/create`, { body: { name: 'late', expiresAt: -1 } }, invalid('expiresAt'));
-  await refused(t, panel, `${TOKENS}/create`, { body: { name: ' ci ' } }, { status: 409, code: 'ACCESS_TOKEN_NAME_TAKEN', field: 'name' });
+  await refused(
+    t,
+    panel,
+    `${TOKENS}/create`,
+    { body: { name: 'late', expiresAt: clock.now() } },
+    invalid('expiresAt'),
+  );
+  await refused(
+    t,
+    panel,
+    `${TOKENS}/create`,
+    { body: { name: 'late', expiresAt: -1 } },
+    invalid('expiresAt'),
+  );
+  await refused(
+    t,
+    panel,
+    `${TOKENS}/create`,
+    { body: { name: ' ci ' } },
+    { status: 409, code: 'ACCESS_TOKEN_NAME_TAKEN', field: 'name' },
+  );
   await refused(t, panel, `${TOKENS}/setEnabled/1`, { body: {} }, invalid('enabled'));
-  await refused(t, panel, `${TOKENS}/setEnabled/9`, { body: { enabled: false } }, { status: 404, code: 'ACCESS_TOKEN_NOT_FOUND', field: 'id' });
+  await refused(
+    t,
+    panel,
+    `${TOKENS}/setEnabled/9`,
+    { body: { enabled: false } },
+    { status: 404, code: 'ACCESS_TOKEN_NOT_FOUND', field: 'id' },
+  );
 });
 
 test('what only looks like a token is refused, whatever session comes with it', async (t) => {
   const { panel } = t.context;
   const { token } = await create(panel, { name: 'ci' });
-  for (const authorization of ['Bearer', 'Bearer x', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]) {
+  for (const authorization of [
+    'Bearer',
+    'Bearer x',
+    `Bearer ${token}x`,
+    `Bearer ${token.slice(1)}`,
+    `Basic ${token}`,
+    token,
+  ]) {
     t.is((await asks(panel, authorization)).status, 401, authorization);
-    t.is((await panel.call('/panel/api/inbounds/list', { headers: { authorization } })).status, 401, authorization);
+    t.is(
+      (await panel.call('/panel/api/inbounds/list', { headers: { authorization } })).status,
+      401,
+      authorization,
+    );
   }
 });

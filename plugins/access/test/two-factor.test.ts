@@ -25,11 +25,15 @@ type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
 /** What an authenticator shows, some steps from now. */
 const code = ({ context: { clock } }: Test, steps = 0, secret = SECRET): string =>
   TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() + steps * STEP });
-const login = ({ context: { panel } }: Test, fields: object) => panel.call('/login', { body: { ...ADMIN, ...fields }, anonymous: true });
-const isOn = ({ context: { panel } }: Test) => panel.get<boolean>('/getTwoFactorEnable', { method: 'POST', anonymous: true });
+const login = ({ context: { panel } }: Test, fields: object) =>
+  panel.call('/login', { body: { ...ADMIN, ...fields }, anonymous: true });
+const isOn = ({ context: { panel } }: Test) =>
+  panel.get<boolean>('/getTwoFactorEnable', { method: 'POST', anonymous: true });
 
 async function switchOn(t: Test): Promise<void> {
-  await t.context.panel.get(UPDATE, { body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code(t) } });
+  await t.context.panel.get(UPDATE, {
+    body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code(t) },
+  });
   // The next code: the one that switched it on is spent.
   t.context.clock.tick(STEP);
 }
@@ -76,7 +80,11 @@ test('no code opens twice, nor one before it; a restart does not forget', async 
   t.is((await login(t, { twoFactorCode: seen })).status, 401);
   t.is((await login(t, { twoFactorCode: before })).status, 401);
   await panel.stop();
-  t.context.panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock, dataDirectory: panel.dataDirectory });
+  t.context.panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock,
+    dataDirectory: panel.dataDirectory,
+  });
   t.is((await login(t, { twoFactorCode: seen })).status, 401);
   t.is((await login(t, { twoFactorCode: next })).status, 200);
 });
@@ -102,12 +110,37 @@ test('to switch it on needs a secret and a code of that very secret', async (t) 
   const { panel, clock } = t.context;
   const on = { twoFactorEnable: true, twoFactorToken: SECRET };
   const cases = [
-    { body: { twoFactorEnable: true, twoFactorCode: code(t) }, status: 422, code: 'ACCESS_NO_SECRET', field: 'twoFactorToken' },
+    {
+      body: { twoFactorEnable: true, twoFactorCode: code(t) },
+      status: 422,
+      code: 'ACCESS_NO_SECRET',
+      field: 'twoFactorToken',
+    },
     { body: on, status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
-    { body: { ...on, twoFactorCode: code(t, 0, OTHER) }, status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
-    { body: { ...on, twoFactorCode: 287082 }, status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
-    { body: { ...on, twoFactorToken: 'GEZDGNBVGY3TQOJQ', twoFactorCode: code(t) }, status: 400, code: 'KERNEL_INVALID', field: 'twoFactorToken' },
-    { body: { ...on, twoFactorToken: 'no base32 at all, 1890', twoFactorCode: code(t) }, status: 400, code: 'KERNEL_INVALID', field: 'twoFactorToken' },
+    {
+      body: { ...on, twoFactorCode: code(t, 0, OTHER) },
+      status: 403,
+      code: 'ACCESS_WRONG_CODE',
+      field: 'twoFactorCode',
+    },
+    {
+      body: { ...on, twoFactorCode: 287082 },
+      status: 403,
+      code: 'ACCESS_WRONG_CODE',
+      field: 'twoFactorCode',
+    },
+    {
+      body: { ...on, twoFactorToken: 'GEZDGNBVGY3TQOJQ', twoFactorCode: code(t) },
+      status: 400,
+      code: 'KERNEL_INVALID',
+      field: 'twoFactorToken',
+    },
+    {
+      body: { ...on, twoFactorToken: 'no base32 at all, 1890', twoFactorCode: code(t) },
+      status: 400,
+      code: 'KERNEL_INVALID',
+      field: 'twoFactorToken',
+    },
   ];
   for (const { body, ...expected } of cases) {
     await refused(t, panel, UPDATE, { body }, expected);
@@ -115,14 +148,23 @@ test('to switch it on needs a secret and a code of that very secret', async (t) 
   }
   t.false(await isOn(t));
   // As an authenticator shows it.
-  await panel.get(UPDATE, { body: { ...on, twoFactorToken: SECRET.toLowerCase().replaceAll(/.{4}/g, '$& ').trim(), twoFactorCode: code(t) } });
+  await panel.get(UPDATE, {
+    body: {
+      ...on,
+      twoFactorToken: SECRET.toLowerCase().replaceAll(/.{4}/g, '$& ').trim(),
+      twoFactorCode: code(t),
+    },
+  });
   t.true(await isOn(t));
 });
 
 test('switched on, those who came in with a password alone are out, but not who switched it on', async (t) => {
   const { panel } = t.context;
   const other = (await login(t, {})).headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const asOther = () => panel.call('/panel/api/inbounds/list', { anonymous: true, headers: { cookie: other } }).then(({ status }) => status);
+  const asOther = () =>
+    panel
+      .call('/panel/api/inbounds/list', { anonymous: true, headers: { cookie: other } })
+      .then(({ status }) => status);
   t.is(await asOther(), 200);
   await switchOn(t);
   t.is(await asOther(), 401);
@@ -133,8 +175,20 @@ test('to switch it off needs a code or the password, and wipes the secret', asyn
   const { panel, clock } = t.context;
   await switchOn(t);
   const off = { twoFactorEnable: false };
-  await refused(t, panel, UPDATE, { body: off }, { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' });
-  await refused(t, panel, UPDATE, { body: { ...off, password: 'wrong' } }, { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: off },
+    { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
+  );
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { ...off, password: 'wrong' } },
+    { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' },
+  );
   await refused(
     t,
     panel,
@@ -144,20 +198,34 @@ test('to switch it off needs a code or the password, and wipes the secret', asyn
   );
   t.true(await isOn(t));
   await panel.get(UPDATE, { body: { ...off, twoFactorCode: code(t) } });
-  t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), { twoFactorEnable: false, hasTwoFactorToken: false });
+  t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), {
+    twoFactorEnable: false,
+    hasTwoFactorToken: false,
+  });
   t.is((await login(t, {})).status, 200);
 
   clock.tick(STEP);
   await switchOn(t);
   await panel.get(UPDATE, { body: { ...off, password: ADMIN.password } });
   t.false(await isOn(t));
-  await refused(t, panel, UPDATE, { body: { twoFactorEnable: true, twoFactorCode: code(t) } }, { status: 422, code: 'ACCESS_NO_SECRET' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { twoFactorEnable: true, twoFactorCode: code(t) } },
+    { status: 422, code: 'ACCESS_NO_SECRET' },
+  );
 });
 
 test('guessing at codes to switch it off is limited like a login', async (t) => {
   const { panel } = t.context;
   await switchOn(t);
-  for (let i = 0; i < 5; i++) t.is((await panel.call(UPDATE, { body: { twoFactorEnable: false, twoFactorCode: code(t, 0, OTHER) } })).status, 403);
+  for (let i = 0; i < 5; i++)
+    t.is(
+      (await panel.call(UPDATE, { body: { twoFactorEnable: false, twoFactorCode: code(t, 0, OTHER) } }))
+        .status,
+      403,
+    );
   t.is((await panel.call(UPDATE, { body: { twoFactorEnable: false, twoFactorCode: code(t) } })).status, 429);
   t.true(await isOn(t));
 });
@@ -179,7 +247,9 @@ test('another secret needs the password and a code of the new one', async (t) =>
     { body: { twoFactorToken: OTHER, twoFactorCode: code(t), password: ADMIN.password } },
     { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
   );
-  await panel.get(UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER), password: ADMIN.password } });
+  await panel.get(UPDATE, {
+    body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER), password: ADMIN.password },
+  });
   clock.tick(STEP);
   t.is((await login(t, { twoFactorCode: code(t) })).status, 401);
   t.is((await login(t, { twoFactorCode: code(t, 0, OTHER) })).status, 200);
@@ -198,11 +268,19 @@ test('other settings go their way, and what all returned is taken again', async 
 test('the secret is in no reply and in no line of the log', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
-  const calls = ['/panel/api/setting/all', '/panel/api/setting/factoryDefaults', '/panel/api/setting/defaultSettings', '/getTwoFactorEnable'].map((path) =>
-    panel.call(path, { method: 'POST' }),
+  const calls = [
+    '/panel/api/setting/all',
+    '/panel/api/setting/factoryDefaults',
+    '/panel/api/setting/defaultSettings',
+    '/getTwoFactorEnable',
+  ].map((path) => panel.call(path, { method: 'POST' }));
+  calls.push(
+    panel.call(UPDATE, {
+      body: { twoFactorToken: OTHER, twoFactorCode: '000000', password: ADMIN.password },
+    }),
   );
-  calls.push(panel.call(UPDATE, { body: { twoFactorToken: OTHER, twoFactorCode: '000000', password: ADMIN.password } }));
-  for (const answer of await Promise.all(calls)) for (const secret of [SECRET, OTHER]) t.false(answer.text.includes(secret), answer.text);
+  for (const answer of await Promise.all(calls))
+    for (const secret of [SECRET, OTHER]) t.false(answer.text.includes(secret), answer.text);
   clock.tick(STEP);
   await login(t, { twoFactorCode: code(t) });
   await panel.kernel.settled();

@@ -16,20 +16,37 @@ test('types say what schemas take', (t) => {
     [{ type: 'object', additionalProperties: { type: 'number' } }, 'Record<string, number>'],
     [{ type: 'object', properties: {} }, 'Record<string, never>'],
     [
-      { type: 'object', properties: { a: { type: 'string' }, 'b-c': { type: 'number', description: 'a */ b' } }, required: ['a'] },
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, 'b-c': { type: 'number', description: 'a */ b' } },
+        required: ['a'],
+      },
       "{\n  a: string;\n  /** a *\\/ b */\n  'b-c'?: number;\n}",
     ],
-    [{ allOf: [{ type: 'string' }, { anyOf: [{ type: 'number' }, { type: 'null' }] }] }, 'string & (number | null)'],
+    [
+      { allOf: [{ type: 'string' }, { anyOf: [{ type: 'number' }, { type: 'null' }] }] },
+      'string & (number | null)',
+    ],
   ] as const)
     t.is(typeOf(schema as Record<string, unknown>), type);
 });
 
 test('a file to download is given as the response, and a parameter that hides a body is refused', async (t) => {
   const served = (path: string, params: ReturnType<typeof shape>) => [
-    { plugin: 'x', about: 'x', path, route: route({ method: 'GET', path, doc: 'x', params, reply: raw('text/plain'), handle: () => '' }) },
+    {
+      plugin: 'x',
+      about: 'x',
+      path,
+      route: route({ method: 'GET', path, doc: 'x', params, reply: raw('text/plain'), handle: () => '' }),
+    },
   ];
   const make = (path: string, params: ReturnType<typeof shape>) =>
-    new OpenApiWriter((problem) => t.fail(problem)).write(served(path, params), { basePath: '/', version: '1' }).then(clientOf);
-  t.regex(await make('/panel/api/file/{id}', shape({ id: int() })), /getFileById\(input: GetFileByIdInput\): Promise<Response>/);
+    new OpenApiWriter((problem) => t.fail(problem))
+      .write(served(path, params), { basePath: '/', version: '1' })
+      .then(clientOf);
+  t.regex(
+    await make('/panel/api/file/{id}', shape({ id: int() })),
+    /getFileById\(input: GetFileByIdInput\): Promise<Response>/,
+  );
   await t.throwsAsync(make('/panel/api/file/{body}', shape({ body: int() })), { message: /called body/ });
 });

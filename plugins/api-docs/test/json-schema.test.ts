@@ -29,7 +29,10 @@ const {
 
 function described(schema: Schema): { json: unknown; complaints: string[] } {
   const complaints: string[] = [];
-  return { json: new Describer((problem) => void complaints.push(problem)).describe(schema, 'x'), complaints };
+  return {
+    json: new Describer((problem) => void complaints.push(problem)).describe(schema, 'x'),
+    complaints,
+  };
 }
 
 const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[] = [
@@ -43,7 +46,11 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
   ['text whose pattern takes the empty one', text().pattern(/^a*$/), { type: 'string', pattern: '^a*$' }],
   ['word', word(), { type: 'string', minLength: 1 }],
   ['word of other rules', word().min(8).trim(), { type: 'string', minLength: 8 }],
-  ['word with two patterns', word().pattern(/a/).pattern(/b/u), { type: 'string', minLength: 1, pattern: 'a', allOf: [{ pattern: 'b' }] }],
+  [
+    'word with two patterns',
+    word().pattern(/a/).pattern(/b/u),
+    { type: 'string', minLength: 1, pattern: 'a', allOf: [{ pattern: 'b' }] },
+  ],
   [
     'our words win over the name of a pattern',
     word().pattern(/a/, 'name').description('ours'),
@@ -52,25 +59,46 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
   [
     'urlPath',
     urlPath().min(2),
-    { type: 'string', minLength: 2, pattern: '^\\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\\/)*$', description: 'path that begins and ends with a slash' },
+    {
+      type: 'string',
+      minLength: 2,
+      pattern: '^\\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\\/)*$',
+      description: 'path that begins and ends with a slash',
+    },
   ],
   ['word with a custom check', word().custom((value: unknown) => value), { type: 'string', minLength: 1 }],
-  ['hostname', word().hostname(), { type: 'string', minLength: 1, anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }],
+  [
+    'hostname',
+    word().hostname(),
+    { type: 'string', minLength: 1, anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] },
+  ],
   ['uri', word().uri(), { type: 'string', minLength: 1, format: 'uri' }],
   ['valid text', text().valid('', 'a'), { type: 'string', enum: ['', 'a'] }],
   ['int', int().min(1).max(65_535), { type: 'integer', minimum: 1, maximum: 65_535 }],
   ['port', int().port(), { type: 'integer', minimum: 0, maximum: 65_535 }],
   ['num', num().greater(0).less(1), { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }],
   ['bool', bool(), { type: 'boolean' }],
-  ['list', list(int()).min(1).max(3).unique(), { type: 'array', items: { type: 'integer' }, minItems: 1, maxItems: 3, uniqueItems: true }],
+  [
+    'list',
+    list(int()).min(1).max(3).unique(),
+    { type: 'array', items: { type: 'integer' }, minItems: 1, maxItems: 3, uniqueItems: true },
+  ],
   ['oneOf', oneOf('a', 'b'), { type: 'string', enum: ['a', 'b'] }],
-  ['oneOf of several types', oneOf('a', 1, null), { type: ['string', 'integer', 'null'], enum: ['a', 1, null] }],
+  [
+    'oneOf of several types',
+    oneOf('a', 1, null),
+    { type: ['string', 'integer', 'null'], enum: ['a', 1, null] },
+  ],
   ['anything', anything(), {}],
   ['anything or null', nullable(anything()), {}],
   [
     'shape',
     shape({ a: text(), b: optional(int()), c: withDefault(bool(), true) }),
-    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean', default: true } }, required: ['a'] },
+    {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean', default: true } },
+      required: ['a'],
+    },
   ],
   ['shape of nothing', shape({}), { type: 'object', properties: {} }],
   [
@@ -79,19 +107,47 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
     { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, required: ['a', 'b'] },
   ],
   ['openObject', openObject(), { type: 'object', additionalProperties: true }],
-  ['mapOf', mapOf(int()), { type: 'object', propertyNames: { type: 'string', minLength: 1 }, additionalProperties: { type: 'integer' } }],
-  ['keys by pattern', custom(Joi.object().pattern(/^x-/, Joi.string())), { type: 'object', patternProperties: { '^x-': { type: 'string', minLength: 1 } } }],
+  [
+    'mapOf',
+    mapOf(int()),
+    {
+      type: 'object',
+      propertyNames: { type: 'string', minLength: 1 },
+      additionalProperties: { type: 'integer' },
+    },
+  ],
+  [
+    'keys by pattern',
+    custom(Joi.object().pattern(/^x-/, Joi.string())),
+    { type: 'object', patternProperties: { '^x-': { type: 'string', minLength: 1 } } },
+  ],
   ['nullable', nullable(int().min(1)), { type: ['integer', 'null'], minimum: 1 }],
-  ['nullable object', nullable(shape({ a: int() })), { type: ['object', 'null'], properties: { a: { type: 'integer' } }, required: ['a'] }],
+  [
+    'nullable object',
+    nullable(shape({ a: int() })),
+    { type: ['object', 'null'], properties: { a: { type: 'integer' } }, required: ['a'] },
+  ],
   ['nullable choice', nullable(oneOf('a')), { type: ['string', 'null'], enum: ['a', null] }],
-  ['jsonObject', jsonObject(), { anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }] }],
-  ['describedAs another schema', describedAs(anything(), shape({ a: int() })), { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }],
+  [
+    'jsonObject',
+    jsonObject(),
+    { anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }] },
+  ],
+  [
+    'describedAs another schema',
+    describedAs(anything(), shape({ a: int() })),
+    { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+  ],
   [
     'describedAs JSON Schema, with our words',
     describedAs(custom(Joi.any().custom((value: unknown) => value)), { type: 'string' }).description('d'),
     { type: 'string', description: 'd' },
   ],
-  ['alternatives', custom(Joi.alternatives(Joi.number(), Joi.boolean())), { anyOf: [{ type: 'number' }, { type: 'boolean' }] }],
+  [
+    'alternatives',
+    custom(Joi.alternatives(Joi.number(), Joi.boolean())),
+    { anyOf: [{ type: 'number' }, { type: 'boolean' }] },
+  ],
   [
     'several kinds of item',
     custom(Joi.array().items(Joi.number(), Joi.boolean())),
@@ -158,9 +214,17 @@ const UNSAYABLE: readonly (readonly [name: string, schema: Schema, complaint: Re
   ['deep inside', shape({ a: list(custom(Joi.any().custom((value: unknown) => value))) }), /^x\.a\[\]: /],
   ['a type', custom(Joi.date()), /joi's type "date"/],
   ['a condition', custom(Joi.any().when('a', { is: 1, otherwise: Joi.number() })), /joi's "whens"/],
-  ['a conditional alternative', custom(Joi.alternatives().conditional('a', { is: 1, otherwise: Joi.number() })), /conditions of joi's alternatives/],
+  [
+    'a conditional alternative',
+    custom(Joi.alternatives().conditional('a', { is: 1, otherwise: Joi.number() })),
+    /conditions of joi's alternatives/,
+  ],
   ['a rule', custom(Joi.string().creditCard()), /joi's rule "creditCard" of a string/],
-  ['a limit by another field', shape({ a: int(), b: int().min(Joi.ref('a') as unknown as number) }), /^x\.b: .*"min"/],
+  [
+    'a limit by another field',
+    shape({ a: int(), b: int().min(Joi.ref('a') as unknown as number) }),
+    /^x\.b: .*"min"/,
+  ],
   ['a pattern with a flag', word().pattern(/^a$/m), /joi's rule "pattern"/],
   ['a dependency', custom(Joi.object({ a: int() }).oxor('a', 'b')), /joi's dependency "oxor"/],
   ['values that are not taken', custom(Joi.string().invalid('a')), /joi's "invalid"/],

@@ -1,7 +1,16 @@
 // The document as programs fetch it: valid by an independent measure, whole, and of this panel.
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { definePlugin, defineErrors, int, message, payload, route, shape, text } from '../../../kernel/index.js';
+import {
+  definePlugin,
+  defineErrors,
+  int,
+  message,
+  payload,
+  route,
+  shape,
+  text,
+} from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import type { OpenApi } from '../openapi.js';
@@ -15,12 +24,17 @@ test('the document is OpenAPI 3.1 by an independent validator', async (t) => {
   await using panel = await boot();
   const document = await panel.get<OpenApi>(DOCUMENT);
   const validator = new Validator();
-  const { valid, errors } = await validator.validate(structuredClone(document) as unknown as Record<string, unknown>);
+  const { valid, errors } = await validator.validate(
+    structuredClone(document) as unknown as Record<string, unknown>,
+  );
   t.true(valid, JSON.stringify(errors, undefined, 1));
   t.is(validator.version, '3.1');
   const broken = structuredClone(document) as unknown as { paths: Record<string, unknown> };
   broken.paths['/x'] = { get: { responses: 'none' } };
-  t.false((await new Validator().validate(broken as unknown as Record<string, unknown>)).valid, 'the validator takes everything');
+  t.false(
+    (await new Validator().validate(broken as unknown as Record<string, unknown>)).valid,
+    'the validator takes everything',
+  );
 });
 
 test('it comes in the envelope, and bare for those who ask', async (t) => {
@@ -32,7 +46,9 @@ test('it comes in the envelope, and bare for those who ask', async (t) => {
   const bare = await panel.call(`${DOCUMENT}?raw=1`);
   t.deepEqual(JSON.parse(bare.text), obj);
   t.is(bare.headers.get('content-type'), 'application/vnd.oai.openapi+json');
-  const accepted = await panel.call(DOCUMENT, { headers: { accept: 'text/html, application/vnd.oai.openapi+json;q=0.9' } });
+  const accepted = await panel.call(DOCUMENT, {
+    headers: { accept: 'text/html, application/vnd.oai.openapi+json;q=0.9' },
+  });
   t.is(accepted.text, bare.text);
   t.true((await panel.call(DOCUMENT, { headers: { accept: 'application/json' } })).body.success);
   t.is((await panel.call(`${DOCUMENT}?raw=yes`)).status, 400);
@@ -42,7 +58,9 @@ test('it comes in the envelope, and bare for those who ask', async (t) => {
 test('every route of the panel is in it, once, and can be told from the others', async (t) => {
   await using panel = await boot();
   const { paths, tags } = await panel.get<OpenApi>(DOCUMENT);
-  const described = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
+  const described = Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
   const served = panel.kernel.listeners
     .routes()
     .filter(({ route: { listener } }) => listener === 'panel')
@@ -50,7 +68,11 @@ test('every route of the panel is in it, once, and can be told from the others',
   t.true(served.length > 20);
   t.deepEqual(described.sort(), served.sort());
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length, 'two operations have one id');
+  t.is(
+    new Set(operations.map(({ operationId }) => operationId)).size,
+    operations.length,
+    'two operations have one id',
+  );
   for (const { operationId, tags: own } of operations) {
     t.regex(operationId, /^[a-z][A-Za-z0-9]*$/);
     t.true(
@@ -64,7 +86,11 @@ test('every route of the panel is in it, once, and can be told from the others',
   t.is(operationIdOf('POST', '/login'), 'login');
 });
 
-const errors = defineErrors('sample', { LATE: [409, 'it is late'], EARLY: [409, 'it is early'], GONE: [404, 'it is gone'] });
+const errors = defineErrors('sample', {
+  LATE: [409, 'it is late'],
+  EARLY: [409, 'it is early'],
+  GONE: [404, 'it is gone'],
+});
 const sample = definePlugin({
   name: 'sample',
   version: '1.0.0',
@@ -83,7 +109,14 @@ const sample = definePlugin({
       errors: [errors.LATE, errors.EARLY, errors.GONE],
       handle: () => ({ done: 1 }),
     }),
-    route({ method: 'GET', path: '/panel/api/sample/open', auth: 'anyone', doc: 'Open.', reply: message(), handle: () => 'done' }),
+    route({
+      method: 'GET',
+      path: '/panel/api/sample/open',
+      auth: 'anyone',
+      doc: 'Open.',
+      reply: message(),
+      handle: () => 'done',
+    }),
     route({
       method: 'GET',
       path: '/panel/api/sample/fails',
@@ -105,13 +138,30 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
     { name: 'how', in: 'query', required: true, schema: { type: 'string' } },
   ]);
   const body = { schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] } };
-  t.deepEqual(put?.requestBody, { required: true, content: { 'application/json': body, 'application/x-www-form-urlencoded': body } });
+  t.deepEqual(put?.requestBody, {
+    required: true,
+    content: { 'application/json': body, 'application/x-www-form-urlencoded': body },
+  });
   t.deepEqual(put?.security, [{ session: [], csrf: [] }, { bearer: [] }]);
-  t.deepEqual(Object.keys(put?.responses ?? {}), ['200', '400', '401', '403', '404', '409', '413', '415', 'default']);
+  t.deepEqual(Object.keys(put?.responses ?? {}), [
+    '200',
+    '400',
+    '401',
+    '403',
+    '404',
+    '409',
+    '413',
+    '415',
+    'default',
+  ]);
   t.is(put?.responses['409']?.['description'], '`SAMPLE_LATE`: it is late\n\n`SAMPLE_EARLY`: it is early');
   const done = { type: 'object', properties: { done: { type: 'integer' } }, required: ['done'] };
   t.like(put?.responses['200'], {
-    content: { 'application/json': { schema: { required: ['success', 'msg', 'obj'], properties: { success: { const: true }, obj: done } } } },
+    content: {
+      'application/json': {
+        schema: { required: ['success', 'msg', 'obj'], properties: { success: { const: true }, obj: done } },
+      },
+    },
   });
   const open = paths['/panel/api/sample/open']?.['get'];
   t.deepEqual(open?.security, []);
@@ -124,7 +174,10 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
 
 test('what is not served is not in it: plugins that are absent, and those that are switched off', async (t) => {
   await using panel = await boot({ plugins: [sample] });
-  const paths = async () => Object.keys((await panel.get<OpenApi>(DOCUMENT)).paths).filter((path) => path.startsWith('/panel/api/sample'));
+  const paths = async () =>
+    Object.keys((await panel.get<OpenApi>(DOCUMENT)).paths).filter((path) =>
+      path.startsWith('/panel/api/sample'),
+    );
   t.is((await paths()).length, 3);
   for (let i = 0; i < 30 && (await panel.call('/panel/api/sample/fails')).status === 500; i++);
   t.is((await panel.call('/panel/api/sample/open')).status, 503);
@@ -146,7 +199,9 @@ test('a part that cannot be described is a warning, once, and the rest is descri
     version: '1.0.0',
     api: 1,
     about: 'Odd.',
-    routes: () => [route({ method: 'GET', path: '/panel/api/odd/{x}', doc: 'Odd.', reply: message(), handle: () => '' })],
+    routes: () => [
+      route({ method: 'GET', path: '/panel/api/odd/{x}', doc: 'Odd.', reply: message(), handle: () => '' }),
+    ],
   });
   await using panel = await boot({ plugins: [odd] });
   await panel.get(DOCUMENT);

@@ -83,7 +83,10 @@ class BodyText {
     else if (this.#state === 'value') this.#begin(c);
     else {
       const state = NEXT[this.#state]?.[c];
-      if (state === undefined) throw kernelErrors.BAD_BODY(`the body is not a JSON object: ${JSON.stringify(c)} was not expected there`);
+      if (state === undefined)
+        throw kernelErrors.BAD_BODY(
+          `the body is not a JSON object: ${JSON.stringify(c)} was not expected there`,
+        );
       if (state === 'in key') this.#key = '';
       this.#state = state;
     }
@@ -91,7 +94,10 @@ class BodyText {
 
   #begin(c: string): void {
     if (this.#key === 'data') {
-      if (c !== '"') throw kernelErrors.INVALID('data must be text: the list that clients/export gives, as JSON', { path: 'data' });
+      if (c !== '"')
+        throw kernelErrors.INVALID('data must be text: the list that clients/export gives, as JSON', {
+          path: 'data',
+        });
       if (this.#found) throw kernelErrors.INVALID('data stands in the body twice', { path: 'data' });
       this.#found = true;
       this.#state = 'data';
@@ -113,8 +119,12 @@ class BodyText {
   }
 
   finish(): void {
-    if (this.#state !== 'end' && this.#state !== 'begin') throw kernelErrors.BAD_BODY('the body ends in the middle');
-    if (!this.#found) throw kernelErrors.INVALID('data is missing: the list that clients/export gives, as JSON text', { path: 'data' });
+    if (this.#state !== 'end' && this.#state !== 'begin')
+      throw kernelErrors.BAD_BODY('the body ends in the middle');
+    if (!this.#found)
+      throw kernelErrors.INVALID('data is missing: the list that clients/export gives, as JSON text', {
+        path: 'data',
+      });
   }
 }
 

@@ -28,7 +28,8 @@ export interface Imported {
 export const importFolder = (dataDirectory: string): string => join(dataDirectory, 'imports');
 
 /** What a panel that died in the middle has left. */
-export const forgetImports = (dataDirectory: string): Promise<void> => rm(importFolder(dataDirectory), { recursive: true, force: true });
+export const forgetImports = (dataDirectory: string): Promise<void> =>
+  rm(importFolder(dataDirectory), { recursive: true, force: true });
 
 export class Import {
   readonly #service: ClientService;
@@ -61,10 +62,16 @@ export class Import {
     let applied: Applied = { pending: false, reason: '' };
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
-      const result = await addEach(this.#service, portion, ImportedClient).catch((error: unknown) => refusedWhole(portion, error));
+      const result = await addEach(this.#service, portion, ImportedClient).catch((error: unknown) =>
+        refusedWhole(portion, error),
+      );
       created += result.created;
       skippedCount += result.skipped.length;
-      skipped.push(...result.skipped.slice(0, MOST_SKIPPED - skipped.length).map((entry) => ({ ...entry, index: from + entry.index })));
+      skipped.push(
+        ...result.skipped
+          .slice(0, MOST_SKIPPED - skipped.length)
+          .map((entry) => ({ ...entry, index: from + entry.index })),
+      );
       if (result.applied.pending) applied = result.applied;
       from += portion.length;
     };
@@ -82,10 +89,16 @@ export class Import {
 }
 
 function refuseOther({ headers }: IncomingMessage): void {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity', 'content-length': length } = headers;
+  const {
+    'content-type': type = '',
+    'content-encoding': encoding = 'identity',
+    'content-length': length,
+  } = headers;
   const sentNothing = length === '0' || (length === undefined && headers['transfer-encoding'] === undefined);
   if (!sentNothing && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
-    throw kernelErrors.UNSUPPORTED_BODY(`this endpoint takes JSON, not ${type || 'a body without content-type'}`);
+    throw kernelErrors.UNSUPPORTED_BODY(
+      `this endpoint takes JSON, not ${type || 'a body without content-type'}`,
+    );
   if (encoding !== 'identity') throw kernelErrors.UNSUPPORTED_BODY('this endpoint takes no compressed body');
   if (Number(length) > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
 }
@@ -115,7 +128,10 @@ async function keep(body: IncomingMessage, path: string): Promise<void> {
 }
 
 /** Another plugin had something against the portion; the portions before it are there already. */
-function refusedWhole(portion: readonly unknown[], error: unknown): { created: number; skipped: SkippedItem[]; applied: Applied } {
+function refusedWhole(
+  portion: readonly unknown[],
+  error: unknown,
+): { created: number; skipped: SkippedItem[]; applied: Applied } {
   if (!(error instanceof PanelError) || error.status >= 500) throw error;
   const skipped = portion.map((_, index) => ({ index, email: '', reason: error.message, code: error.code }));
   return { created: 0, skipped, applied: { pending: false, reason: '' } };

@@ -7,7 +7,8 @@ const LARGEST = 1024 * 1024;
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [34, 44, 91, 92, 93, 123, 125] as const;
 const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9;
 
-const bad = (reason: string, cause?: unknown) => kernelErrors.INVALID(`data: ${reason}`, { path: 'data', cause });
+const bad = (reason: string, cause?: unknown) =>
+  kernelErrors.INVALID(`data: ${reason}`, { path: 'data', cause });
 
 class ItemReader {
   #state: 'before' | 'first' | 'next' | 'item' | 'after' = 'before';
@@ -82,7 +83,8 @@ class ItemReader {
   }
 
   finish(): void {
-    if (this.#state !== 'after') throw bad(`it is not valid JSON: it ends in the middle, after ${this.#count} items`);
+    if (this.#state !== 'after')
+      throw bad(`it is not valid JSON: it ends in the middle, after ${this.#count} items`);
   }
 }
 

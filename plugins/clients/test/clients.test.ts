@@ -12,14 +12,23 @@ interface Client {
   readonly inboundIds: number[];
   readonly updatedAt: number;
   readonly createdAt: number;
-  readonly traffic: { readonly up: number; readonly down: number; readonly email: string; readonly enable: boolean };
+  readonly traffic: {
+    readonly up: number;
+    readonly down: number;
+    readonly email: string;
+    readonly enable: boolean;
+  };
   readonly [field: string]: unknown;
 }
 const UUID = '0b81f4a1-6b1c-4f6e-9d3a-2f4f7a3f1d10';
-const get = (panel: TestPanel, email: string): Promise<Client> => panel.get(`/panel/api/clients/get/${encodeURIComponent(email)}`);
-const update = (panel: TestPanel, email: string, body: object): Promise<null> => panel.get(`/panel/api/clients/update/${encodeURIComponent(email)}`, { body });
-const remove = (panel: TestPanel, email: string): Promise<null> => panel.get(`/panel/api/clients/del/${encodeURIComponent(email)}`, { method: 'POST' });
-const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> => TestPanel.boot({ plugins: [engine.plugin], clock });
+const get = (panel: TestPanel, email: string): Promise<Client> =>
+  panel.get(`/panel/api/clients/get/${encodeURIComponent(email)}`);
+const update = (panel: TestPanel, email: string, body: object): Promise<null> =>
+  panel.get(`/panel/api/clients/update/${encodeURIComponent(email)}`, { body });
+const remove = (panel: TestPanel, email: string): Promise<null> =>
+  panel.get(`/panel/api/clients/del/${encodeURIComponent(email)}`, { method: 'POST' });
+const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: [engine.plugin], clock });
 
 test('a new client gets credentials of its own and every described field', async (t) => {
   const engine = new FakeEngine();
@@ -91,7 +100,11 @@ test('keys that nobody knows are ignored, an email is trimmed, and enable and a 
   await using panel = await boot(engine);
   const inboundId = await panel.addInbound();
   await panel.get('/panel/api/clients/add', {
-    body: { client: { email: '  spaced  ', whatever: 1, up: 5, depletedCause: 'quota', createdAt: 5 }, inboundIds: [inboundId], more: 1 },
+    body: {
+      client: { email: '  spaced  ', whatever: 1, up: 5, depletedCause: 'quota', createdAt: 5 },
+      inboundIds: [inboundId],
+      more: 1,
+    },
   });
   t.like(await get(panel, 'spaced'), { email: 'spaced', enable: true, traffic: { up: 0 } });
   t.false((await panel.addClient('off', [inboundId], { enable: false }))['enable']);
@@ -103,7 +116,15 @@ test('an update changes what is sent; what is left out and blank credentials sta
   const clock = new FakeClock();
   await using panel = await boot(new FakeEngine(), clock);
   const inboundId = await panel.addInbound();
-  await panel.addClient('a', [inboundId], { totalGB: 10, comment: 'two\nlines', group: 'g', tgId: 5, limitIp: 2, reset: 3, reverse: { tag: 'r' } });
+  await panel.addClient('a', [inboundId], {
+    totalGB: 10,
+    comment: 'two\nlines',
+    group: 'g',
+    tgId: 5,
+    limitIp: 2,
+    reset: 3,
+    reverse: { tag: 'r' },
+  });
   const before = await get(panel, 'a');
   clock.tick(1000);
   await update(panel, 'a', { limitIp: 9, subId: '', uuid: '', password: '', id: '' });
@@ -137,7 +158,10 @@ test('the core is told of a client only when its credentials or its switch chang
     return engine.told.flat();
   };
   const refs = inbounds.map((inboundId) => ({ inboundId, clientId: id }));
-  t.deepEqual(await told({ comment: 'x', totalGB: 5, expiryTime: -100, limitIp: 1, group: 'g', subId: 'other' }), []);
+  t.deepEqual(
+    await told({ comment: 'x', totalGB: 5, expiryTime: -100, limitIp: 1, group: 'g', subId: 'other' }),
+    [],
+  );
   t.deepEqual(await told({ email: 'renamed' }).catch(String), []);
   await update(panel, 'renamed', { email: 'a' });
   t.deepEqual(await told({ uuid: UUID }), refs);
@@ -154,7 +178,18 @@ test('the core is told of a client only when its credentials or its switch chang
 test('emails with plus, percent signs and letters of any language work in paths, in any case', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
-  for (const email of ['a+b@example.com', '100%', '%2F', 'имя', 'ÄÖ', '日本語', "o'brien&co=1?x#y", '🚀', 'a:b;c,d', '...']) {
+  for (const email of [
+    'a+b@example.com',
+    '100%',
+    '%2F',
+    'имя',
+    'ÄÖ',
+    '日本語',
+    "o'brien&co=1?x#y",
+    '🚀',
+    'a:b;c,d',
+    '...',
+  ]) {
     await panel.addClient(email, [inboundId]);
     const at = encodeURIComponent(email);
     t.is((await get(panel, email)).email, email);
@@ -190,16 +225,23 @@ test('a renamed client keeps its number, credentials and bytes; another case of 
 test('of requests for one email at the same time exactly one wins, and the others get their 409', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundIds = [await panel.addInbound()];
-  const add = (client: object) => panel.call<{ issues: { path: string }[] }>('/panel/api/clients/add', { body: { client, inboundIds } });
+  const add = (client: object) =>
+    panel.call<{ issues: { path: string }[] }>('/panel/api/clients/add', { body: { client, inboundIds } });
   const codes = async (clients: object[]) => {
     const answers = await Promise.all(clients.map(add));
     t.deepEqual(
       answers.filter(({ status }) => status === 409).map(({ body }) => body.obj.issues.length),
       clients.slice(1).map(() => 1),
     );
-    return answers.map(({ status, body }) => `${status} ${body.code ?? body.obj?.issues[0]?.path ?? ''}`).sort();
+    return answers
+      .map(({ status, body }) => `${status} ${body.code ?? body.obj?.issues[0]?.path ?? ''}`)
+      .sort();
   };
-  t.deepEqual(await codes([{ email: 'same' }, { email: 'SAME' }, { email: 'same' }]), ['200 ', '409 CLIENTS_EMAIL_TAKEN', '409 CLIENTS_EMAIL_TAKEN']);
+  t.deepEqual(await codes([{ email: 'same' }, { email: 'SAME' }, { email: 'same' }]), [
+    '200 ',
+    '409 CLIENTS_EMAIL_TAKEN',
+    '409 CLIENTS_EMAIL_TAKEN',
+  ]);
   t.deepEqual(
     await codes([
       { email: 'a', subId: 'one' },
@@ -228,14 +270,25 @@ test('of two renames to one email at the same time exactly one wins', async (t) 
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
   for (const email of ['a', 'b']) await panel.addClient(email, [inboundId]);
-  const answers = await Promise.all(['a', 'b'].map((email) => panel.call(`/panel/api/clients/update/${email}`, { body: { email: 'wanted' } })));
-  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), ['200 ', '409 CLIENTS_EMAIL_TAKEN']);
+  const answers = await Promise.all(
+    ['a', 'b'].map((email) =>
+      panel.call(`/panel/api/clients/update/${email}`, { body: { email: 'wanted' } }),
+    ),
+  );
+  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), [
+    '200 ',
+    '409 CLIENTS_EMAIL_TAKEN',
+  ]);
 });
 
 test('updates of different fields at the same time both last', async (t) => {
   await using panel = await boot(new FakeEngine());
   await panel.addClient('a', [await panel.addInbound()]);
-  await Promise.all([update(panel, 'a', { comment: 'one' }), update(panel, 'a', { totalGB: 2 }), update(panel, 'a', { group: 'three' })]);
+  await Promise.all([
+    update(panel, 'a', { comment: 'one' }),
+    update(panel, 'a', { totalGB: 2 }),
+    update(panel, 'a', { group: 'three' }),
+  ]);
   t.like(await get(panel, 'a'), { comment: 'one', totalGB: 2, group: 'three' });
 });
 
@@ -244,10 +297,18 @@ test('of two deletions at the same time one finds nothing; a client is gone from
   await using panel = await boot(engine);
   const inboundId = await panel.addInbound();
   await panel.addClient('a', [inboundId]);
-  const answers = await Promise.all([1, 2].map(() => panel.call('/panel/api/clients/del/a', { method: 'POST' })));
-  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), ['200 ', '404 CLIENTS_NOT_FOUND']);
+  const answers = await Promise.all(
+    [1, 2].map(() => panel.call('/panel/api/clients/del/a', { method: 'POST' })),
+  );
+  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), [
+    '200 ',
+    '404 CLIENTS_NOT_FOUND',
+  ]);
   t.is(engine.users.size, 0);
-  t.deepEqual((await panel.get<{ clientStats: unknown[] }>(`/panel/api/inbounds/get/${inboundId}`)).clientStats, []);
+  t.deepEqual(
+    (await panel.get<{ clientStats: unknown[] }>(`/panel/api/inbounds/get/${inboundId}`)).clientStats,
+    [],
+  );
 });
 
 test('a client attached while its inbound is deleted is refused or without it, and never half there', async (t) => {
@@ -255,10 +316,16 @@ test('a client attached while its inbound is deleted is refused or without it, a
   const [stays, goes] = [await panel.addInbound(), await panel.addInbound()];
   const [, ...adds] = await Promise.all([
     panel.call(`/panel/api/inbounds/del/${goes}`, { method: 'POST' }),
-    ...[1, 2, 3, 4].map((i) => panel.call('/panel/api/clients/add', { body: { client: { email: `c${i}` }, inboundIds: [stays, goes] } })),
+    ...[1, 2, 3, 4].map((i) =>
+      panel.call('/panel/api/clients/add', {
+        body: { client: { email: `c${i}` }, inboundIds: [stays, goes] },
+      }),
+    ),
   ]);
   t.true(
-    adds.every(({ status, body }) => status === 200 || (status === 404 && body.code === 'INBOUNDS_NOT_FOUND')),
+    adds.every(
+      ({ status, body }) => status === 200 || (status === 404 && body.code === 'INBOUNDS_NOT_FOUND'),
+    ),
     JSON.stringify(adds.map(({ text }) => text)),
   );
   const { items } = await panel.get<{ items: Client[] }>('/panel/api/clients/list/paged');

@@ -9,7 +9,8 @@ test('a client at its limit comes back when the limit is raised by a program tha
   const inboundId = await panel.addInbound();
   const { id } = await panel.addClient('a', [inboundId], { totalGB: 1000 });
   const get = (): Promise<Record<string, unknown>> => panel.get('/panel/api/clients/get/a');
-  const save = (fields: object): Promise<unknown> => panel.get('/panel/api/clients/update/a', { body: fields });
+  const save = (fields: object): Promise<unknown> =>
+    panel.get('/panel/api/clients/update/a', { body: fields });
   engine.move(inboundId, id, 0, 1000);
   clock.tick(5000);
   await panel.kernel.settled();

@@ -18,8 +18,10 @@ interface Skipped {
 }
 const API = '/panel/api/clients';
 const DAY = 86_400_000;
-const get = (panel: TestPanel, email: string): Promise<Client> => panel.get(`${API}/get/${encodeURIComponent(email)}`);
-const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> => panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
+const get = (panel: TestPanel, email: string): Promise<Client> =>
+  panel.get(`${API}/get/${encodeURIComponent(email)}`);
+const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> =>
+  panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
 
 async function boot(inbounds = 2) {
   const engine = new FakeEngine();
@@ -35,11 +37,20 @@ async function boot(inbounds = 2) {
       return traffic.up + traffic.down === bytes;
     }, `the poll counts ${bytes} bytes of ${email}`);
   };
-  return { engine, clock, panel, ids: ids as [number, number], poll, [Symbol.asyncDispose]: () => panel[Symbol.asyncDispose]() };
+  return {
+    engine,
+    clock,
+    panel,
+    ids: ids as [number, number],
+    poll,
+    [Symbol.asyncDispose]: () => panel[Symbol.asyncDispose](),
+  };
 }
 /** What a panel has that starts on the same data. */
 const attachments = async (panel: TestPanel): Promise<Record<string, number[]>> =>
-  Object.fromEntries((await panel.get<Client[]>(`${API}/list`)).map(({ email, inboundIds }) => [email, inboundIds]));
+  Object.fromEntries(
+    (await panel.get<Client[]>(`${API}/list`)).map(({ email, inboundIds }) => [email, inboundIds]),
+  );
 
 test('list has every client whole, by id', async (t) => {
   await using world = await boot();
@@ -72,7 +83,14 @@ test('get/tgId finds the newest with that id and names the others', async (t) =>
   t.like(found, { email: 'new', tgId: 5, sameTgId: ['old'], externalLinks: [] });
   t.deepEqual((await panel.get<Client>(`${API}/get/tgId/6`))['sameTgId'], []);
   await refused(t, panel, `${API}/get/tgId/7`, {}, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'tgId' });
-  for (const wrong of ['0', '-1', 'x', '1.5']) await refused(t, panel, `${API}/get/tgId/${wrong}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'tgId' });
+  for (const wrong of ['0', '-1', 'x', '1.5'])
+    await refused(
+      t,
+      panel,
+      `${API}/get/tgId/${wrong}`,
+      {},
+      { status: 400, code: 'KERNEL_INVALID', field: 'tgId' },
+    );
 });
 
 test('attach and detach change what is sent, tell the core of nothing else, and may be repeated', async (t) => {
@@ -107,17 +125,33 @@ test('attach and detach refuse unknown clients, unknown inbounds and bad lists',
   const { panel, ids } = world;
   await panel.addClient('a', [ids[0]]);
   for (const what of ['attach', 'detach']) {
-    await refused(t, panel, `${API}/nobody/${what}`, { body: { inboundIds: ids } }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
+    await refused(
+      t,
+      panel,
+      `${API}/nobody/${what}`,
+      { body: { inboundIds: ids } },
+      { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' },
+    );
     for (const inboundIds of [undefined, 5, ['1'], [0], [1.5], [null]])
       await refused(
         t,
         panel,
         `${API}/a/${what}`,
         { body: { inboundIds } },
-        { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(inboundIds) ? 'inboundIds.0' : 'inboundIds' },
+        {
+          status: 400,
+          code: 'KERNEL_INVALID',
+          field: Array.isArray(inboundIds) ? 'inboundIds.0' : 'inboundIds',
+        },
       );
   }
-  await refused(t, panel, `${API}/a/attach`, { body: { inboundIds: [ids[1], 999] } }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'inboundIds' });
+  await refused(
+    t,
+    panel,
+    `${API}/a/attach`,
+    { body: { inboundIds: [ids[1], 999] } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'inboundIds' },
+  );
 });
 
 test('a client that is off is attached without the core', async (t) => {
@@ -150,7 +184,11 @@ test('del with keepTraffic: a later client of that email goes on counting, one d
   await panel.addClient('many', [ids[0]], { totalGB: 33 });
   t.like((await get(panel, 'kept')).traffic, { up: 11, down: 22, lastOnline });
   t.like((await get(panel, 'gone')).traffic, { up: 0, down: 0 });
-  t.like(await get(panel, 'many'), { enable: false, traffic: { up: 11, down: 22 } }, 'it comes back at its quota');
+  t.like(
+    await get(panel, 'many'),
+    { enable: false, traffic: { up: 11, down: 22 } },
+    'it comes back at its quota',
+  );
   t.deepEqual([...engine.users.keys()], [`i${ids[0]}.c4`, `i${ids[0]}.c5`]);
   // Given back once: the next one without keepTraffic ends it.
   await post(panel, 'del/kept');
@@ -177,8 +215,20 @@ test('del refuses what keepTraffic cannot be and clients that are not there', as
   await using world = await boot();
   const { panel, ids } = world;
   await panel.addClient('a', ids);
-  await refused(t, panel, `${API}/del/a?keepTraffic=perhaps`, { method: 'POST' }, { status: 400, code: 'KERNEL_INVALID', field: 'keepTraffic' });
-  await refused(t, panel, `${API}/del/b?keepTraffic=1`, { method: 'POST' }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
+  await refused(
+    t,
+    panel,
+    `${API}/del/a?keepTraffic=perhaps`,
+    { method: 'POST' },
+    { status: 400, code: 'KERNEL_INVALID', field: 'keepTraffic' },
+  );
+  await refused(
+    t,
+    panel,
+    `${API}/del/b?keepTraffic=1`,
+    { method: 'POST' },
+    { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' },
+  );
 });
 
 test('resetTraffic begins anew and switches on; updateTraffic sets; both mind the limits', async (t) => {
@@ -189,7 +239,10 @@ test('resetTraffic begins anew and switches on; updateTraffic sets; both mind th
   await panel.addClient('off', [ids[0]], { enable: false });
   engine.move(ids[0], 1, 60, 50);
   await poll('quota', 110);
-  await until(async () => !(await get(panel, 'quota')).enable && !(await get(panel, 'late')).enable, 'the limits hold');
+  await until(
+    async () => !(await get(panel, 'quota')).enable && !(await get(panel, 'late')).enable,
+    'the limits hold',
+  );
   await post(panel, 'resetTraffic/QUOTA');
   t.like(await get(panel, 'quota'), { enable: true, traffic: { up: 0, down: 0 } });
   t.is([...engine.users.keys()].filter((name) => name.endsWith('.c1')).length, 2);
@@ -205,25 +258,41 @@ test('resetTraffic begins anew and switches on; updateTraffic sets; both mind th
   t.like(await get(panel, 'quota'), { enable: false, traffic: { up: 60, down: 40 } });
   t.is([...engine.users.keys()].filter((name) => name.endsWith('.c1')).length, 0);
   for (const path of ['resetTraffic/nobody', 'updateTraffic/nobody'])
-    await refused(t, panel, `${API}/${path}`, { body: { upload: 1, download: 1 } }, { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' });
+    await refused(
+      t,
+      panel,
+      `${API}/${path}`,
+      { body: { upload: 1, download: 1 } },
+      { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email' },
+    );
   for (const field of ['upload', 'download']) {
     for (const value of [-1, 1.5, '5', null, Number.MAX_SAFE_INTEGER + 1])
-      await refused(t, panel, `${API}/updateTraffic/off`, { body: { upload: 1, download: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
+      await refused(
+        t,
+        panel,
+        `${API}/updateTraffic/off`,
+        { body: { upload: 1, download: 1, [field]: value } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
   }
 });
 
 test('bulkResetTraffic and resetAllTraffics', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll } = world;
-  for (const email of ['a', 'b', 'c', 'off']) await panel.addClient(email, [ids[0]], { totalGB: 50, enable: email !== 'off' });
+  for (const email of ['a', 'b', 'c', 'off'])
+    await panel.addClient(email, [ids[0]], { totalGB: 50, enable: email !== 'off' });
   for (const client of [1, 2, 3]) engine.move(ids[0], client, 50, 0);
   await poll('c', 50);
   await until(async () => !(await get(panel, 'c')).enable, 'the quota holds');
-  t.deepEqual(await post(panel, 'bulkResetTraffic', { emails: ['a', ' A ', '', 'nobody'] }), { affected: 1 } as unknown as null);
+  t.deepEqual(await post(panel, 'bulkResetTraffic', { emails: ['a', ' A ', '', 'nobody'] }), {
+    affected: 1,
+  } as unknown as null);
   t.like(await get(panel, 'a'), { enable: true, traffic: { up: 0 } });
   t.like(await get(panel, 'b'), { enable: false, traffic: { up: 50 } });
   await post(panel, 'resetAllTraffics');
-  for (const email of ['a', 'b', 'c']) t.like(await get(panel, email), { enable: true, traffic: { up: 0, down: 0 } });
+  for (const email of ['a', 'b', 'c'])
+    t.like(await get(panel, email), { enable: true, traffic: { up: 0, down: 0 } });
   t.false((await get(panel, 'off')).enable, 'whom a person has switched off stays off');
   t.is(engine.users.size, 3);
 });
@@ -234,7 +303,9 @@ test('bulkEnable and bulkDisable change those that are there and name the others
   await panel.addClient('a', ids);
   await panel.addClient('b', ids);
   await panel.addClient('past', ids, { expiryTime: 5 });
-  const off = await post<{ changed: number } & Skipped>(panel, 'bulkDisable', { emails: ['a', 'B', 'nobody', 'past'] });
+  const off = await post<{ changed: number } & Skipped>(panel, 'bulkDisable', {
+    emails: ['a', 'B', 'nobody', 'past'],
+  });
   t.like(off, { changed: 3 });
   t.deepEqual(off.skipped, [{ email: 'nobody', reason: 'client not found', code: 'CLIENTS_NOT_FOUND' }]);
   t.is(engine.users.size, 0);
@@ -244,7 +315,10 @@ test('bulkEnable and bulkDisable change those that are there and name the others
   t.is(engine.users.size, 2);
   await post(panel, 'update/past', { expiryTime: 0 });
   t.true((await get(panel, 'past')).enable, 'the wish was kept');
-  t.deepEqual(await post(panel, 'bulkEnable', { emails: [] }), { changed: 0, skipped: [] } as unknown as null);
+  t.deepEqual(await post(panel, 'bulkEnable', { emails: [] }), {
+    changed: 0,
+    skipped: [],
+  } as unknown as null);
 });
 
 test('bulkAdjust decides each part on its own', async (t) => {
@@ -262,7 +336,11 @@ test('bulkAdjust decides each part on its own', async (t) => {
   for (const [email, fields] of Object.entries(clients)) await panel.addClient(email, [ids[0]], fields);
   await post(panel, 'bulkDisable', { emails: ['pastOff'] });
   const emails = [...Object.keys(clients), 'nobody'];
-  const more = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', { emails, addDays: 2, addBytes: 50 });
+  const more = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', {
+    emails,
+    addDays: 2,
+    addBytes: 50,
+  });
   t.is(more.adjusted, 6);
   t.deepEqual(
     more.skipped.map(({ email, reason }) => `${email}: ${reason}`),
@@ -274,21 +352,45 @@ test('bulkAdjust decides each part on its own', async (t) => {
   t.like(await get(panel, 'waiting'), { expiryTime: -4 * DAY });
   t.like(await get(panel, 'past'), { expiryTime: now + DAY, enable: true });
   t.like(await get(panel, 'pastOff'), { expiryTime: now + DAY, enable: false });
-  const less = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', { emails: ['both', 'waiting'], addDays: -4, addBytes: -150, limitHwid: 3 });
+  const less = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', {
+    emails: ['both', 'waiting'],
+    addDays: -4,
+    addBytes: -150,
+    limitHwid: 3,
+  });
   t.is(less.adjusted, 2);
-  t.like(await get(panel, 'both'), { expiryTime: now - DAY, totalGB: 150, limitHwid: 3 }, 'a quota never becomes 0, which means none');
+  t.like(
+    await get(panel, 'both'),
+    { expiryTime: now - DAY, totalGB: 150, limitHwid: 3 },
+    'a quota never becomes 0, which means none',
+  );
   t.like(await get(panel, 'waiting'), { expiryTime: -4 * DAY, totalGB: 150, limitHwid: 3 });
   t.like(less.skipped[0], { code: 'CLIENTS_NOT_ADJUSTABLE' });
-  const flow = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', { emails: ['both'], flow: 'xtls-rprx-vision' });
+  const flow = await post<{ adjusted: number } & Skipped>(panel, 'bulkAdjust', {
+    emails: ['both'],
+    flow: 'xtls-rprx-vision',
+  });
   t.is(flow.adjusted, 0, 'plain tcp has no use for a flow');
-  await refused(t, panel, `${API}/bulkAdjust`, { body: { emails } }, { status: 400, code: 'CLIENTS_NOTHING_TO_ADJUST', field: 'addDays' });
+  await refused(
+    t,
+    panel,
+    `${API}/bulkAdjust`,
+    { body: { emails } },
+    { status: 400, code: 'CLIENTS_NOTHING_TO_ADJUST', field: 'addDays' },
+  );
   for (const [field, value] of [
     ['addDays', 1.5],
     ['addBytes', '5'],
     ['flow', 'fast'],
     ['limitHwid', -1],
   ] as const)
-    await refused(t, panel, `${API}/bulkAdjust`, { body: { emails, addDays: 1, [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
+    await refused(
+      t,
+      panel,
+      `${API}/bulkAdjust`,
+      { body: { emails, addDays: 1, [field]: value } },
+      { status: 400, code: 'KERNEL_INVALID', field },
+    );
 });
 
 test('bulkDel, delDepleted, delOrphans and delAllClients remove whom they mean', async (t) => {
@@ -310,10 +412,18 @@ test('bulkDel, delDepleted, delOrphans and delAllClients remove whom they mean',
   const gone = await post<{ deleted: number } & Skipped>(panel, 'bulkDel', { emails: ['B', 'nobody'] });
   t.is(gone.deleted, 1);
   t.like(gone.skipped, [{ email: 'nobody', code: 'CLIENTS_NOT_FOUND' }]);
-  t.deepEqual(await panel.get(`/panel/api/inbounds/${ids[0]}/delAllClients`, { method: 'POST' }), { deleted: 1 });
+  t.deepEqual(await panel.get(`/panel/api/inbounds/${ids[0]}/delAllClients`, { method: 'POST' }), {
+    deleted: 1,
+  });
   t.deepEqual(Object.keys(await attachments(panel)), ['renews', 'second'], 'from other inbounds as well');
   t.deepEqual([...engine.users.keys()], [`i${ids[1]}.c6`]);
-  await refused(t, panel, '/panel/api/inbounds/999/delAllClients', { method: 'POST' }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' });
+  await refused(
+    t,
+    panel,
+    '/panel/api/inbounds/999/delAllClients',
+    { method: 'POST' },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' },
+  );
 });
 
 test('bulkAttach and bulkDetach', async (t) => {
@@ -346,16 +456,40 @@ test('bulkAttach and bulkDetach', async (t) => {
 test('calls over many clients refuse bodies of the wrong shape', async (t) => {
   await using world = await boot();
   const { panel, ids } = world;
-  for (const path of ['bulkEnable', 'bulkDisable', 'bulkDel', 'bulkAdjust', 'bulkResetTraffic', 'bulkAttach', 'bulkDetach']) {
+  for (const path of [
+    'bulkEnable',
+    'bulkDisable',
+    'bulkDel',
+    'bulkAdjust',
+    'bulkResetTraffic',
+    'bulkAttach',
+    'bulkDetach',
+  ]) {
     for (const emails of [undefined, 'a', [5], [null], Array.from({ length: 10_001 }, () => 'a')])
       await refused(
         t,
         panel,
         `${API}/${path}`,
         { body: { emails, inboundIds: ids, addDays: 1 } },
-        { status: 400, code: 'KERNEL_INVALID', field: Array.isArray(emails) && emails.length === 1 ? 'emails.0' : 'emails' },
+        {
+          status: 400,
+          code: 'KERNEL_INVALID',
+          field: Array.isArray(emails) && emails.length === 1 ? 'emails.0' : 'emails',
+        },
       );
   }
-  await refused(t, panel, `${API}/bulkDel`, { body: { emails: ['a'], keepTraffic: 'yes' } }, { status: 400, code: 'KERNEL_INVALID', field: 'keepTraffic' });
-  await refused(t, panel, `${API}/bulkAttach`, { body: { emails: ['a'], inboundIds: [-1] } }, { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds.0' });
+  await refused(
+    t,
+    panel,
+    `${API}/bulkDel`,
+    { body: { emails: ['a'], keepTraffic: 'yes' } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'keepTraffic' },
+  );
+  await refused(
+    t,
+    panel,
+    `${API}/bulkAttach`,
+    { body: { emails: ['a'], inboundIds: [-1] } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'inboundIds.0' },
+  );
 });

@@ -9,10 +9,13 @@ interface Group {
   readonly down: number;
 }
 const API = '/panel/api/clients';
-const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> => panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
+const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> =>
+  panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
 const groups = (panel: TestPanel): Promise<Group[]> => panel.get(`${API}/groups`);
-const names = async (panel: TestPanel): Promise<string[]> => (await groups(panel)).map(({ name, clientCount }) => `${name} ${clientCount}`);
-const boot = (engine = new FakeEngine(), clock = new FakeClock()): Promise<TestPanel> => TestPanel.boot({ plugins: [engine.plugin], clock });
+const names = async (panel: TestPanel): Promise<string[]> =>
+  (await groups(panel)).map(({ name, clientCount }) => `${name} ${clientCount}`);
+const boot = (engine = new FakeEngine(), clock = new FakeClock()): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: [engine.plugin], clock });
 
 test('groups are those that were created and those that clients name', async (t) => {
   await using panel = await boot();
@@ -31,13 +34,27 @@ test('groups are those that were created and those that clients name', async (t)
     { name: 'beta', clientCount: 0, trafficUsed: 0, up: 0, down: 0 },
     { name: 'gamma/x y', clientCount: 1, trafficUsed: 0, up: 0, down: 0 },
   ]);
-  t.deepEqual((await panel.get<{ groups: string[] }>(`${API}/list/paged`)).groups, ['Alpha', 'beta', 'gamma/x y']);
+  t.deepEqual((await panel.get<{ groups: string[] }>(`${API}/list/paged`)).groups, [
+    'Alpha',
+    'beta',
+    'gamma/x y',
+  ]);
   t.deepEqual(await panel.get(`${API}/groups/Alpha/emails`), ['a', 'z']);
   t.deepEqual(await panel.get(`${API}/groups/${encodeURIComponent('gamma/x y')}/emails`), ['c']);
   t.deepEqual(await panel.get(`${API}/groups/nobody/emails`), []);
-  await refused(t, panel, `${API}/groups/create`, { body: { name: 'beta' } }, { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'name' });
+  await refused(
+    t,
+    panel,
+    `${API}/groups/create`,
+    { body: { name: 'beta' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'name' },
+  );
   await post(panel, 'groups/create', { name: 'Alpha' });
-  t.deepEqual(await names(panel), ['Alpha 2', 'beta 0', 'gamma/x y 1'], 'a name on clients may be created as well');
+  t.deepEqual(
+    await names(panel),
+    ['Alpha 2', 'beta 0', 'gamma/x y 1'],
+    'a name on clients may be created as well',
+  );
 });
 
 test('clients are put into groups and taken out; a group goes along when it is renamed', async (t) => {
@@ -46,12 +63,22 @@ test('clients are put into groups and taken out; a group goes along when it is r
   const id = await panel.addInbound();
   for (const email of ['a', 'b', 'c']) await panel.addClient(email, [id]);
   engine.told.length = 0;
-  t.deepEqual(await post(panel, 'groups/bulkAdd', { emails: ['a', 'B', 'nobody'], group: 'one' }), { affected: 2 } as unknown as null);
-  t.deepEqual(await post(panel, 'groups/bulkAdd', { emails: ['a', 'c'], group: 'one' }), { affected: 1 } as unknown as null);
-  t.deepEqual(await post(panel, 'groups/rename', { oldName: 'one', newName: 'two' }), { affected: 3 } as unknown as null);
+  t.deepEqual(await post(panel, 'groups/bulkAdd', { emails: ['a', 'B', 'nobody'], group: 'one' }), {
+    affected: 2,
+  } as unknown as null);
+  t.deepEqual(await post(panel, 'groups/bulkAdd', { emails: ['a', 'c'], group: 'one' }), {
+    affected: 1,
+  } as unknown as null);
+  t.deepEqual(await post(panel, 'groups/rename', { oldName: 'one', newName: 'two' }), {
+    affected: 3,
+  } as unknown as null);
   t.deepEqual(await names(panel), ['two 3']);
-  t.deepEqual(await post(panel, 'groups/rename', { oldName: 'two', newName: 'two' }), { affected: 0 } as unknown as null);
-  t.deepEqual(await post(panel, 'groups/bulkRemove', { emails: ['a', 'b', 'c', 'a'] }), { affected: 3 } as unknown as null);
+  t.deepEqual(await post(panel, 'groups/rename', { oldName: 'two', newName: 'two' }), {
+    affected: 0,
+  } as unknown as null);
+  t.deepEqual(await post(panel, 'groups/bulkRemove', { emails: ['a', 'b', 'c', 'a'] }), {
+    affected: 3,
+  } as unknown as null);
   t.deepEqual(await names(panel), ['two 0']);
   await post(panel, 'groups/bulkAdd', { emails: ['a'], group: 'two' });
   await post(panel, 'groups/create', { name: 'three' });
@@ -82,7 +109,8 @@ test('the traffic of a group goes on when counters of its clients vanish, and be
   await using panel = await boot(engine, clock);
   const id = await panel.addInbound();
   for (const email of ['a', 'b', 'c']) await panel.addClient(email, [id], { group: 'g' });
-  const used = async (): Promise<number | undefined> => (await groups(panel)).find(({ name }) => name === 'g')?.trafficUsed;
+  const used = async (): Promise<number | undefined> =>
+    (await groups(panel)).find(({ name }) => name === 'g')?.trafficUsed;
   const move = async (client: number, total: number): Promise<void> => {
     engine.move(id, client, 40, 60);
     await until(() => {
@@ -109,7 +137,13 @@ test('the traffic of a group goes on when counters of its clients vanish, and be
   await move(1, 100);
   await post(panel, 'groups/rename', { oldName: 'g', newName: 'h' });
   t.like((await groups(panel))[0], { name: 'h', trafficUsed: 100 });
-  await refused(t, panel, `${API}/groups/resetTraffic`, { body: { name: 'g' } }, { status: 404, code: 'CLIENTS_GROUP_NOT_FOUND', field: 'name' });
+  await refused(
+    t,
+    panel,
+    `${API}/groups/resetTraffic`,
+    { body: { name: 'g' } },
+    { status: 404, code: 'CLIENTS_GROUP_NOT_FOUND', field: 'name' },
+  );
 });
 
 test('names that a group cannot have are refused', async (t) => {

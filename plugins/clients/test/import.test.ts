@@ -14,8 +14,10 @@ interface Result {
 const API = '/panel/api/clients';
 const PATH = `${API}/import`;
 const MIB = 1024 * 1024;
-const boot = (): Promise<TestPanel> => TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
-const total = async (panel: TestPanel): Promise<number> => (await panel.get<{ total: number }>(`${API}/list/paged`)).total;
+const boot = (): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
+const total = async (panel: TestPanel): Promise<number> =>
+  (await panel.get<{ total: number }>(`${API}/list/paged`)).total;
 const item = (email: string, more: object = {}): object => ({ client: { email, ...more }, inboundIds: [] });
 const json = { 'content-type': 'application/json' };
 
@@ -61,7 +63,11 @@ test('a list that breaks in the middle changes nothing, and the item is named', 
     t.regex(answer.body.msg, reason);
   }
   t.is(await total(panel), 0);
-  t.deepEqual(await panel.get<unknown>(PATH, { body: { data: ` [ ${good.slice(0, 2).join(' , ')} ] ` } }), { created: 2, skipped: [], skippedCount: 0 });
+  t.deepEqual(await panel.get<unknown>(PATH, { body: { data: ` [ ${good.slice(0, 2).join(' , ')} ] ` } }), {
+    created: 2,
+    skipped: [],
+    skippedCount: 0,
+  });
 });
 
 test('bodies that are none are refused and change nothing', async (t) => {
@@ -79,15 +85,43 @@ test('bodies that are none are refused and change nothing', async (t) => {
     Buffer.from([123, 34, 255, 254]),
   ])
     await refused(t, panel, PATH, { rawBody, headers: json }, { status: 400, code: 'KERNEL_BAD_BODY' });
-  await refused(t, panel, PATH, { rawBody: `{"data":${data},"data":${data}}`, headers: json }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });
-  for (const headers of [{ 'content-type': 'text/plain' }, { 'content-type': 'application/x-www-form-urlencoded' }, { ...json, 'content-encoding': 'gzip' }])
-    await refused(t, panel, PATH, { rawBody: `{"data":${data}}`, headers }, { status: 415, code: 'KERNEL_UNSUPPORTED_BODY' });
+  await refused(
+    t,
+    panel,
+    PATH,
+    { rawBody: `{"data":${data},"data":${data}}`, headers: json },
+    { status: 400, code: 'KERNEL_INVALID', field: 'data' },
+  );
+  for (const headers of [
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    { ...json, 'content-encoding': 'gzip' },
+  ])
+    await refused(
+      t,
+      panel,
+      PATH,
+      { rawBody: `{"data":${data}}`, headers },
+      { status: 415, code: 'KERNEL_UNSUPPORTED_BODY' },
+    );
   t.is(await total(panel), 0);
-  t.is((await panel.get<Result>(PATH, { rawBody: `{"x":["}",{"y":"\\"]"}],"data":${data},"z":null}`, headers: json })).created, 1);
+  t.is(
+    (
+      await panel.get<Result>(PATH, {
+        rawBody: `{"x":["}",{"y":"\\"]"}],"data":${data},"z":null}`,
+        headers: json,
+      })
+    ).created,
+    1,
+  );
 });
 
 /** As a program that says how much will come, and sends only this. */
-async function begin(panel: TestPanel, length: number, body: string): Promise<{ answer: () => string; end: () => void }> {
+async function begin(
+  panel: TestPanel,
+  length: number,
+  body: string,
+): Promise<{ answer: () => string; end: () => void }> {
   const socket = connect(Number(new URL(panel.url).port), '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).on('error', () => undefined);
@@ -105,7 +139,11 @@ test('what is larger than 256 MiB is refused at once, and a caller that goes awa
 
   const folder = join(panel.dataDirectory, 'imports');
   const files = async (): Promise<number> => (await readdir(folder).catch(() => [])).length;
-  const cut = await begin(panel, 1000, `{"data":"[${JSON.stringify(item(randomUUID())).replaceAll('"', '\\"')},`);
+  const cut = await begin(
+    panel,
+    1000,
+    `{"data":"[${JSON.stringify(item(randomUUID())).replaceAll('"', '\\"')},`,
+  );
   await until(async () => (await files()) === 1, 'it is being read');
   cut.end();
   await until(async () => (await files()) === 0, 'it is forgotten');

@@ -26,30 +26,66 @@ test('an inbound that was deleted comes back out of what get showed, with client
   await old.kernel.settled();
   const shown = await old.get<Inbound>(`${API}/get/${id}`);
 
-  await refused(t, old, PATH, { body: { data: JSON.stringify(shown) } }, { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port' });
+  await refused(
+    t,
+    old,
+    PATH,
+    { body: { data: JSON.stringify(shown) } },
+    { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port' },
+  );
   await old.get(`${API}/del/${id}`, { method: 'POST' });
   const back = await old.call(PATH, { body: { data: JSON.stringify(shown) } });
   t.is(back.body.obj, null);
   t.regex(back.body.msg, /^inbound imported with 2 clients/);
   const [row] = await old.get<Inbound[]>(`${API}/list`);
-  t.like(await old.get<Inbound>(`${API}/get/${row?.id}`), { tag: 'mine', up: 100, down: 4000, settings: shown.settings });
+  t.like(await old.get<Inbound>(`${API}/get/${row?.id}`), {
+    tag: 'mine',
+    up: 100,
+    down: 4000,
+    settings: shown.settings,
+  });
   t.true(engine.inbounds.includes('mine'));
 
   await using fresh = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   await fresh.addInbound({ tag: 'mine' });
-  const data = JSON.stringify({ ...shown, settings: JSON.stringify({ ...shown.settings, clients: [...shown.settings.clients, { email: 'no good' }] }) });
-  const moved = await fresh.call(PATH, { rawBody: new URLSearchParams({ data }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-  t.regex(moved.body.msg, /^inbound imported with 2 clients; 1 clients were skipped, the first of them no good: /);
+  const data = JSON.stringify({
+    ...shown,
+    settings: JSON.stringify({
+      ...shown.settings,
+      clients: [...shown.settings.clients, { email: 'no good' }],
+    }),
+  });
+  const moved = await fresh.call(PATH, {
+    rawBody: new URLSearchParams({ data }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  t.regex(
+    moved.body.msg,
+    /^inbound imported with 2 clients; 1 clients were skipped, the first of them no good: /,
+  );
   const other = (await fresh.get<Inbound[]>(`${API}/list`)).find(({ port }) => port === shown.port);
   t.like(other, { tag: `in-${shown.port}-tcp`, up: 100, down: 4000 });
-  t.like(await fresh.get(`/panel/api/clients/get/a`), { uuid: a.uuid, password: a.password, totalGB: 9000, comment: 'c', inboundIds: [other?.id] });
+  t.like(await fresh.get(`/panel/api/clients/get/a`), {
+    uuid: a.uuid,
+    password: a.password,
+    totalGB: 9000,
+    comment: 'c',
+    inboundIds: [other?.id],
+  });
   t.like(await fresh.get(`/panel/api/clients/traffic/a`), { up: 100, down: 4000, enable: true });
   t.like(await fresh.get(`/panel/api/clients/traffic/b`), { enable: false, down: 0 });
 });
 
 test('what is no inbound is refused and changes nothing', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
-  for (const data of [undefined, null, '[', '[]', 5]) await refused(t, panel, PATH, { body: { data } }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });
-  await refused(t, panel, PATH, { body: { data: { protocol: 'vless' } } }, { status: 400, code: 'KERNEL_INVALID', field: 'port' });
+  for (const data of [undefined, null, '[', '[]', 5])
+    await refused(t, panel, PATH, { body: { data } }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });
+  await refused(
+    t,
+    panel,
+    PATH,
+    { body: { data: { protocol: 'vless' } } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'port' },
+  );
   t.deepEqual(await panel.get(`${API}/list`), []);
 });

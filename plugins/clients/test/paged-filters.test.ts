@@ -6,7 +6,13 @@ interface Page {
   readonly items: readonly { readonly email: string }[];
   readonly total: number;
   readonly filtered: number;
-  readonly summary: { readonly active: number; readonly expiring: string[]; readonly expiringCount: number; readonly online: string[]; readonly total: number };
+  readonly summary: {
+    readonly active: number;
+    readonly expiring: string[];
+    readonly expiringCount: number;
+    readonly online: string[];
+    readonly total: number;
+  };
 }
 const DAY = 86_400_000;
 const GIB = 2 ** 30;
@@ -17,8 +23,10 @@ let vless: number;
 let trojan: number;
 let start: number;
 
-const page = (query: string): Promise<Page> => panel.get(`/panel/api/clients/list/paged?pageSize=200&${query}`);
-const emails = async (query: string): Promise<string[]> => (await page(query)).items.map(({ email }) => email);
+const page = (query: string): Promise<Page> =>
+  panel.get(`/panel/api/clients/list/paged?pageSize=200&${query}`);
+const emails = async (query: string): Promise<string[]> =>
+  (await page(query)).items.map(({ email }) => email);
 
 test.before(async () => {
   engine = new FakeEngine();
@@ -46,16 +54,19 @@ test.before(async () => {
 });
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 
-test.serial('status: the buckets, several are ORed, filter is the same, an unknown one holds everybody', async (t) => {
-  t.deepEqual(await emails('status=active'), ['a', 'b', 'c', 'e']);
-  t.deepEqual(await emails('status=deactive'), ['d', 'f'], 'a depleted client is off as well');
-  t.deepEqual(await emails('status=depleted'), ['f']);
-  t.deepEqual(await emails('status=depleted,%20active'), ['a', 'b', 'c', 'e', 'f']);
-  t.deepEqual(await emails('filter=depleted'), ['f']);
-  t.deepEqual(await emails('status=online'), ['a', 'c'], 'who is off is not online, whatever moved');
-  t.deepEqual(await emails('status=sleeping,depleted'), ['a', 'b', 'c', 'd', 'e', 'f']);
-  t.deepEqual(await emails('status='), ['a', 'b', 'c', 'd', 'e', 'f']);
-});
+test.serial(
+  'status: the buckets, several are ORed, filter is the same, an unknown one holds everybody',
+  async (t) => {
+    t.deepEqual(await emails('status=active'), ['a', 'b', 'c', 'e']);
+    t.deepEqual(await emails('status=deactive'), ['d', 'f'], 'a depleted client is off as well');
+    t.deepEqual(await emails('status=depleted'), ['f']);
+    t.deepEqual(await emails('status=depleted,%20active'), ['a', 'b', 'c', 'e', 'f']);
+    t.deepEqual(await emails('filter=depleted'), ['f']);
+    t.deepEqual(await emails('status=online'), ['a', 'c'], 'who is off is not online, whatever moved');
+    t.deepEqual(await emails('status=sleeping,depleted'), ['a', 'b', 'c', 'd', 'e', 'f']);
+    t.deepEqual(await emails('status='), ['a', 'b', 'c', 'd', 'e', 'f']);
+  },
+);
 
 test.serial('protocol, inboundIds and group: lists with commas, each ORed, together ANDed', async (t) => {
   t.deepEqual(await emails('protocol=trojan'), ['b', 'c']);
@@ -74,7 +85,11 @@ test.serial('protocol, inboundIds and group: lists with commas, each ORed, toget
 
 test.serial('ranges of expiry and usage include their ends; zero and less are no bound', async (t) => {
   t.deepEqual(await emails(`expiryFrom=${start + 2 * DAY}`), ['a', 'b']);
-  t.deepEqual(await emails(`expiryTo=${start + 2 * DAY}`), ['b'], 'who never expires, or has not begun, is in no range');
+  t.deepEqual(
+    await emails(`expiryTo=${start + 2 * DAY}`),
+    ['b'],
+    'who never expires, or has not begun, is in no range',
+  );
   t.deepEqual(await emails(`expiryFrom=${start + 2 * DAY + 1}&expiryTo=${start + 10 * DAY}`), ['a']);
   t.is((await emails('expiryFrom=0&expiryTo=-5&usageFrom=-1&usageTo=0')).length, 6);
   t.deepEqual(await emails('usageFrom=1000'), ['a', 'c']);
@@ -112,13 +127,19 @@ test.serial('every sort key, in either direction; ties by id, or along with the 
   t.is((await emails('sort=traffic&order=descend&status=active')).join(''), 'acbe');
   t.is((await emails('sort=constructor')).join(''), 'abcdef');
   t.deepEqual(
-    (await panel.get<Page>('/panel/api/clients/list/paged?sort=traffic&order=descend&pageSize=2&page=2')).items.map(({ email }) => email),
+    (
+      await panel.get<Page>('/panel/api/clients/list/paged?sort=traffic&order=descend&pageSize=2&page=2')
+    ).items.map(({ email }) => email),
     ['f', 'b'],
   );
 });
 
 test.serial('a sorted list follows what changes', async (t) => {
-  t.is((await emails('sort=updatedAt&order=descend'))[0], 'f', 'the limit that it reached is no edit, yet its creation is the latest');
+  t.is(
+    (await emails('sort=updatedAt&order=descend'))[0],
+    'f',
+    'the limit that it reached is no edit, yet its creation is the latest',
+  );
   clock.tick(1000);
   await panel.get('/panel/api/clients/update/c', { body: { limitIp: 3 } });
   t.is((await emails('sort=updatedAt&order=descend'))[0], 'c');
@@ -136,10 +157,18 @@ test.serial('expiring: how many days and GiB before the end is a setting', async
   const { summary } = await page('');
   t.deepEqual(summary.expiring, ['b', 'c']);
   t.is(summary.active, 2);
-  t.deepEqual(await emails('status=active'), ['a', 'b', 'c', 'e'], 'a list of the active ones shows those near their end as well');
+  t.deepEqual(
+    await emails('status=active'),
+    ['a', 'b', 'c', 'e'],
+    'a list of the active ones shows those near their end as well',
+  );
   clock.tick(7 * DAY);
   await panel.login();
-  t.deepEqual((await page('')).summary.expiring, ['a', 'c'], 'time alone moves clients from bucket to bucket');
+  t.deepEqual(
+    (await page('')).summary.expiring,
+    ['a', 'c'],
+    'time alone moves clients from bucket to bucket',
+  );
   t.deepEqual(await emails('status=online'), []);
   await panel.get('/panel/api/setting/update', { body: { expireDiff: 0, trafficDiff: 0 } });
   t.is((await page('')).summary.expiringCount, 0);
@@ -159,6 +188,12 @@ test.serial('what a parameter cannot be is refused by name', async (t) => {
     ['hasComment', 'true'],
     ['search', 'x'.repeat(256)],
   ]) {
-    await refused(t, panel, `/panel/api/clients/list/paged?${field}=${value}`, {}, { status: 400, code: 'KERNEL_INVALID', field: field ?? '' });
+    await refused(
+      t,
+      panel,
+      `/panel/api/clients/list/paged?${field}=${value}`,
+      {},
+      { status: 400, code: 'KERNEL_INVALID', field: field ?? '' },
+    );
   }
 });

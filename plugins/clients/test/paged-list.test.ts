@@ -27,7 +27,8 @@ let clock: FakeClock;
 let panel: TestPanel;
 const UUID = 'dddddddd-1111-4222-8333-444444444444';
 const page = (query = ''): Promise<Page> => panel.get(`/panel/api/clients/list/paged${query}`);
-const emails = async (query: string): Promise<string[]> => (await page(query)).items.map(({ email }) => email);
+const emails = async (query: string): Promise<string[]> =>
+  (await page(query)).items.map(({ email }) => email);
 
 test.before(async () => {
   engine = new FakeEngine();
@@ -57,7 +58,12 @@ test.before(async () => {
   engine.move(inboundId, 2, 1, 2);
   engine.move(inboundId, 5, 50, 50);
   clock.tick(5000);
-  await until(async () => (await page('?search=emil')).summary.depleted.includes('emil') && (await page()).summary.onlineCount === 1, 'the poll counts');
+  await until(
+    async () =>
+      (await page('?search=emil')).summary.depleted.includes('emil') &&
+      (await page()).summary.onlineCount === 1,
+    'the poll counts',
+  );
 });
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 
@@ -109,7 +115,9 @@ test('clients sort by email in either direction, whatever their case, and by id 
   const all = (await Promise.all([1, 2].map((at) => emails(`?sort=email&pageSize=200&page=${at}`)))).flat();
   t.deepEqual(all.slice(0, 8), ['alice', 'Bob', 'charlie1', 'Charlie_1', 'emil', 'n000', 'n001', 'n002']);
   t.is(new Set(all).size, 250);
-  const back = (await Promise.all([1, 2, 3].map((at) => emails(`?sort=email&order=descend&pageSize=100&page=${at}`)))).flat();
+  const back = (
+    await Promise.all([1, 2, 3].map((at) => emails(`?sort=email&order=descend&pageSize=100&page=${at}`)))
+  ).flat();
   t.deepEqual(back, [...all].reverse());
   t.deepEqual((await emails('?sort=shoesize')).slice(0, 3), ['Charlie_1', 'alice', 'Bob']);
   t.deepEqual((await emails('?order=descend')).slice(0, 2), ['n242', 'n241']);

@@ -25,9 +25,16 @@ test('a source that throws or answers with a promise is passed over, asked once 
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [bad] });
   const inbound = await panel.addInbound();
   for (const email of ['ada', 'ben', 'cy']) await panel.addClient(email, [inbound]);
-  const { summary } = await panel.get<{ summary: { online: string[] } }>('/panel/api/clients/list/paged?page=1&pageSize=10');
+  const { summary } = await panel.get<{ summary: { online: string[] } }>(
+    '/panel/api/clients/list/paged?page=1&pageSize=10',
+  );
   t.deepEqual(summary.online, ['ben']);
-  const faults = panel.log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'plugin fault');
+  const faults = panel.log
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === 'plugin fault');
   t.true(faults.length > 0 && faults.length <= 2, String(faults.length));
-  t.deepEqual([...new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`))], ['bad: a source of presence']);
+  t.deepEqual(
+    [...new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`))],
+    ['bad: a source of presence'],
+  );
 });

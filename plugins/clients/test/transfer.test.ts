@@ -6,8 +6,12 @@ interface Item {
   readonly inboundIds: readonly number[];
 }
 const API = '/panel/api/clients';
-const boot = (engine = new FakeEngine()): Promise<TestPanel> => TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
-const bring = (panel: TestPanel, data: string): Promise<{ created: number; skipped: { email: string; code: string }[]; skippedCount: number }> =>
+const boot = (engine = new FakeEngine()): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
+const bring = (
+  panel: TestPanel,
+  data: string,
+): Promise<{ created: number; skipped: { email: string; code: string }[]; skippedCount: number }> =>
   panel.get(`${API}/import`, { body: { data } });
 
 test('what is exported can be imported into another panel, and is exported the same', async (t) => {
@@ -68,8 +72,19 @@ test('an import skips what cannot be created and takes null for no inbounds', as
   ];
   const { created, skipped } = await bring(panel, JSON.stringify(items));
   t.is(created, 2);
-  t.deepEqual(skipped.map(({ code }) => code).sort(), ['CLIENTS_EMAIL_TAKEN', 'INBOUNDS_NOT_FOUND', 'KERNEL_INVALID', 'KERNEL_INVALID']);
+  t.deepEqual(skipped.map(({ code }) => code).sort(), [
+    'CLIENTS_EMAIL_TAKEN',
+    'INBOUNDS_NOT_FOUND',
+    'KERNEL_INVALID',
+    'KERNEL_INVALID',
+  ]);
   t.deepEqual(await bring(panel, '[]'), { created: 0, skipped: [], skippedCount: 0 });
   for (const data of ['', '{', '{}', '"x"', 5, null, undefined, []])
-    await refused(t, panel, `${API}/import`, { body: { data } }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });
+    await refused(
+      t,
+      panel,
+      `${API}/import`,
+      { body: { data } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'data' },
+    );
 });

@@ -5,7 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { weir } from '../../../cli/weir.js';
-import { bool, command, defineErrors, definePlugin, int, list, optional, type Plugin, text as textOf, withDefault, word } from '../../../kernel/index.js';
+import {
+  bool,
+  command,
+  defineErrors,
+  definePlugin,
+  int,
+  list,
+  optional,
+  type Plugin,
+  text as textOf,
+  withDefault,
+  word,
+} from '../../../kernel/index.js';
 import { declaredCommands } from '../../../cli/declared.js';
 import { lockFolder } from '../../../kernel/database/lock.js';
 import { bootPanel } from '../../../panel/boot.js';
@@ -49,7 +61,11 @@ function shop(): Seen {
           },
         }),
         command({ name: 'shop', about: 'Tells how it goes.', run: ({ say }) => say('well') }),
-        command({ name: 'shop close', about: 'Fails in so many words.', run: () => Promise.reject(errors.SOLD_OUT()) }),
+        command({
+          name: 'shop close',
+          about: 'Fails in so many words.',
+          run: () => Promise.reject(errors.SOLD_OUT()),
+        }),
         command({
           name: 'shop burn',
           about: 'Breaks.',
@@ -57,7 +73,12 @@ function shop(): Seen {
             throw new TypeError('no water');
           },
         }),
-        command({ name: 'shop open', about: 'Works on a fresh folder.', fresh: true, run: ({ say }) => say('open') }),
+        command({
+          name: 'shop open',
+          about: 'Works on a fresh folder.',
+          fresh: true,
+          run: ({ say }) => say('open'),
+        }),
         command({
           name: 'shop wait',
           about: 'Waits for its end.',
@@ -78,7 +99,12 @@ const commands = declaredCommands([shop().plugin]);
 function terminal() {
   const said: string[] = [];
   const complained: string[] = [];
-  return { said, complained, say: (line: string) => void said.push(line), complain: (line: string) => void complained.push(line) };
+  return {
+    said,
+    complained,
+    say: (line: string) => void said.push(line),
+    complain: (line: string) => void complained.push(line),
+  };
 }
 const folder = async (t: ExecutionContext, name = ''): Promise<string> => {
   const made = await mkdtemp(join(tmpdir(), 'weir-test-'));
@@ -90,7 +116,12 @@ const folder = async (t: ExecutionContext, name = ''): Promise<string> => {
 async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirectory?: string) {
   const log: string[] = [];
   const directory = dataDirectory ?? (await folder(t));
-  const kernel = await bootPanel({ plugins, env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' }, write: (line) => void log.push(line), strict: true });
+  const kernel = await bootPanel({
+    plugins,
+    env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' },
+    write: (line) => void log.push(line),
+    strict: true,
+  });
   t.teardown(() => kernel.stop('end of test'));
   return { kernel, directory, log };
 }
@@ -102,10 +133,10 @@ test('the longest name wins, options are read by their schemas', (t) => {
   };
   t.deepEqual(options('shop'), ['shop', {}]);
   t.deepEqual(options('shop', 'sell', '--amount', '3'), ['shop sell', { amount: 3, giftWrap: false }]);
-  t.deepEqual(options('shop', 'sell', '--amount=3', '--to-whom', 'Ada', '--gift-wrap', '--tag', 'a', '--tag', 'b'), [
-    'shop sell',
-    { amount: 3, toWhom: 'Ada', giftWrap: true, tag: ['a', 'b'] },
-  ]);
+  t.deepEqual(
+    options('shop', 'sell', '--amount=3', '--to-whom', 'Ada', '--gift-wrap', '--tag', 'a', '--tag', 'b'),
+    ['shop sell', { amount: 3, toWhom: 'Ada', giftWrap: true, tag: ['a', 'b'] }],
+  );
 });
 
 test('what nobody understands is answered with a sentence that names it, and code 2', (t) => {
@@ -113,22 +144,46 @@ test('what nobody understands is answered with a sentence that names it, and cod
     [['frobnicate', 'it'], 'there is no command "frobnicate it"; weir --help lists those that there are'],
     [['--frobnicate'], 'there is no command "--frobnicate"; weir --help lists those that there are'],
     [['shop', 'sell'], '--amount is required; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', 'ten'], '--amount must be a number; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', '10'], '--amount must be less than or equal to 9; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', '1', '--to-whom', ''], '--to-whom is not allowed to be empty; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', '1', '--towhom', 'x'], 'there is no option --towhom; did you mean --to-whom?; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', '1', '--frobnicate', 'x'], 'there is no option --frobnicate; weir shop sell --help tells the options'],
-    [['shop', 'sell', '--amount', '1', 'x'], 'nobody knows what "x" is for; weir shop sell --help tells the options'],
+    [
+      ['shop', 'sell', '--amount', 'ten'],
+      '--amount must be a number; weir shop sell --help tells the options',
+    ],
+    [
+      ['shop', 'sell', '--amount', '10'],
+      '--amount must be less than or equal to 9; weir shop sell --help tells the options',
+    ],
+    [
+      ['shop', 'sell', '--amount', '1', '--to-whom', ''],
+      '--to-whom is not allowed to be empty; weir shop sell --help tells the options',
+    ],
+    [
+      ['shop', 'sell', '--amount', '1', '--towhom', 'x'],
+      'there is no option --towhom; did you mean --to-whom?; weir shop sell --help tells the options',
+    ],
+    [
+      ['shop', 'sell', '--amount', '1', '--frobnicate', 'x'],
+      'there is no option --frobnicate; weir shop sell --help tells the options',
+    ],
+    [
+      ['shop', 'sell', '--amount', '1', 'x'],
+      'nobody knows what "x" is for; weir shop sell --help tells the options',
+    ],
     [['shop', 'sel'], 'nobody knows what "sel" is for; weir shop --help tells the options'],
     [['shop', '__proto__'], 'nobody knows what "__proto__" is for; weir shop --help tells the options'],
-    [['shp', 'sell', '--amount', '1'], 'there is no command "shp sell"; did you mean weir shop sell or weir shop?'],
+    [
+      ['shp', 'sell', '--amount', '1'],
+      'there is no command "shp sell"; did you mean weir shop sell or weir shop?',
+    ],
     [['plugn', 'add', './mine'], 'there is no command "plugn add ./mine"; did you mean weir plugin add?'],
     [['plugin'], 'there is no command "plugin"; there is weir plugin add, weir plugin remove'],
     [['chek'], 'there is no command "chek"; did you mean weir check?'],
   ] as const)
     t.deepEqual(understand(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
   const others = commands.filter(({ name }) => name === 'shop sell' || name === 'shop close');
-  t.deepEqual(understand(others, ['shop']), { text: 'there is no command "shop"; there is weir shop sell, weir shop close', exit: 2 });
+  t.deepEqual(understand(others, ['shop']), {
+    text: 'there is no command "shop"; there is weir shop sell, weir shop close',
+    exit: 2,
+  });
 });
 
 test('help tells of every command, or of one and its options', (t) => {
@@ -155,7 +210,12 @@ test('help tells of every command, or of one and its options', (t) => {
 test('one option may stand without its dashes, and some without a value', (t) => {
   const own = [
     {
-      ...command({ name: 'look', about: 'Looks.', options: { at: word().description('what'), closely: optional(textOf()) }, run: () => undefined }),
+      ...command({
+        name: 'look',
+        about: 'Looks.',
+        options: { at: word().description('what'), closely: optional(textOf()) },
+        run: () => undefined,
+      }),
       operand: 'at',
     },
   ];
@@ -168,18 +228,31 @@ test('one option may stand without its dashes, and some without a value', (t) =>
   t.deepEqual(options('look', '--closely', 'very', 'x'), { at: 'x', closely: 'very' });
   t.is(options('look'), '<at> is required; weir look --help tells the options');
   t.is(options('look', 'x', 'y'), 'nobody knows what "y" is for; weir look --help tells the options');
-  t.is(options('look', '--help'), 'weir look <at> [options]\nLooks.\n\n  <at>             what\n  --closely [<…>]\n\nExample: weir look <at>');
+  t.is(
+    options('look', '--help'),
+    'weir look <at> [options]\nLooks.\n\n  <at>             what\n  --closely [<…>]\n\nExample: weir look <at>',
+  );
 });
 
 test('plugins that cannot be listed, share a name or call a command strangely are named', (t) => {
   const declares = (name: string, listed: NonNullable<Parameters<typeof definePlugin>[0]['commands']>) =>
     definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', commands: listed });
   const called = (name: string) => () => [command({ name, about: 'Does.', run: () => undefined })];
-  t.throws(() => declaredCommands([declares('a', called('x')), declares('b', called('x'))]), { message: 'the command x is declared by a and by b' });
-  t.throws(() => declaredCommands([declares('a', called('--x'))]), { message: /plugin a declares a command "--x"/ });
-  t.throws(() => declaredCommands([declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never))]), {
-    message: /^plugin a cannot list its commands before it is built/,
+  t.throws(() => declaredCommands([declares('a', called('x')), declares('b', called('x'))]), {
+    message: 'the command x is declared by a and by b',
   });
+  t.throws(() => declaredCommands([declares('a', called('--x'))]), {
+    message: /plugin a declares a command "--x"/,
+  });
+  t.throws(
+    () =>
+      declaredCommands([
+        declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never)),
+      ]),
+    {
+      message: /^plugin a cannot list its commands before it is built/,
+    },
+  );
 });
 
 test('in a running panel: words come as they are said, the exit code last', async (t) => {
@@ -202,7 +275,9 @@ test('in a running panel: words come as they are said, the exit code last', asyn
 
 test('commands run beside each other', async (t) => {
   const { directory } = await panel(t, [commandLine, shop().plugin]);
-  const codes = await Promise.all(Array.from({ length: 20 }, () => askPanel(directory, ['shop'], terminal())));
+  const codes = await Promise.all(
+    Array.from({ length: 20 }, () => askPanel(directory, ['shop'], terminal())),
+  );
   t.deepEqual([...new Set(codes)], [0]);
 });
 
@@ -223,7 +298,14 @@ test('who gives up is told to the command, and a stop does not wait for who neve
 
 test('what is no request is cut off, and the panel goes on', async (t) => {
   const { directory } = await panel(t, [commandLine, shop().plugin]);
-  for (const sent of ['\n', 'GET / HTTP/1.1\r\n\r\n', '{"argv":"shop"}\n', '{"argv":[1]}\n', 'null\n', 'x'.repeat(100_000)]) {
+  for (const sent of [
+    '\n',
+    'GET / HTTP/1.1\r\n\r\n',
+    '{"argv":"shop"}\n',
+    '{"argv":[1]}\n',
+    'null\n',
+    'x'.repeat(100_000),
+  ]) {
     const caller = connect(join(directory, 'panel.sock'));
     let heard = '';
     caller.on('data', (chunk) => (heard += String(chunk))).on('error', () => undefined);

@@ -1,6 +1,15 @@
 // `weir plugins`: what is on, and who is present at which hook.
 import test from 'ava';
-import { after, definePlugin, draft, guard, type PluginsApi, type PluginState, stage, tap } from '../../../kernel/index.js';
+import {
+  after,
+  definePlugin,
+  draft,
+  guard,
+  type PluginsApi,
+  type PluginState,
+  stage,
+  tap,
+} from '../../../kernel/index.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
@@ -17,13 +26,19 @@ const watcher = (name: string, at: number, strict = false) =>
     version: '1.0.0',
     api: 1,
     about: 'Watches.',
-    hooks: () => [tap(beforeClientSave, () => undefined, { stage: at, strict }), tap(beforeTally, () => undefined)],
+    hooks: () => [
+      tap(beforeClientSave, () => undefined, { stage: at, strict }),
+      tap(beforeTally, () => undefined),
+    ],
   });
 
 async function ask(panel: TestPanel, ...argv: string[]) {
   const said: string[] = [];
   const complained: string[] = [];
-  const code = await askPanel(panel.dataDirectory, ['plugins', ...argv], { say: (line) => said.push(line), complain: (line) => complained.push(line) });
+  const code = await askPanel(panel.dataDirectory, ['plugins', ...argv], {
+    say: (line) => said.push(line),
+    complain: (line) => complained.push(line),
+  });
   return { code, said: said.join('\n'), complained: complained.join('\n') };
 }
 
@@ -32,8 +47,15 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside });
   const { code, said } = await ask(panel, '--explain', 'clients/beforeClientSave');
   t.is(code, 0);
-  t.regex(said, /^clients\/beforeClientSave, a guard of clients \(running\)\n {2}Before clients are written; a refusal refuses the whole call\.\n {2}It is /);
-  const order = [...said.matchAll(/^ {2}\d+\. (\S+) +stage (-?\d+)(.*)$/gm)].map(([, plugin, at, rest]) => [plugin, Number(at), rest]);
+  t.regex(
+    said,
+    /^clients\/beforeClientSave, a guard of clients \(running\)\n {2}Before clients are written; a refusal refuses the whole call\.\n {2}It is /,
+  );
+  const order = [...said.matchAll(/^ {2}\d+\. (\S+) +stage (-?\d+)(.*)$/gm)].map(([, plugin, at, rest]) => [
+    plugin,
+    Number(at),
+    rest,
+  ]);
   t.deepEqual(order[0], ['scout', stage.FIRST, ', strict: its failure fails the operation']);
   t.deepEqual(order.at(-1), ['watcher', stage.LATE, '']);
   t.is((await ask(panel, '--explain', 'beforeClientSave')).said, said, 'the short name is enough');
@@ -44,8 +66,14 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
 
   const unknown = await ask(panel, '--explain', 'clients/beforeClientSafe');
   t.deepEqual([unknown.code, unknown.said], [1, '']);
-  t.regex(unknown.complained, /^there is no hook clients\/beforeClientSafe; did you mean clients\/beforeClientSave(?:, clients\/\w+)*\?$/);
-  t.is((await ask(panel, '--explain', 'qqq')).complained, 'there is no hook qqq; weir plugins --explain lists all of them');
+  t.regex(
+    unknown.complained,
+    /^there is no hook clients\/beforeClientSafe; did you mean clients\/beforeClientSave(?:, clients\/\w+)*\?$/,
+  );
+  t.is(
+    (await ask(panel, '--explain', 'qqq')).complained,
+    'there is no hook qqq; weir plugins --explain lists all of them',
+  );
 
   const all = await ask(panel, '--explain');
   for (const [id, rest] of [
@@ -62,7 +90,8 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
     panel.kernel.plugins().find(({ name }) => name === 'watcher') as never,
   );
   const plain = await ask(panel);
-  for (const { name, state } of panel.kernel.plugins()) t.regex(plain.said, new RegExp(`^${name} +\\S+ +${state} `, 'm'));
+  for (const { name, state } of panel.kernel.plugins())
+    t.regex(plain.said, new RegExp(`^${name} +\\S+ +${state} `, 'm'));
 });
 
 test('a doc is the comment right above, in one line', (t) => {
@@ -105,14 +134,27 @@ test('what is off or faulty is told, and one name of several owners is asked aga
     state: faulty ? 'faulty' : 'running',
     reason: '',
   });
-  const plugins: PluginsApi = { list: () => [state('well', false), state('mill', true)], taps: () => registry.taps };
+  const plugins: PluginsApi = {
+    list: () => [state('well', false), state('mill', true)],
+    taps: () => registry.taps,
+  };
   const say = async (explain: string) => {
     const said: string[] = [];
-    await pluginsCommand(plugins).run({ options: { explain } as never, say: (line) => said.push(line), signal: new AbortController().signal });
+    await pluginsCommand(plugins).run({
+      options: { explain } as never,
+      say: (line) => said.push(line),
+      signal: new AbortController().signal,
+    });
     return said.join('\n');
   };
   t.true((await say('gone/beforeRain')).includes('of gone (off, so it never comes)'));
   t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: passed over$/);
-  t.regex(await say('well/afterRain'), /1\. mill {2}stage 0, closed after repeated faults$/, 'memory is kept up to date all the same');
-  await t.throwsAsync(say('afterRain'), { message: 'several hooks are called afterRain: gone/afterRain, well/afterRain' });
+  t.regex(
+    await say('well/afterRain'),
+    /1\. mill {2}stage 0, closed after repeated faults$/,
+    'memory is kept up to date all the same',
+  );
+  await t.throwsAsync(say('afterRain'), {
+    message: 'several hooks are called afterRain: gone/afterRain, well/afterRain',
+  });
 });

@@ -11,7 +11,17 @@ test('every spelling of an address is one', (t) => {
 });
 
 test('what names no machine is no address', (t) => {
-  for (const text of ['', '@', 'a.example', '192.0.2', '192.0.2.256', '1:2:3', 'fe80::1%eth0', '[::1]', '127.0.0.1 or dst 0.0.0.0/0'])
+  for (const text of [
+    '',
+    '@',
+    'a.example',
+    '192.0.2',
+    '192.0.2.256',
+    '1:2:3',
+    'fe80::1%eth0',
+    '[::1]',
+    '127.0.0.1 or dst 0.0.0.0/0',
+  ])
     t.is(spell(text), undefined, text);
 });
 

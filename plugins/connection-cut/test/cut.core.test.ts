@@ -37,7 +37,11 @@ async function goesOn(panel: PanelProcess, state: Flow, what: string): Promise<v
 }
 
 const openConnections = async (panel: PanelProcess, id: number) =>
-  (await panel.get<{ openConnections: { end: boolean; reason: string; ended: number; missed: number } }>(`/panel/api/inbounds/get/${id}`)).openConnections;
+  (
+    await panel.get<{ openConnections: { end: boolean; reason: string; ended: number; missed: number } }>(
+      `/panel/api/inbounds/get/${id}`,
+    )
+  ).openConnections;
 
 for (const [name, streamSettings] of Object.entries(streams)) {
   test(`over ${name}, a client that is switched off, deleted or depleted is cut within two polls, and nobody else`, async (t) => {
@@ -58,13 +62,19 @@ for (const [name, streamSettings] of Object.entries(streams)) {
       disabled: () => panel.get('/panel/api/clients/update/disabled', { body: { enable: false } }),
       deleted: () => panel.get('/panel/api/clients/del/deleted', { method: 'POST' }),
       // Found by a poll; the next one is the second.
-      depleted: () => panel.get('/panel/api/clients/update/depleted', { body: { totalGB: soFar('depleted') + MIB } }),
+      depleted: () =>
+        panel.get('/panel/api/clients/update/depleted', { body: { totalGB: soFar('depleted') + MIB } }),
     };
     for (const [removed, remove] of Object.entries(removals)) {
       await remove();
       flows.delete(removed);
-      await panel.until(() => server.giving === flows.size, `the transfer of the one who is ${removed} ends`, TWO_POLLS_MS);
-      for (const [email, state] of flows) await goesOn(panel, state, `the transfer of the one who is not ${removed} but ${email} goes on`);
+      await panel.until(
+        () => server.giving === flows.size,
+        `the transfer of the one who is ${removed} ends`,
+        TWO_POLLS_MS,
+      );
+      for (const [email, state] of flows)
+        await goesOn(panel, state, `the transfer of the one who is not ${removed} but ${email} goes on`);
       t.is(server.giving, flows.size);
       t.false(await users.get(removed)?.served(), `${removed}: no new connection either`);
     }
@@ -83,7 +93,11 @@ test('with the setting off what is open runs out, and it is said; what is opened
   const first = flow(a);
   await panel.until(() => first.soFar > 0, 'it transfers');
   await panel.get('/panel/api/clients/update/a', { body: { enable: false } });
-  t.like(await openConnections(panel, id), { end: false, reason: 'the setting engineCutConnections is off', ended: 0 });
+  t.like(await openConnections(panel, id), {
+    end: false,
+    reason: 'the setting engineCutConnections is off',
+    ended: 0,
+  });
   await panel.until(() => first.soFar > 8 * MIB, 'it goes on past a poll');
 
   await panel.get('/panel/api/setting/update', { body: { engineCutConnections: true } });

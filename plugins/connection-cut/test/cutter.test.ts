@@ -6,7 +6,8 @@ import { spell } from '../address.js';
 import { Cutter } from '../cutter.js';
 import { socketKey, type SocketTable } from '../socket-table.js';
 
-const keyOf = (address: string, port: number, localPort: number): string => socketKey(spell(address) ?? '', port, localPort);
+const keyOf = (address: string, port: number, localPort: number): string =>
+  socketKey(spell(address) ?? '', port, localPort);
 const user = (clientId: number, inboundId = 1): UserRef => ({ inboundId, clientId });
 
 /** A machine with one core: who is connected, who may be, and what was ended. */
@@ -42,7 +43,10 @@ class World {
       log: createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) }),
       access: hasAccess ? access : undefined,
       inbounds: { get: (id) => this.inbounds.get(id) as Inbound | undefined },
-      settings: { read: () => ({ engineCutConnections: this.wanted }) as never, change: async () => undefined },
+      settings: {
+        read: () => ({ engineCutConnections: this.wanted }) as never,
+        change: async () => undefined,
+      },
       listeners: { trusts: (address) => this.proxies.has(address) },
       sockets: {
         read: async (): Promise<SocketTable> => {
@@ -153,7 +157,10 @@ test('what runs over UDP is left alone', async (t) => {
   await world.remove(user(1, 2));
   await world.cutter.tick();
   t.deepEqual(world.ended, []);
-  t.like(world.describe(2), { end: false, reason: 'it runs over UDP, where no connection can be ended alone' });
+  t.like(world.describe(2), {
+    end: false,
+    reason: 'it runs over UDP, where no connection can be ended alone',
+  });
 });
 
 test('an inbound that moved to another port is followed there', async (t) => {

@@ -17,12 +17,24 @@ function world({ replace = false, restart = false, ends = (id: number) => id !==
   const levers = new Levers({
     log: createLog({ level: 'error', readable: true, write: () => undefined }),
     clock,
-    engine: { replaceInbound: async (id) => (replaced.push(id), { pending: false, reason: '' }), restart: async (reason) => void restarts.push(reason) },
+    engine: {
+      replaceInbound: async (id) => (replaced.push(id), { pending: false, reason: '' }),
+      restart: async (reason) => void restarts.push(reason),
+    },
     inbounds: { get: (id) => INBOUNDS.get(id) as Inbound | undefined },
-    settings: { read: () => ({ engineReplaceUdpInbounds: replace, engineRestartToCut: restart }) as never, change: async () => undefined },
+    settings: {
+      read: () => ({ engineReplaceUdpInbounds: replace, engineRestartToCut: restart }) as never,
+      change: async () => undefined,
+    },
     cutter: { describe: ({ id }) => ({ end: ends(id), reason: '', ended: 0, missed: 0 }) },
   });
-  return { clock, replaced, restarts, levers, remove: (...ids: number[]) => levers.removed(ids.map((inboundId) => ({ inboundId, clientId: 7 }))) };
+  return {
+    clock,
+    replaced,
+    restarts,
+    levers,
+    remove: (...ids: number[]) => levers.removed(ids.map((inboundId) => ({ inboundId, clientId: 7 }))),
+  };
 }
 
 test('by default neither is pulled', async (t) => {

@@ -5,7 +5,8 @@ import { portIn, socketKey, type SocketTable } from '../socket-table.js';
 const PORT = 443;
 const keyOf = (port: number): string => socketKey('010200C0', port, PORT);
 /** Peer's port → inode. */
-const table = (sockets: Readonly<Record<number, number>>): SocketTable => new Map(Object.entries(sockets).map(([port, inode]) => [keyOf(Number(port)), inode]));
+const table = (sockets: Readonly<Record<number, number>>): SocketTable =>
+  new Map(Object.entries(sockets).map(([port, inode]) => [keyOf(Number(port)), inode]));
 
 class Story {
   readonly index: PeerIndex;

@@ -1,14 +1,18 @@
 import test from 'ava';
 import { runsOverUdp } from '../reach.js';
 
-const over = (streamSettings: Record<string, unknown>, protocol = 'vless'): boolean => runsOverUdp({ protocol, streamSettings });
+const over = (streamSettings: Record<string, unknown>, protocol = 'vless'): boolean =>
+  runsOverUdp({ protocol, streamSettings });
 
 test('connections over TCP can be ended one by one', (t) => {
   for (const network of [undefined, 'tcp', 'raw', 'ws', 'httpupgrade', 'grpc', 'xhttp', 'splithttp'])
     t.false(over(network === undefined ? {} : { network }), network);
   t.false(over({ network: 'xhttp', security: 'tls', tlsSettings: { alpn: ['h2', 'http/1.1'] } }));
   t.false(over({ network: 'xhttp', security: 'reality' }));
-  t.false(over({ network: 'tcp', security: 'tls', tlsSettings: { alpn: ['h3'] } }), 'that a transport cannot do');
+  t.false(
+    over({ network: 'tcp', security: 'tls', tlsSettings: { alpn: ['h3'] } }),
+    'that a transport cannot do',
+  );
 });
 
 test('those over UDP cannot', (t) => {

@@ -7,9 +7,15 @@ import { spell } from '../address.js';
 import { readSockets, socketKey } from '../socket-table.js';
 import { filterOf, Sockets } from '../sockets.js';
 
-async function listen(t: ExecutionContext, host: string): Promise<{ server: Server; port: number; taken: Socket[] }> {
+async function listen(
+  t: ExecutionContext,
+  host: string,
+): Promise<{ server: Server; port: number; taken: Socket[] }> {
   const taken: Socket[] = [];
-  const server = createServer((socket) => void taken.push(socket.on('error', () => undefined))).listen(0, host);
+  const server = createServer((socket) => void taken.push(socket.on('error', () => undefined))).listen(
+    0,
+    host,
+  );
   await once(server, 'listening');
   t.teardown(() => {
     for (const socket of taken) socket.destroy();
@@ -23,7 +29,8 @@ async function open(t: ExecutionContext, host: string, port: number): Promise<So
   await once(socket, 'connect');
   return socket;
 }
-const keyOf = (address: string, port: number, localPort: number): string => socketKey(spell(address) ?? '', port, localPort);
+const keyOf = (address: string, port: number, localPort: number): string =>
+  socketKey(spell(address) ?? '', port, localPort);
 const own = (socket: Socket): number => socket.localPort ?? 0;
 
 test('the table has the open connections of a port, each with an inode of its own, and no others', async (t) => {
@@ -43,7 +50,10 @@ test('the table has the open connections of a port, each with an inode of its ow
 
 test('a filter names both ends of each connection, whatever the family', (t) => {
   const localPort = 443;
-  t.is(filterOf([keyOf('192.0.2.7', 5000, localPort)]), '( sport = :443 and dst [192.0.2.7] and dport = :5000 )');
+  t.is(
+    filterOf([keyOf('192.0.2.7', 5000, localPort)]),
+    '( sport = :443 and dst [192.0.2.7] and dport = :5000 )',
+  );
   t.is(
     filterOf([keyOf('192.0.2.7', 1, localPort), keyOf('2001:db8::7', 2, localPort)]),
     '( sport = :443 and dst [192.0.2.7] and dport = :1 ) or ( sport = :443 and dst [2001:0db8:0000:0000:0000:0000:0000:0007] and dport = :2 )',
@@ -69,7 +79,10 @@ test('the named connections end, over IPv4, IPv6 and IPv4 inside IPv6, and no ot
   for (const key of ends) t.true(before.has(key), 'the table spells it as the log does');
   t.is(await sockets.end(ends), 2);
   const left = await readSockets(new Set([port]));
-  t.deepEqual([...left.keys()].sort(), spared.map((socket, i) => keyOf(ways[i] ?? '', own(socket), port)).sort());
+  t.deepEqual(
+    [...left.keys()].sort(),
+    spared.map((socket, i) => keyOf(ways[i] ?? '', own(socket), port)).sort(),
+  );
   t.is(await sockets.end(ends), 0, 'what is gone is gone');
   t.is(await sockets.end([]), 0);
 });
@@ -87,5 +100,8 @@ test('more connections than one call of the program takes', async (t) => {
   await until(() => taken.length === count, 'all are taken');
   const [spared, ...doomed] = all;
   t.is(await sockets.end(doomed.map((socket) => keyOf('127.0.0.1', own(socket), port))), count - 1);
-  t.deepEqual([...(await readSockets(new Set([port]))).keys()], [keyOf('127.0.0.1', spared ? own(spared) : 0, port)]);
+  t.deepEqual(
+    [...(await readSockets(new Set([port]))).keys()],
+    [keyOf('127.0.0.1', spared ? own(spared) : 0, port)],
+  );
 });

@@ -13,16 +13,29 @@ const BUILD_LIMIT_MS = 15 * 60_000;
 
 /** go.mod lies in the source tree, this code in the build's. */
 async function moduleFolder(): Promise<string> {
-  for (let folder = new URL('./', import.meta.url); folder.pathname !== '/'; folder = new URL('../', folder)) {
+  for (
+    let folder = new URL('./', import.meta.url);
+    folder.pathname !== '/';
+    folder = new URL('../', folder)
+  ) {
     const manifest = await readFile(new URL('package.json', folder), 'utf8').catch(() => '{}');
-    if ((JSON.parse(manifest) as { name?: string }).name === 'weir') return fileURLToPath(new URL('plugins/engine/install/core/', folder));
+    if ((JSON.parse(manifest) as { name?: string }).name === 'weir')
+      return fileURLToPath(new URL('plugins/engine/install/core/', folder));
   }
   throw new Error('the source tree of Weir was not found above this file');
 }
 
-function run(args: readonly string[], options: { cwd: string; env: Environment; limit: number }): Promise<string> {
+function run(
+  args: readonly string[],
+  options: { cwd: string; env: Environment; limit: number },
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn('go', args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'], timeout: options.limit });
+    const child = spawn('go', args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: options.limit,
+    });
     // A panel that ends takes its compiler along, else the machine works on for nobody.
     const end = () => child.kill();
     process.on('exit', end);
@@ -37,20 +50,29 @@ function run(args: readonly string[], options: { cwd: string; env: Environment; 
     child.on('close', (code, signal) => {
       process.off('exit', end);
       if (code === 0) resolve(output);
-      else reject(new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')));
+      else
+        reject(
+          new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')),
+        );
     });
   });
 }
 
 async function goProblem(env: Environment, cwd: string): Promise<string | undefined> {
   const version = await run(['version'], { cwd, env, limit: 10_000 }).catch(() => undefined);
-  if (version === undefined) return `there is no Go on PATH; install Go 1.${OLDEST_GO} or newer, or Xray itself`;
+  if (version === undefined)
+    return `there is no Go on PATH; install Go 1.${OLDEST_GO} or newer, or Xray itself`;
   const [, minor] = /go1\.(\d+)/.exec(version) ?? [];
-  return Number(minor) >= OLDEST_GO ? undefined : `Go 1.${OLDEST_GO} or newer is needed, but PATH has ${version.trim()}`;
+  return Number(minor) >= OLDEST_GO
+    ? undefined
+    : `Go 1.${OLDEST_GO} or newer is needed, but PATH has ${version.trim()}`;
 }
 
 /** Takes about a minute on two cores. Several processes may build at once: the last one's file stays, all are the same. */
-export async function buildCore(env: Environment, log: Progress): Promise<{ binary: string } | { why: string }> {
+export async function buildCore(
+  env: Environment,
+  log: Progress,
+): Promise<{ binary: string } | { why: string }> {
   const cwd = await moduleFolder();
   // Flags from elsewhere could switch the check of go.sum off, and a toolchain must not be downloaded in silence.
   const goEnv = { ...env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' };
@@ -60,11 +82,20 @@ export async function buildCore(env: Environment, log: Progress): Promise<{ bina
   const folder = join(binary, '..');
   const unfinished = join(folder, `unfinished-${randomUUID()}`);
   const began = Date.now();
-  log.info('building the core from its Go module; this takes a minute or two, once', { version: CORE_VERSION });
-  const telling = setInterval(() => log.info('still building the core', { seconds: Math.round((Date.now() - began) / 1000) }), TELL_EVERY_MS);
+  log.info('building the core from its Go module; this takes a minute or two, once', {
+    version: CORE_VERSION,
+  });
+  const telling = setInterval(
+    () => log.info('still building the core', { seconds: Math.round((Date.now() - began) / 1000) }),
+    TELL_EVERY_MS,
+  );
   try {
     await mkdir(folder, { recursive: true });
-    await run(['build', '-trimpath', '-ldflags', '-s -w', '-o', unfinished, PACKAGE], { cwd, env: goEnv, limit: BUILD_LIMIT_MS });
+    await run(['build', '-trimpath', '-ldflags', '-s -w', '-o', unfinished, PACKAGE], {
+      cwd,
+      env: goEnv,
+      limit: BUILD_LIMIT_MS,
+    });
     await rename(unfinished, binary);
     return { binary };
   } catch (error) {

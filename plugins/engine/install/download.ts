@@ -7,7 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { messageOf } from '../../../kernel/index.js';
 import { fetchFile, type Patience, patience } from './fetch.js';
-import { assetOf, CORE_VERSION, type Environment, keptCore, PROGRAM, type Progress, RELEASES, thisMachine } from './release.js';
+import {
+  assetOf,
+  CORE_VERSION,
+  type Environment,
+  keptCore,
+  PROGRAM,
+  type Progress,
+  RELEASES,
+  thisMachine,
+} from './release.js';
 import { unzip } from './unzip.js';
 
 const LARGEST = 200 * 1024 * 1024;
@@ -29,9 +38,15 @@ interface Source {
   readonly patience: Patience;
 }
 
-async function expectedDigest({ url, sha256, patience: limits }: Source): Promise<{ digest: string; from: string }> {
+async function expectedDigest({
+  url,
+  sha256,
+  patience: limits,
+}: Source): Promise<{ digest: string; from: string }> {
   if (sha256) return { digest: sha256.toLowerCase(), from: 'WEIR_ENGINE_SHA256' };
-  const digest = digestIn((await fetchFile(`${url}.dgst`, { limit: LARGEST_DIGEST, patience: limits })).toString());
+  const digest = digestIn(
+    (await fetchFile(`${url}.dgst`, { limit: LARGEST_DIGEST, patience: limits })).toString(),
+  );
   if (!digest) throw new Error(`${url}.dgst names no SHA-256`);
   return { digest, from: `${url}.dgst` };
 }
@@ -41,7 +56,10 @@ async function fetchArchive(source: Source): Promise<Buffer> {
   log.info('downloading the core', { version: CORE_VERSION, url });
   const expected = await expectedDigest(source);
   let progress = '';
-  const telling = setInterval(() => log.info('still downloading the core', { received: progress }), limits.tellMs);
+  const telling = setInterval(
+    () => log.info('still downloading the core', { received: progress }),
+    limits.tellMs,
+  );
   try {
     const zip = await fetchFile(url, {
       limit: LARGEST,
@@ -49,7 +67,10 @@ async function fetchArchive(source: Source): Promise<Buffer> {
       heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`),
     });
     const digest = createHash('sha256').update(zip).digest('hex');
-    if (digest !== expected.digest) throw new Error(`${url} is not what was expected: its SHA-256 is ${digest}, but ${expected.from} says ${expected.digest}`);
+    if (digest !== expected.digest)
+      throw new Error(
+        `${url} is not what was expected: its SHA-256 is ${digest}, but ${expected.from} says ${expected.digest}`,
+      );
     return zip;
   } finally {
     clearInterval(telling);
@@ -71,9 +92,14 @@ async function versionOf(program: string): Promise<{ stdout: string }> {
 /** A file for another kind of machine would be found again and again, and never run. */
 async function tryOut(program: string): Promise<void> {
   const { stdout } = await versionOf(program).catch((cause: unknown) => {
-    throw new Error(`what was downloaded does not run on this machine: ${messageOf(cause).split('\n')[0]}`, { cause });
+    throw new Error(`what was downloaded does not run on this machine: ${messageOf(cause).split('\n')[0]}`, {
+      cause,
+    });
   });
-  if (!stdout.includes(CORE_VERSION)) throw new Error(`what was downloaded is not version ${CORE_VERSION} but calls itself "${stdout.split('\n')[0]}"`);
+  if (!stdout.includes(CORE_VERSION))
+    throw new Error(
+      `what was downloaded is not version ${CORE_VERSION} but calls itself "${stdout.split('\n')[0]}"`,
+    );
 }
 
 /** Several processes may do this at once: the last one's file stays, all are the same. */
@@ -89,13 +115,22 @@ async function place(program: Buffer, binary: string): Promise<void> {
   }
 }
 
-export async function downloadCore(env: Environment, log: Progress, limits: Patience = patience): Promise<{ binary: string } | { why: string }> {
+export async function downloadCore(
+  env: Environment,
+  log: Progress,
+  limits: Patience = patience,
+): Promise<{ binary: string } | { why: string }> {
   const machine = thisMachine();
   const asset = assetOf(machine);
   if (!asset) return { why: `no release is known for ${machine.platform} on ${machine.arch}` };
   const base = (env['WEIR_ENGINE_URL'] || RELEASES).replace(/\/+$/, '');
   try {
-    const zip = await fetchArchive({ url: `${base}/v${CORE_VERSION}/${asset}`, sha256: env['WEIR_ENGINE_SHA256'] || undefined, log, patience: limits });
+    const zip = await fetchArchive({
+      url: `${base}/v${CORE_VERSION}/${asset}`,
+      sha256: env['WEIR_ENGINE_SHA256'] || undefined,
+      log,
+      patience: limits,
+    });
     const binary = keptCore(env);
     await place(await unzip(zip, PROGRAM, LARGEST), binary);
     return { binary };

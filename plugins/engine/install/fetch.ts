@@ -43,10 +43,19 @@ function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   if (!(cause instanceof Error)) return messageOf(error);
   const [first] = (cause as AggregateError).errors ?? [];
-  return (cause.message || (first instanceof Error ? first.message : '') || (cause as NodeJS.ErrnoException).code) ?? messageOf(error);
+  return (
+    (cause.message ||
+      (first instanceof Error ? first.message : '') ||
+      (cause as NodeJS.ErrnoException).code) ??
+    messageOf(error)
+  );
 }
 
-async function read(response: Response, { limit, patience: { silenceMs }, heard }: FetchOptions, silence: Watch): Promise<Buffer> {
+async function read(
+  response: Response,
+  { limit, patience: { silenceMs }, heard }: FetchOptions,
+  silence: Watch,
+): Promise<Buffer> {
   const announced = response.headers.get('content-length');
   const length = announced === null ? undefined : Number(announced);
   if (length !== undefined && length > limit) throw new Error(`it is larger than ${limit} bytes`);
@@ -72,7 +81,8 @@ export async function fetchFile(url: string, options: FetchOptions): Promise<Buf
   try {
     const response = await fetch(url, { signal: controller.signal, headers: { 'user-agent': 'weir' } });
     // A release is redirected to a store of files; one without TLS could put anything in place of file and digest.
-    if (url.startsWith('https:') && !response.url.startsWith('https:')) throw new Error(`it was redirected to ${response.url}, which is not HTTPS`);
+    if (url.startsWith('https:') && !response.url.startsWith('https:'))
+      throw new Error(`it was redirected to ${response.url}, which is not HTTPS`);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     silence.wind(silenceMs, `nothing came for ${seconds(silenceMs)}`);
     return await read(response, options, silence);

@@ -14,7 +14,10 @@ export interface CorePlaces {
   /** with a server of releases; for tests */
   readonly patience?: Patience;
 }
-export type FoundCore = { readonly binary: string; readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built' };
+export type FoundCore = {
+  readonly binary: string;
+  readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+};
 
 /** A folder may be "executable" too, and one called xray is not rare. */
 const isProgram = (path: string): Promise<boolean> =>
@@ -24,15 +27,24 @@ const isProgram = (path: string): Promise<boolean> =>
   );
 
 async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) if (folder !== '' && (await isProgram(join(folder, 'xray')))) return resolve(folder, 'xray');
+  for (const folder of (env['PATH'] ?? '').split(delimiter))
+    if (folder !== '' && (await isProgram(join(folder, 'xray')))) return resolve(folder, 'xray');
   return undefined;
 }
 
 /** Rejects when WEIR_ENGINE_BIN names nothing that can be run; `missing` is a sentence with the ways out. */
-export async function findCore({ env, dataDirectory, log, patience }: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
+export async function findCore({
+  env,
+  dataDirectory,
+  log,
+  patience,
+}: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
   const chosen = env['WEIR_ENGINE_BIN'];
   if (chosen) {
-    if (!(await isProgram(chosen))) throw new Error(`WEIR_ENGINE_BIN is ${chosen}, which is no program that can be run; correct it or leave it out`);
+    if (!(await isProgram(chosen)))
+      throw new Error(
+        `WEIR_ENGINE_BIN is ${chosen}, which is no program that can be run; correct it or leave it out`,
+      );
     return { binary: resolve(chosen), source: 'WEIR_ENGINE_BIN' };
   }
   const own = resolve(dataDirectory, 'bin', PROGRAM);
@@ -42,12 +54,17 @@ export async function findCore({ env, dataDirectory, log, patience }: CorePlaces
   const kept = keptCore(env);
   if (await isProgram(kept)) return { binary: kept, source: 'cache' };
   const nowhere = `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH`;
-  if (env['WEIR_ENGINE_INSTALL'] === 'off') return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids to download or build one` };
+  if (env['WEIR_ENGINE_INSTALL'] === 'off')
+    return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids to download or build one` };
   const downloaded = await downloadCore(env, log, patience);
   if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
-  log.warn('the core could not be downloaded; it is built instead, where Go is installed', { reason: downloaded.why });
+  log.warn('the core could not be downloaded; it is built instead, where Go is installed', {
+    reason: downloaded.why,
+  });
   const built = await buildCore(env, log);
   return 'binary' in built
     ? { binary: built.binary, source: 'built' }
-    : { missing: `${nowhere}, none could be downloaded (${downloaded.why}), and none could be built: ${built.why}` };
+    : {
+        missing: `${nowhere}, none could be downloaded (${downloaded.why}), and none could be built: ${built.why}`,
+      };
 }

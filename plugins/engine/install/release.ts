@@ -16,7 +16,13 @@ export const PROGRAM = process.platform === 'win32' ? 'xray.exe' : 'xray';
 
 /** A core of this version that was downloaded or built. In the user's cache folder: every checkout and test on this machine uses the same one. */
 export const keptCore = (env: Environment): string =>
-  join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'weir', 'core', `xray-${CORE_VERSION}-${process.platform}-${process.arch}`, PROGRAM);
+  join(
+    env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+    'weir',
+    'core',
+    `xray-${CORE_VERSION}-${process.platform}-${process.arch}`,
+    PROGRAM,
+  );
 
 const SYSTEMS: Readonly<Record<string, string>> = {
   linux: 'linux',
@@ -26,7 +32,14 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   openbsd: 'openbsd',
   android: 'android',
 };
-const MACHINES: Readonly<Record<string, string>> = { x64: '64', ia32: '32', arm64: 'arm64-v8a', s390x: 's390x', riscv64: 'riscv64', loong64: 'loong64' };
+const MACHINES: Readonly<Record<string, string>> = {
+  x64: '64',
+  ia32: '32',
+  arm64: 'arm64-v8a',
+  s390x: 's390x',
+  riscv64: 'riscv64',
+  loong64: 'loong64',
+};
 
 export interface Machine {
   readonly platform: string;
@@ -43,9 +56,19 @@ export const thisMachine = (): Machine => ({
 });
 
 /** `Xray-linux-64.zip`; undefined where the project may publish none for this machine. */
-export function assetOf({ platform, arch, armVersion = '7', littleEndian = true }: Machine): string | undefined {
+export function assetOf({
+  platform,
+  arch,
+  armVersion = '7',
+  littleEndian = true,
+}: Machine): string | undefined {
   const system = SYSTEMS[platform];
   const ending = littleEndian ? 'le' : '';
-  const machine = arch === 'arm' ? `arm32-v${armVersion}${armVersion === '7' ? 'a' : ''}` : arch === 'ppc64' ? `ppc64${ending}` : MACHINES[arch];
+  const machine =
+    arch === 'arm'
+      ? `arm32-v${armVersion}${armVersion === '7' ? 'a' : ''}`
+      : arch === 'ppc64'
+        ? `ppc64${ending}`
+        : MACHINES[arch];
   return system === undefined || machine === undefined ? undefined : `Xray-${system}-${machine}.zip`;
 }

@@ -26,8 +26,13 @@ interface Entry {
 }
 
 function directoryOf(zip: Buffer): { count: number; at: number } {
-  for (let end = zip.length - DIRECTORY_END_LENGTH; end >= 0 && end >= zip.length - DIRECTORY_END_LENGTH - LONGEST_COMMENT; end--) {
-    if (zip.readUInt32LE(end) === DIRECTORY_END) return { count: zip.readUInt16LE(end + 10), at: zip.readUInt32LE(end + 16) };
+  for (
+    let end = zip.length - DIRECTORY_END_LENGTH;
+    end >= 0 && end >= zip.length - DIRECTORY_END_LENGTH - LONGEST_COMMENT;
+    end--
+  ) {
+    if (zip.readUInt32LE(end) === DIRECTORY_END)
+      return { count: zip.readUInt16LE(end + 10), at: zip.readUInt32LE(end + 16) };
   }
   throw new Error('its directory is missing');
 }
@@ -53,7 +58,11 @@ function entriesOf(zip: Buffer): Entry[] {
   return entries;
 }
 
-async function unpack(zip: Buffer, { flags, method, crc, packed, size, type, at }: Entry, limit: number): Promise<Buffer> {
+async function unpack(
+  zip: Buffer,
+  { flags, method, crc, packed, size, type, at }: Entry,
+  limit: number,
+): Promise<Buffer> {
   if (flags & ENCRYPTED) throw new Error('it is encrypted');
   if (type !== 0 && type !== REGULAR) throw new Error('it is a link or a folder, not a file');
   if (size > limit || packed > limit) throw new Error(`it is larger than ${limit} bytes`);
@@ -61,8 +70,12 @@ async function unpack(zip: Buffer, { flags, method, crc, packed, size, type, at 
   const begin = at + 30 + zip.readUInt16LE(at + 26) + zip.readUInt16LE(at + 28);
   if (begin + packed > zip.length) throw new Error('it is cut off');
   const content = zip.subarray(begin, begin + packed);
-  if (method !== STORED && method !== DEFLATED) throw new Error(`it is packed by method ${method}, which is unknown here`);
-  const file = method === STORED ? content : await promisify(inflateRaw)(content, { maxOutputLength: Math.max(size, 1) });
+  if (method !== STORED && method !== DEFLATED)
+    throw new Error(`it is packed by method ${method}, which is unknown here`);
+  const file =
+    method === STORED
+      ? content
+      : await promisify(inflateRaw)(content, { maxOutputLength: Math.max(size, 1) });
   if (file.length !== size || crc32(file) !== crc) throw new Error('its content is damaged');
   return file;
 }

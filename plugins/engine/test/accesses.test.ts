@@ -10,7 +10,10 @@ test('followers hear what the core let through, of users of ours only, and nothi
   const world = new World();
   await world.open();
   const accesses = new Accesses({ log, supervisor: world.supervisor });
-  world.driver.lines.push({ name: 'i1.c2', address: '127.0.0.1', port: 5 }, { name: 'somebody', address: '127.0.0.1', port: 6 });
+  world.driver.lines.push(
+    { name: 'i1.c2', address: '127.0.0.1', port: 5 },
+    { name: 'somebody', address: '127.0.0.1', port: 6 },
+  );
   await accesses.catchUp();
   t.is(world.driver.lines.length, 2);
   const heard: AcceptedPeer[] = [];

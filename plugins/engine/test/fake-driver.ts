@@ -18,7 +18,10 @@ type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
 export interface FakeCore {
   readonly process: CoreProcess;
   readonly base: CoreBase;
-  readonly inbounds: Map<string, { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }>;
+  readonly inbounds: Map<
+    string,
+    { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }
+  >;
   record: CoreRecord;
 }
 
@@ -69,12 +72,21 @@ export class FakeDriver implements CoreDriver {
 
   #judge(base: CoreBase, inbounds: readonly CoreInbound[]): void {
     const tags = (base['outbounds'] as readonly { tag: string }[]).map(({ tag }) => tag);
-    if (this.refusesOutbound !== undefined && tags.includes(this.refusesOutbound)) throw new CoreRefused(`outbound ${this.refusesOutbound}: refused`);
+    if (this.refusesOutbound !== undefined && tags.includes(this.refusesOutbound))
+      throw new CoreRefused(`outbound ${this.refusesOutbound}: refused`);
     for (const { tag } of inbounds) if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
   }
 
   configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): string[] {
-    return [JSON.stringify({ ...base, inbounds: inbounds.map(({ config, users }) => ({ ...config, users: [...users].map(({ name }) => name) })) })];
+    return [
+      JSON.stringify({
+        ...base,
+        inbounds: inbounds.map(({ config, users }) => ({
+          ...config,
+          users: [...users].map(({ name }) => name),
+        })),
+      }),
+    ];
   }
 
   async adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
@@ -85,12 +97,21 @@ export class FakeDriver implements CoreDriver {
     return { process: this.core.process, record: this.core.record };
   }
 
-  async start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
+  async start(
+    base: CoreBase,
+    inbounds: readonly InboundWithUsers[],
+    record: CoreRecord,
+  ): Promise<CoreProcess> {
     if (this.core) throw new Error('a core runs already');
     this.starts.push(Date.now());
     this.calls.push(`start ${inbounds.map(({ tag }) => tag).join(' ')}`.trim());
     // A real driver reads the users once, into the config file, before the core is up.
-    const given = new Map(inbounds.map(({ tag, config, users }) => [tag, { config, users: new Map([...users].map((user) => [user.name, user])) }]));
+    const given = new Map(
+      inbounds.map(({ tag, config, users }) => [
+        tag,
+        { config, users: new Map([...users].map((user) => [user.name, user])) },
+      ]),
+    );
     await this.gate;
     const silent = this.silent.get('start') ?? 0;
     if (silent > 0) {
@@ -99,7 +120,12 @@ export class FakeDriver implements CoreDriver {
     }
     this.#judge(base, inbounds);
     const pid = (this.#pid += 1);
-    this.core = { process: { epoch: `core-${pid}`, pid, startedAt: Date.now() }, base, inbounds: given, record };
+    this.core = {
+      process: { epoch: `core-${pid}`, pid, startedAt: Date.now() },
+      base,
+      inbounds: given,
+      record,
+    };
     return this.core.process;
   }
 

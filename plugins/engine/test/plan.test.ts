@@ -7,14 +7,21 @@ import { composeCoreConfig, type CorePart, type JsonObject } from '../contract.j
 
 async function plan(...parts: CorePart[]) {
   const registry = new HookRegistry();
-  const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
+  const tapper = {
+    name: 'test',
+    faulty: false,
+    queue: undefined as unknown as EventQueue,
+    fault: () => undefined,
+  };
   registry.add(
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
   return composePlan(registry.of('engine'), true);
 }
-const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({ inbound: { id, tag, protocol: 'vless', config } });
+const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
+  inbound: { id, tag, protocol: 'vless', config },
+});
 
 test('the order of keys does not make another config', async (t) => {
   const one = await plan(inbound('a', { port: 1, settings: { x: 1, y: [1, { p: 2, q: 3 }] } }));
@@ -33,8 +40,21 @@ test('the order of a list does', async (t) => {
 });
 
 test('new and changed inbounds are put, missing ones removed, others left alone', async (t) => {
-  const running = recordOf(await plan(inbound('same', { port: 1 }, 1), inbound('changed', { port: 2 }, 2), inbound('gone', { port: 3 }, 3)));
-  const { put, remove } = difference(await plan(inbound('same', { port: 1 }, 1), inbound('changed', { port: 22 }, 2), inbound('new', { port: 4 }, 4)), running);
+  const running = recordOf(
+    await plan(
+      inbound('same', { port: 1 }, 1),
+      inbound('changed', { port: 2 }, 2),
+      inbound('gone', { port: 3 }, 3),
+    ),
+  );
+  const { put, remove } = difference(
+    await plan(
+      inbound('same', { port: 1 }, 1),
+      inbound('changed', { port: 22 }, 2),
+      inbound('new', { port: 4 }, 4),
+    ),
+    running,
+  );
   t.deepEqual(
     put.map(({ tag }) => tag),
     ['changed', 'new'],
@@ -54,18 +74,30 @@ test('an inbound does not change the base; outbounds and rules do', async (t) =>
   const bare = await plan();
   t.is((await plan(inbound('a', { port: 1 }))).baseDigest, bare.baseDigest);
   t.not((await plan({ outbound: { tag: 'x', protocol: 'freedom' } })).baseDigest, bare.baseDigest);
-  t.not((await plan({ rule: { type: 'field', port: '1', outboundTag: 'direct' } })).baseDigest, bare.baseDigest);
+  t.not(
+    (await plan({ rule: { type: 'field', port: '1', outboundTag: 'direct' } })).baseDigest,
+    bare.baseDigest,
+  );
 });
 
 test('private targets are refused before every added rule, unless they are allowed', async (t) => {
   const registry = new HookRegistry();
-  const tapper = { name: 'test', faulty: false, queue: undefined as unknown as EventQueue, fault: () => undefined };
+  const tapper = {
+    name: 'test',
+    faulty: false,
+    queue: undefined as unknown as EventQueue,
+    fault: () => undefined,
+  };
   registry.add(
     tapper,
     tap(composeCoreConfig, (add) => add({ rule: { type: 'field', network: 'tcp', outboundTag: 'direct' } })),
   );
   const rulesOf = async (allow: boolean) =>
-    ((await composePlan(registry.of('engine'), allow)).base['routing'] as { rules: { outboundTag: string; ip?: string[] }[] }).rules;
+    (
+      (await composePlan(registry.of('engine'), allow)).base['routing'] as {
+        rules: { outboundTag: string; ip?: string[] }[];
+      }
+    ).rules;
   const guarded = await rulesOf(false);
   t.is(guarded.at(-1)?.outboundTag, 'direct');
   t.true(guarded.slice(0, -1).every(({ outboundTag }) => outboundTag === 'blocked'));

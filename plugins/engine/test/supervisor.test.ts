@@ -171,7 +171,10 @@ test('a core that ends by itself is started again, later each time it fails', as
   await world.until(() => world.state === 'running', 'the core is back');
   const [, second = 0, third = 0] = world.driver.starts;
   // A timer may come late, never early (but for the rounding of its clock).
-  t.true(second - died >= 990 && third - second >= 1990, `waits: ${second - died} ms, then ${third - second} ms`);
+  t.true(
+    second - died >= 990 && third - second >= 1990,
+    `waits: ${second - died} ms, then ${third - second} ms`,
+  );
   t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2'], 'what changed meanwhile is there');
   t.not((await world.supervisor.counters())?.epoch, epoch);
 });

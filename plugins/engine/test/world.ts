@@ -4,7 +4,15 @@ import { createLog } from '../../../kernel/log/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, tap } from '../../../kernel/index.js';
-import { beforeCoreStop, composeCoreConfig, type CoreUserSource, type JsonObject, type UserRef, userName, usersRemoved } from '../contract.js';
+import {
+  beforeCoreStop,
+  composeCoreConfig,
+  type CoreUserSource,
+  type JsonObject,
+  type UserRef,
+  userName,
+  usersRemoved,
+} from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
 import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
@@ -30,7 +38,12 @@ export class World {
   constructor(driver = new FakeDriver()) {
     this.driver = driver;
     const registry = new HookRegistry();
-    const tapper = { name: 'test', faulty: false, queue: { push: (run: () => void) => run() } as unknown as EventQueue, fault: () => undefined };
+    const tapper = {
+      name: 'test',
+      faulty: false,
+      queue: { push: (run: () => void) => run() } as unknown as EventQueue,
+      fault: () => undefined,
+    };
     registry.add(
       tapper,
       tap(
@@ -53,7 +66,10 @@ export class World {
     );
     const source: CoreUserSource = {
       user: (ref) => this.#user(userName(ref)),
-      users: (inboundId) => [...this.users.keys()].filter((name) => name.startsWith(`i${inboundId}.`)).flatMap((name) => this.#user(name) ?? []),
+      users: (inboundId) =>
+        [...this.users.keys()]
+          .filter((name) => name.startsWith(`i${inboundId}.`))
+          .flatMap((name) => this.#user(name) ?? []),
     };
     const extensions = (() => [{ plugin: 'test', value: source }]) as unknown as PluginContext['extensions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });

@@ -24,5 +24,9 @@ export function acceptedOf(line: string): Accepted | undefined {
   const port = Number(line.slice(colon + 1, end));
   if (colon <= begin || !Number.isInteger(port)) return undefined;
   const bracketed = line[begin] === '[' && line[colon - 1] === ']';
-  return { name: line.slice(email + EMAIL.length), address: bracketed ? line.slice(begin + 1, colon - 1) : line.slice(begin, colon), port };
+  return {
+    name: line.slice(email + EMAIL.length),
+    address: bracketed ? line.slice(begin + 1, colon - 1) : line.slice(begin, colon),
+    port,
+  };
 }

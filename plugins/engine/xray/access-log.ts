@@ -23,7 +23,12 @@ export class AccessLog {
       if (size === this.position) return;
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size - this.position));
       while (this.position < size) {
-        const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - this.position), this.position);
+        const { bytesRead } = await file.read(
+          buffer,
+          0,
+          Math.min(buffer.length, size - this.position),
+          this.position,
+        );
         const whole = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
         // No line is that long; whatever it is, it must not keep us here.
         const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;

@@ -47,15 +47,22 @@ const vless: AccountKind = {
   fields: ['id', 'flow'],
   fault(account) {
     if (!UUID.test(text(account, 'id'))) return 'id must be a UUID of 36 characters';
-    if (!['', 'xtls-rprx-vision'].includes(text(account, 'flow'))) return `flow must be empty or xtls-rprx-vision, not ${JSON.stringify(account['flow'])}`;
+    if (!['', 'xtls-rprx-vision'].includes(text(account, 'flow')))
+      return `flow must be empty or xtls-rprx-vision, not ${JSON.stringify(account['flow'])}`;
     return undefined;
   },
-  encode: (account) => wrap('xray.proxy.vless.Account', { id: text(account, 'id').toLowerCase(), flow: text(account, 'flow') }),
+  encode: (account) =>
+    wrap('xray.proxy.vless.Account', { id: text(account, 'id').toLowerCase(), flow: text(account, 'flow') }),
   decode(bytes) {
     const { id, flow } = decode('xray.proxy.vless.Account', bytes);
     return { protocol: 'vless', id, flow };
   },
-  json: ({ name, account }) => ({ email: name, level: 0, id: text(account, 'id').toLowerCase(), flow: text(account, 'flow') }),
+  json: ({ name, account }) => ({
+    email: name,
+    level: 0,
+    id: text(account, 'id').toLowerCase(),
+    flow: text(account, 'flow'),
+  }),
 };
 
 const trojan: AccountKind = {
@@ -103,15 +110,29 @@ const shadowsocks: AccountKind = {
   typeName: 'xray.proxy.shadowsocks.Account',
   fields: ['password', 'method'],
   fault(account) {
-    if (!CIPHERS.has(text(account, 'method'))) return `method must be one of ${[...CIPHERS.keys()].join(', ')}`;
+    if (!CIPHERS.has(text(account, 'method')))
+      return `method must be one of ${[...CIPHERS.keys()].join(', ')}`;
     return trojan.fault(account);
   },
-  encode: (account) => wrap('xray.proxy.shadowsocks.Account', { password: text(account, 'password'), cipherType: CIPHERS.get(text(account, 'method')) ?? 0 }),
+  encode: (account) =>
+    wrap('xray.proxy.shadowsocks.Account', {
+      password: text(account, 'password'),
+      cipherType: CIPHERS.get(text(account, 'method')) ?? 0,
+    }),
   decode(bytes) {
     const { password, cipherType } = decode('xray.proxy.shadowsocks.Account', bytes);
-    return { protocol: 'shadowsocks', password, method: [...CIPHERS].find(([, number]) => number === cipherType)?.[0] ?? '' };
+    return {
+      protocol: 'shadowsocks',
+      password,
+      method: [...CIPHERS].find(([, number]) => number === cipherType)?.[0] ?? '',
+    };
   },
-  json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'password'), method: text(account, 'method') }),
+  json: ({ name, account }) => ({
+    email: name,
+    level: 0,
+    password: text(account, 'password'),
+    method: text(account, 'method'),
+  }),
 };
 
 /** A key that is no base64 of 16 or 32 bytes is taken by the core, and from then on no user of the inbound changes any more. */
@@ -122,11 +143,21 @@ const shadowsocks2022: AccountKind = {
   inConfig: 'shadowsocks',
   typeName: 'xray.proxy.shadowsocks_2022.Account',
   fields: ['key'],
-  fault: (account) => (/^(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{43}=)$/.test(text(account, 'key')) ? undefined : 'key must be 16 or 32 bytes in base64'),
+  fault: (account) =>
+    /^(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{43}=)$/.test(text(account, 'key'))
+      ? undefined
+      : 'key must be 16 or 32 bytes in base64',
   encode: (account) => wrap('xray.proxy.shadowsocks_2022.Account', { key: text(account, 'key') }),
-  decode: (bytes) => ({ protocol: 'shadowsocks-2022', key: decode('xray.proxy.shadowsocks_2022.Account', bytes).key }),
+  decode: (bytes) => ({
+    protocol: 'shadowsocks-2022',
+    key: decode('xray.proxy.shadowsocks_2022.Account', bytes).key,
+  }),
   json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'key') }),
-  nobody: ({ method }) => ({ email: NOBODY, level: 0, password: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64') }),
+  nobody: ({ method }) => ({
+    email: NOBODY,
+    level: 0,
+    password: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64'),
+  }),
 };
 
 const kinds: ReadonlyMap<string, AccountKind> = new Map([
@@ -136,7 +167,9 @@ const kinds: ReadonlyMap<string, AccountKind> = new Map([
   ['shadowsocks', shadowsocks],
   ['shadowsocks-2022', shadowsocks2022],
 ]);
-const protocols: ReadonlyMap<string, string> = new Map([...kinds].map(([protocol, kind]) => [kind.inboundType, protocol]));
+const protocols: ReadonlyMap<string, string> = new Map(
+  [...kinds].map(([protocol, kind]) => [kind.inboundType, protocol]),
+);
 
 /** The table's entry, or undefined for a protocol whose inbounds have no users that the API can change. */
 export function kindOf(protocol: string): AccountKind | undefined {
@@ -149,27 +182,40 @@ export function protocolOf(inboundType: string): string {
 }
 
 /** Checks a user against the inbound it is meant for. Throws CoreRefused; nothing has been sent then. */
-export function checkedKind(user: CoreUser, inbound: { readonly tag: string; readonly protocol: string }): AccountKind {
+export function checkedKind(
+  user: CoreUser,
+  inbound: { readonly tag: string; readonly protocol: string },
+): AccountKind {
   const refuse = (reason: string): never => {
     throw new CoreRefused(`user ${JSON.stringify(user.name)} of inbound ${inbound.tag}: ${reason}`);
   };
   const { account } = user;
   const kind = kinds.get(inbound.protocol) ?? refuse(`${inbound.protocol} has no users that can be changed`);
-  if (account.protocol !== inbound.protocol) refuse(`the account is for ${account.protocol}, the inbound speaks ${inbound.protocol}`);
-  if (user.name === '' || user.name.includes('>>>') || CONTROL.test(user.name)) refuse('the name must not be empty nor contain >>> or control characters');
+  if (account.protocol !== inbound.protocol)
+    refuse(`the account is for ${account.protocol}, the inbound speaks ${inbound.protocol}`);
+  if (user.name === '' || user.name.includes('>>>') || CONTROL.test(user.name))
+    refuse('the name must not be empty nor contain >>> or control characters');
   for (const field of kind.fields) if (typeof account[field] !== 'string') refuse(`${field} is missing`);
-  for (const field of Object.keys(account)) if (field !== 'protocol' && !kind.fields.includes(field)) refuse(`${inbound.protocol} knows no field ${field}`);
+  for (const field of Object.keys(account))
+    if (field !== 'protocol' && !kind.fields.includes(field))
+      refuse(`${inbound.protocol} knows no field ${field}`);
   const fault = kind.fault(account);
   if (fault !== undefined) refuse(fault);
   return kind;
 }
 
 /** The user as the core's User message; always level 0, the one whose traffic is counted. Throws CoreRefused. */
-export function userMessage(user: CoreUser, inbound: { readonly tag: string; readonly protocol: string }): Messages['xray.common.protocol.User'] {
+export function userMessage(
+  user: CoreUser,
+  inbound: { readonly tag: string; readonly protocol: string },
+): Messages['xray.common.protocol.User'] {
   return { level: 0, email: user.name, account: checkedKind(user, inbound).encode(user.account) };
 }
 
-export function encodeUser(user: CoreUser, inbound: { readonly tag: string; readonly protocol: string }): Uint8Array {
+export function encodeUser(
+  user: CoreUser,
+  inbound: { readonly tag: string; readonly protocol: string },
+): Uint8Array {
   return encode('xray.common.protocol.User', userMessage(user, inbound));
 }
 
@@ -178,6 +224,8 @@ export function decodeUser(bytes: Uint8Array, protocol: string): CoreUser {
   const { email, account } = decode('xray.common.protocol.User', bytes);
   const kind = kinds.get(protocol);
   if (kind === undefined || account?.type !== kind.typeName)
-    throw new CoreRefused(`user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`);
+    throw new CoreRefused(
+      `user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`,
+    );
   return { name: email, account: kind.decode(account.value) };
 }

@@ -49,19 +49,34 @@ export class CoreApi {
 
   /** Inbounds as they were added, without users added since: repeated xray.core.InboundHandlerConfig in field 1. */
   listInbounds(): Promise<Buffer> {
-    return this.#call(`${HANDLERS}/ListInbounds`, encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: false }), 'ListInbounds', 60_000);
+    return this.#call(
+      `${HANDLERS}/ListInbounds`,
+      encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: false }),
+      'ListInbounds',
+      60_000,
+    );
   }
 
   /** After a rejection the tag may stand in the core without a listener: remove it before the next try. */
   async addInbound(inbound: Messages['xray.core.InboundHandlerConfig']): Promise<void> {
-    await this.#call(`${HANDLERS}/AddInbound`, encode('xray.app.proxyman.command.AddInboundRequest', { inbound }), `AddInbound ${inbound.tag}`, 30_000);
+    await this.#call(
+      `${HANDLERS}/AddInbound`,
+      encode('xray.app.proxyman.command.AddInboundRequest', { inbound }),
+      `AddInbound ${inbound.tag}`,
+      30_000,
+    );
   }
 
   /** @returns false when the core had no inbound of that tag */
   removeInbound(tag: string): Promise<boolean> {
     return unless(
       tagUnknown,
-      this.#call(`${HANDLERS}/RemoveInbound`, encode('xray.app.proxyman.command.RemoveInboundRequest', { tag }), `RemoveInbound ${tag}`, 10_000),
+      this.#call(
+        `${HANDLERS}/RemoveInbound`,
+        encode('xray.app.proxyman.command.RemoveInboundRequest', { tag }),
+        `RemoveInbound ${tag}`,
+        10_000,
+      ),
     );
   }
 
@@ -105,10 +120,21 @@ export class CoreApi {
 
   /** Repeated Stat in field 1, in random order; `pattern` is a substring of the counters' names. */
   queryStats(pattern: string): Promise<Buffer> {
-    return this.#call(`${STATS}/QueryStats`, encode('xray.app.stats.command.QueryStatsRequest', { pattern, reset: false }), 'QueryStats', 30_000);
+    return this.#call(
+      `${STATS}/QueryStats`,
+      encode('xray.app.stats.command.QueryStatsRequest', { pattern, reset: false }),
+      'QueryStats',
+      30_000,
+    );
   }
 
-  #call(path: string, request: Uint8Array, name: string, timeout: number, metadata = new Metadata()): Promise<Buffer> {
+  #call(
+    path: string,
+    request: Uint8Array,
+    name: string,
+    timeout: number,
+    metadata = new Metadata(),
+  ): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, reply?: Buffer): void => {
         if (error !== null) reject(failureOf(error, name));

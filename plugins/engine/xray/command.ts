@@ -18,12 +18,24 @@ export interface Command {
  */
 export function runCommand({ binary, directory, args, timeout }: Command): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(binary, args, { cwd: directory, env: coreEnvironment(), timeout, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      if (error.killed === true) return reject(new CoreUnreachable(`${binary} ${args[0]}: no result within ${timeout / 1000} s`, { cause: error }));
-      if (typeof error.code !== 'number') return reject(new CoreUnreachable(`cannot run ${binary}: ${error.message}`, { cause: error }));
-      const reason = lastWords(`${stdout}\n${stderr}`) ?? `${binary} ${args[0]} ended with exit code ${error.code}`;
-      return reject(new CoreRefused(reason, { cause: error }));
-    });
+    execFile(
+      binary,
+      args,
+      { cwd: directory, env: coreEnvironment(), timeout, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        if (error.killed === true)
+          return reject(
+            new CoreUnreachable(`${binary} ${args[0]}: no result within ${timeout / 1000} s`, {
+              cause: error,
+            }),
+          );
+        if (typeof error.code !== 'number')
+          return reject(new CoreUnreachable(`cannot run ${binary}: ${error.message}`, { cause: error }));
+        const reason =
+          lastWords(`${stdout}\n${stderr}`) ?? `${binary} ${args[0]} ended with exit code ${error.code}`;
+        return reject(new CoreRefused(reason, { cause: error }));
+      },
+    );
   });
 }

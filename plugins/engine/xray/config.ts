@@ -1,5 +1,12 @@
 // The config file: the caller's base and inbounds, and what the driver itself needs to reach and count.
-import { CoreRefused, type CoreBase, type CoreInbound, type CoreUser, type Json, type JsonObject } from '../driver.js';
+import {
+  CoreRefused,
+  type CoreBase,
+  type CoreInbound,
+  type CoreUser,
+  type Json,
+  type JsonObject,
+} from '../driver.js';
 import { checkedKind, kindOf } from './accounts.js';
 
 /** Tag of the api inbound and of the api's pseudo outbound; no inbound of the caller may have it. */
@@ -16,7 +23,8 @@ export interface ConfigPaths {
 
 export type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
 
-const object = (value: Json | undefined): JsonObject => (value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {});
+const object = (value: Json | undefined): JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {};
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 function policyOf(base: CoreBase): JsonObject {
@@ -24,7 +32,10 @@ function policyOf(base: CoreBase): JsonObject {
   const levels = object(policy['levels']);
   return {
     ...policy,
-    levels: { ...levels, '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true } },
+    levels: {
+      ...levels,
+      '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true },
+    },
     // with inbound stats on, hysteria users have neither counters nor lines in the access log
     system: { ...object(policy['system']), statsInboundUplink: false, statsInboundDownlink: false },
   };
@@ -47,7 +58,10 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
     api: { tag: API_TAG, services: ['HandlerService', 'StatsService', 'RoutingService'] },
     stats: {},
     policy: policyOf(base),
-    routing: { ...routing, rules: [{ type: 'field', inboundTag: [API_TAG], outboundTag: API_TAG }, ...list(routing['rules'])] },
+    routing: {
+      ...routing,
+      rules: [{ type: 'field', inboundTag: [API_TAG], outboundTag: API_TAG }, ...list(routing['rules'])],
+    },
   };
 }
 
@@ -63,13 +77,20 @@ const apiInbound = (socket: string): JsonObject => ({
 /** The inbound's JSON with an empty user list (or nobody in it), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
 export function structureOf(inbound: CoreInbound): JsonObject {
   const { tag, protocol, config } = inbound;
-  if (tag === '' || config['tag'] !== tag) throw new CoreRefused(`inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`);
+  if (tag === '' || config['tag'] !== tag)
+    throw new CoreRefused(
+      `inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`,
+    );
   if (tag === API_TAG) throw new CoreRefused(`inbound ${tag}: this tag belongs to the panel, choose another`);
   if (config['protocol'] !== (kindOf(protocol)?.inConfig ?? protocol))
-    throw new CoreRefused(`inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`);
+    throw new CoreRefused(
+      `inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`,
+    );
   const kind = kindOf(protocol);
   if (kind === undefined) return config;
-  const settings = Object.fromEntries(Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key)));
+  const settings = Object.fromEntries(
+    Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key)),
+  );
   return { ...config, settings: { ...settings, clients: kind.nobody ? [kind.nobody(settings)] : [] } };
 }
 
@@ -94,8 +115,13 @@ function* inboundText(inbound: InboundWithUsers): Generator<string> {
   yield ']}}';
 }
 
-function* pieces(base: CoreBase, inbounds: Iterable<InboundWithUsers>, paths: ConfigPaths): Generator<string> {
-  if ('inbounds' in base) throw new CoreRefused('base: inbounds do not belong here, hand them over as inbounds');
+function* pieces(
+  base: CoreBase,
+  inbounds: Iterable<InboundWithUsers>,
+  paths: ConfigPaths,
+): Generator<string> {
+  if ('inbounds' in base)
+    throw new CoreRefused('base: inbounds do not belong here, hand them over as inbounds');
   yield `${JSON.stringify(frame(base, paths)).slice(0, -1)},"inbounds":[${JSON.stringify(apiInbound(paths.socket))}`;
   const tags = new Set<string>();
   for (const inbound of inbounds) {
@@ -111,7 +137,11 @@ function* pieces(base: CoreBase, inbounds: Iterable<InboundWithUsers>, paths: Co
  * The whole config as JSON text, in pieces of about 64 KiB, so that a file of 100,000 users is never whole in memory.
  * Throws CoreRefused for a user or inbound that the core would not survive.
  */
-export function* configText(base: CoreBase, inbounds: Iterable<InboundWithUsers>, paths: ConfigPaths): Generator<string> {
+export function* configText(
+  base: CoreBase,
+  inbounds: Iterable<InboundWithUsers>,
+  paths: ConfigPaths,
+): Generator<string> {
   let chunk = '';
   for (const piece of pieces(base, inbounds, paths)) {
     chunk += piece;

@@ -16,23 +16,41 @@ type Envelope = Messages['xray.core.InboundHandlerConfig'];
 const CONFIG_INBOUND_FIELD = 1;
 
 /** The inbound without users as AddInbound takes it. Rejects with CoreRefused, the inbound named. */
-export async function convertInbound(binary: string, folder: EngineFolder, inbound: CoreInbound): Promise<Envelope> {
+export async function convertInbound(
+  binary: string,
+  folder: EngineFolder,
+  inbound: CoreInbound,
+): Promise<Envelope> {
   const structure = structureOf(inbound);
   const found: Envelope[] = [];
   await folder.withTemporary(['.json', '.pb'], async (source = '', target = '') => {
     // the converter keeps the mode of a file that is there; the result may hold private keys
     await folder.write(target, []);
     await folder.write(source, [JSON.stringify({ inbounds: [structure] })]);
-    await runCommand({ binary, directory: folder.path, args: ['convert', 'pb', '-outpbfile', target, source], timeout: 20_000 });
-    await eachRecord(await readFile(target), CONFIG_INBOUND_FIELD, (bytes) => found.push(decode('xray.core.InboundHandlerConfig', bytes)));
+    await runCommand({
+      binary,
+      directory: folder.path,
+      args: ['convert', 'pb', '-outpbfile', target, source],
+      timeout: 20_000,
+    });
+    await eachRecord(await readFile(target), CONFIG_INBOUND_FIELD, (bytes) =>
+      found.push(decode('xray.core.InboundHandlerConfig', bytes)),
+    );
   });
   const [envelope] = found;
   const expected = kindOf(inbound.protocol)?.inboundType;
   // an envelope without receiver settings makes the core panic, and users of one protocol in the settings of another as well
-  if (found.length !== 1 || envelope?.tag !== inbound.tag || envelope.receiverSettings === null || envelope.proxySettings === null)
+  if (
+    found.length !== 1 ||
+    envelope?.tag !== inbound.tag ||
+    envelope.receiverSettings === null ||
+    envelope.proxySettings === null
+  )
     throw new CoreRefused(`inbound ${inbound.tag}: the core's converter made no inbound of it`);
   if (expected !== undefined && envelope.proxySettings.type !== expected)
-    throw new CoreRefused(`inbound ${inbound.tag}: the core takes ${inbound.protocol} for ${envelope.proxySettings.type}`);
+    throw new CoreRefused(
+      `inbound ${inbound.tag}: the core takes ${inbound.protocol} for ${envelope.proxySettings.type}`,
+    );
   return envelope;
 }
 
@@ -40,7 +58,10 @@ export async function convertInbound(binary: string, folder: EngineFolder, inbou
  * Puts users into the envelope as far as one request may grow; the others come back, to be added one by one.
  * Every user is checked before anything of it is sent.
  */
-export async function fillInbound(envelope: Envelope, inbound: InboundWithUsers): Promise<{ envelope: Envelope; others: CoreUser[] }> {
+export async function fillInbound(
+  envelope: Envelope,
+  inbound: InboundWithUsers,
+): Promise<{ envelope: Envelope; others: CoreUser[] }> {
   const { proxySettings } = envelope;
   const kind = kindOf(inbound.protocol);
   const key = ((kind?.usersField ?? 0) << 3) | 2;
@@ -55,5 +76,14 @@ export async function fillInbound(envelope: Envelope, inbound: InboundWithUsers)
   }
   if (kind === undefined || proxySettings === null) return { envelope, others };
   // fields of a message may come in any order, so repeated ones can be appended
-  return { envelope: { ...envelope, proxySettings: { type: proxySettings.type, value: Buffer.concat([proxySettings.value, writer.finish()]) } }, others };
+  return {
+    envelope: {
+      ...envelope,
+      proxySettings: {
+        type: proxySettings.type,
+        value: Buffer.concat([proxySettings.value, writer.finish()]),
+      },
+    },
+    others,
+  };
 }

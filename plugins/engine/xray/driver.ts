@@ -35,7 +35,11 @@ export interface XrayDriverOptions {
 const TEST_LIMIT_MS = 20_000;
 const ADDS_AT_ONCE = 64;
 
-const describe = ({ identity, startedAt }: SavedCore): CoreProcess => ({ epoch: epochOf(identity), pid: identity.pid, startedAt });
+const describe = ({ identity, startedAt }: SavedCore): CoreProcess => ({
+  epoch: epochOf(identity),
+  pid: identity.pid,
+  startedAt,
+});
 
 export class XrayDriver implements CoreDriver {
   readonly name = 'xray';
@@ -48,7 +52,11 @@ export class XrayDriver implements CoreDriver {
 
   constructor({ binary, directory, log }: XrayDriverOptions) {
     // a name without a slash is looked up in PATH
-    this.#context = { binary: binary.includes('/') ? resolve(binary) : binary, folder: new EngineFolder(resolve(directory)), log };
+    this.#context = {
+      binary: binary.includes('/') ? resolve(binary) : binary,
+      folder: new EngineFolder(resolve(directory)),
+      log,
+    };
     this.#accesses = new AccessLog(this.#context.folder.access);
   }
 
@@ -57,7 +65,10 @@ export class XrayDriver implements CoreDriver {
     await folder.prepare();
     const output = await runCommand({ binary, directory: folder.path, args: ['version'], timeout: 5000 });
     const [, version] = output.split(' ');
-    if (version === undefined) throw new CoreUnreachable(`${binary} version: unexpected output ${JSON.stringify(output.slice(0, 80))}`);
+    if (version === undefined)
+      throw new CoreUnreachable(
+        `${binary} version: unexpected output ${JSON.stringify(output.slice(0, 80))}`,
+      );
     return version;
   }
 
@@ -72,19 +83,29 @@ export class XrayDriver implements CoreDriver {
           inbounds.map((inbound) => ({ ...inbound, users: [] })),
         ),
       );
-      await runCommand({ binary, directory: folder.path, args: ['run', '-test', '-c', path], timeout: TEST_LIMIT_MS });
+      await runCommand({
+        binary,
+        directory: folder.path,
+        args: ['run', '-test', '-c', path],
+        timeout: TEST_LIMIT_MS,
+      });
     });
   }
 
   configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): Iterable<string> {
     const { folder } = this.#context;
-    return configText(base, inbounds, { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error });
+    return configText(base, inbounds, {
+      socket: `${folder.path}/api.sock`,
+      access: folder.access,
+      error: folder.error,
+    });
   }
 
   /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
     return this.#inTurn(async () => {
-      if (this.#core !== undefined) throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
+      if (this.#core !== undefined)
+        throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
       const core = await adopt(this.#context);
       if (core === undefined) return undefined;
       this.#accesses.position = 0;
@@ -100,7 +121,10 @@ export class XrayDriver implements CoreDriver {
       this.#accesses.position = await sizeOf(this.#context.folder.access);
       const core = await launch(this.#context, base, inbounds, record);
       this.#take(core);
-      this.#context.log.info('core started', { pid: core.saved.identity.pid, ms: Date.now() - core.saved.startedAt });
+      this.#context.log.info('core started', {
+        pid: core.saved.identity.pid,
+        ms: Date.now() - core.saved.startedAt,
+      });
       return describe(core.saved);
     });
   }
@@ -177,7 +201,10 @@ export class XrayDriver implements CoreDriver {
       if (kindOf(protocol)?.admitsTwins) while (await api.removeUser(tag, user.name));
       if (await api.addUser(tag, message)) return;
       await api.removeUser(tag, user.name);
-      if (!(await api.addUser(tag, message))) throw new CoreRefused(`user ${user.name} of inbound ${tag}: somebody adds this user at the same time`);
+      if (!(await api.addUser(tag, message)))
+        throw new CoreRefused(
+          `user ${user.name} of inbound ${tag}: somebody adds this user at the same time`,
+        );
     });
   }
 

@@ -37,22 +37,39 @@ export function lastWords(output: string): string | undefined {
     : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
 
-const unreachable: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED, status.INTERNAL]);
+const unreachable: ReadonlySet<number> = new Set([
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+  status.INTERNAL,
+]);
 
 /** Maps a failed call. `call` names it for the log, e.g. `AddInbound in-443`. */
 export function failureOf(error: ServiceError, call: string): CoreRefused | CoreUnreachable {
-  if (unreachable.has(error.code)) return new CoreUnreachable(`${call}: the core did not answer (${error.details || error.message})`, { cause: error });
+  if (unreachable.has(error.code))
+    return new CoreUnreachable(`${call}: the core did not answer (${error.details || error.message})`, {
+      cause: error,
+    });
   if (error.code === status.UNIMPLEMENTED)
-    return new CoreRefused(`${call}: this core does not know the call; is it an Xray of the expected version?`, { cause: error });
+    return new CoreRefused(
+      `${call}: this core does not know the call; is it an Xray of the expected version?`,
+      { cause: error },
+    );
   const text = error.details;
-  if (/handler not found: /.test(text)) return new CoreRefused(`${call}: the core has no such inbound`, { cause: error });
-  if (/proxy is not a UserManager/.test(text)) return new CoreRefused(`${call}: this protocol has no users that can be changed live`, { cause: error });
-  return new CoreRefused(`${call}: ${text === '' ? 'the core refused without a reason' : reasonOf(text)}`, { cause: error });
+  if (/handler not found: /.test(text))
+    return new CoreRefused(`${call}: the core has no such inbound`, { cause: error });
+  if (/proxy is not a UserManager/.test(text))
+    return new CoreRefused(`${call}: this protocol has no users that can be changed live`, { cause: error });
+  return new CoreRefused(`${call}: ${text === '' ? 'the core refused without a reason' : reasonOf(text)}`, {
+    cause: error,
+  });
 }
 
-const textOf = (error: unknown): string => (error instanceof CoreRefused ? ((error.cause as Partial<ServiceError> | undefined)?.details ?? '') : '');
+const textOf = (error: unknown): string =>
+  error instanceof CoreRefused ? ((error.cause as Partial<ServiceError> | undefined)?.details ?? '') : '';
 
 export const userExists = (error: unknown): boolean => /User .* already exists\.$/.test(textOf(error));
 export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.test(textOf(error));
 /** RemoveInbound of a tag that is not there. */
-export const tagUnknown = (error: unknown): boolean => textOf(error).endsWith('not enough information for making a decision');
+export const tagUnknown = (error: unknown): boolean =>
+  textOf(error).endsWith('not enough information for making a decision');

@@ -1,6 +1,17 @@
 // The engine's directory: what lies where, and how it is written.
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  access,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -83,7 +94,8 @@ export class EngineFolder {
     await rm(socket, { force: true });
     await rm(`${socket}.lock`, { force: true });
     const folder = dirname(socket);
-    if (folder !== this.path && basename(folder).startsWith(SHORT_FOLDER)) await rm(folder, { recursive: true, force: true });
+    if (folder !== this.path && basename(folder).startsWith(SHORT_FOLDER))
+      await rm(folder, { recursive: true, force: true });
   }
 
   /** Gives `use` names of files that nobody else has, and removes them afterwards. */

@@ -35,11 +35,17 @@ export function identify(pid: number): ProcessIdentity | undefined {
 
 export function isAlive(identity: ProcessIdentity): boolean {
   const stat = readStat(identity.pid);
-  return stat !== undefined && stat.startTicks === identity.startTicks && !DEAD.has(stat.state) && bootId() === identity.bootId;
+  return (
+    stat !== undefined &&
+    stat.startTicks === identity.startTicks &&
+    !DEAD.has(stat.state) &&
+    bootId() === identity.bootId
+  );
 }
 
 /** A core's counters begin at zero with each new epoch. */
-export const epochOf = ({ bootId, pid, startTicks }: ProcessIdentity): string => `${bootId}:${pid}:${startTicks}`;
+export const epochOf = ({ bootId, pid, startTicks }: ProcessIdentity): string =>
+  `${bootId}:${pid}:${startTicks}`;
 
 /** Arguments of a running process; empty when it is gone. */
 export async function commandLine(pid: number): Promise<readonly string[]> {
@@ -53,6 +59,8 @@ export async function commandLine(pid: number): Promise<readonly string[]> {
 /** Processes of this machine that were started with this argument. */
 export async function processesWith(argument: string): Promise<ProcessIdentity[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
-  const found = await Promise.all(pids.map(async (pid) => ((await commandLine(pid)).includes(argument) ? identify(pid) : undefined)));
+  const found = await Promise.all(
+    pids.map(async (pid) => ((await commandLine(pid)).includes(argument) ? identify(pid) : undefined)),
+  );
   return found.filter((identity) => identity !== undefined);
 }

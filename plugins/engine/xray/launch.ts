@@ -34,14 +34,26 @@ export interface LaunchContext {
 }
 
 const load = ({ folder, log }: LaunchContext): Promise<SavedCore | undefined> =>
-  loadCore(folder, (reason) => log.warn('core.json cannot be read; a core that still runs will not be found', { path: folder.record, reason }));
+  loadCore(folder, (reason) =>
+    log.warn('core.json cannot be read; a core that still runs will not be found', {
+      path: folder.record,
+      reason,
+    }),
+  );
 
 /** What the core said when it ended; `how` when it said nothing. */
 export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<string> {
-  return lastWords(await readTail(folder.output)) ?? `the core ended without a word (${how}); see ${folder.error}`;
+  return (
+    lastWords(await readTail(folder.output)) ?? `the core ended without a word (${how}); see ${folder.error}`
+  );
 }
 
-async function ready(instance: CoreInstance, api: CoreApi, socket: string, started: () => Promise<boolean>): Promise<void> {
+async function ready(
+  instance: CoreInstance,
+  api: CoreApi,
+  socket: string,
+  started: () => Promise<boolean>,
+): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   while (instance.alive && Date.now() < deadline && !(await exists(socket))) await sleep(LOOK_EVERY_MS);
   if (!instance.alive) return;
@@ -57,7 +69,9 @@ async function makeRoom(context: LaunchContext): Promise<void> {
   await folder.prepare();
   const former = await load(context);
   if (former !== undefined && isAlive(former.identity))
-    throw new Error(`a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`);
+    throw new Error(
+      `a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`,
+    );
   if (former !== undefined) await folder.removeSocket(former.socket);
   // A panel that was killed between the start of a core and the note of it leaves one that nobody knows.
   for (const stray of await processesWith(folder.config)) {
@@ -65,21 +79,36 @@ async function makeRoom(context: LaunchContext): Promise<void> {
     await CoreInstance.watch(stray).kill();
     await folder.removeSocket(folder.usualSocket);
   }
-  if (await folder.socketAnswers()) throw new Error(`another program listens on ${folder.usualSocket}; end it first`);
+  if (await folder.socketAnswers())
+    throw new Error(`another program listens on ${folder.usualSocket}; end it first`);
 }
 
 /** Rejects with CoreRefused when the core or a check before it refuses the config; no process is left then. */
-export async function launch(context: LaunchContext, base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<RunningCore> {
+export async function launch(
+  context: LaunchContext,
+  base: CoreBase,
+  inbounds: readonly InboundWithUsers[],
+  record: CoreRecord,
+): Promise<RunningCore> {
   const { binary, folder } = context;
   await makeRoom(context);
   const socket = await folder.socket();
   const api = new CoreApi(socket);
   let instance: CoreInstance | undefined;
   try {
-    await folder.write(folder.config, configText(base, inbounds, { socket, access: folder.access, error: folder.error }));
+    await folder.write(
+      folder.config,
+      configText(base, inbounds, { socket, access: folder.access, error: folder.error }),
+    );
     const logged = await sizeOf(folder.error);
-    const started = async (): Promise<boolean> => / core: Xray \S+ started/.test(await readTail(folder.error, logged));
-    instance = await CoreInstance.spawn({ binary, args: ['run', '-c', folder.config], directory: folder.path, output: folder.output });
+    const started = async (): Promise<boolean> =>
+      / core: Xray \S+ started/.test(await readTail(folder.error, logged));
+    instance = await CoreInstance.spawn({
+      binary,
+      args: ['run', '-c', folder.config],
+      directory: folder.path,
+      output: folder.output,
+    });
     const saved: SavedCore = { identity: instance.identity, startedAt: Date.now(), socket, record };
     await saveCore(folder, saved);
     await untilReady(instance, ready(instance, api, socket, started), folder);
@@ -96,7 +125,11 @@ export async function launch(context: LaunchContext, base: CoreBase, inbounds: r
 }
 
 /** A core that ends while we wait also breaks our call; its own words tell more than the broken call. */
-async function untilReady(instance: CoreInstance, waiting: Promise<void>, folder: EngineFolder): Promise<void> {
+async function untilReady(
+  instance: CoreInstance,
+  waiting: Promise<void>,
+  folder: EngineFolder,
+): Promise<void> {
   const answer = waiting.catch((error: unknown) => {
     if (instance.alive) throw error;
   });
@@ -140,7 +173,10 @@ export async function adopt(context: LaunchContext): Promise<RunningCore | undef
     return { instance, api, inbounds: await inboundsOf(api), saved };
   } catch (error) {
     if (!(error instanceof CoreUnreachable) && !(error instanceof CoreRefused)) throw error;
-    log.warn('a core of a former panel runs but does not answer; it is ended', { pid, reason: error.message });
+    log.warn('a core of a former panel runs but does not answer; it is ended', {
+      pid,
+      reason: error.message,
+    });
     api.close();
     await instance.kill();
     await folder.removeSocket(saved.socket);

@@ -12,7 +12,11 @@ export interface TypedMessage {
 export interface Messages {
   'xray.common.serial.TypedMessage': TypedMessage;
   'xray.common.protocol.User': { level: number; email: string; account: TypedMessage | null };
-  'xray.core.InboundHandlerConfig': { tag: string; receiverSettings: TypedMessage | null; proxySettings: TypedMessage | null };
+  'xray.core.InboundHandlerConfig': {
+    tag: string;
+    receiverSettings: TypedMessage | null;
+    proxySettings: TypedMessage | null;
+  };
   'xray.app.proxyman.command.AddUserOperation': { user: Messages['xray.common.protocol.User'] };
   'xray.app.proxyman.command.RemoveUserOperation': { email: string };
   'xray.app.proxyman.command.AddInboundRequest': { inbound: Messages['xray.core.InboundHandlerConfig'] };
@@ -32,10 +36,18 @@ export interface Messages {
 
 const typed = '.xray.common.serial.TypedMessage';
 
-const fields: { readonly [K in keyof Messages]: { readonly [F in keyof Messages[K]]: readonly [number: number, type: string] } } = {
+const fields: {
+  readonly [K in keyof Messages]: {
+    readonly [F in keyof Messages[K]]: readonly [number: number, type: string];
+  };
+} = {
   'xray.common.serial.TypedMessage': { type: [1, 'string'], value: [2, 'bytes'] },
   'xray.common.protocol.User': { level: [1, 'uint32'], email: [2, 'string'], account: [3, typed] },
-  'xray.core.InboundHandlerConfig': { tag: [1, 'string'], receiverSettings: [2, typed], proxySettings: [3, typed] },
+  'xray.core.InboundHandlerConfig': {
+    tag: [1, 'string'],
+    receiverSettings: [2, typed],
+    proxySettings: [3, typed],
+  },
   'xray.app.proxyman.command.AddUserOperation': { user: [1, '.xray.common.protocol.User'] },
   'xray.app.proxyman.command.RemoveUserOperation': { email: [1, 'string'] },
   'xray.app.proxyman.command.AddInboundRequest': { inbound: [1, '.xray.core.InboundHandlerConfig'] },
@@ -58,7 +70,8 @@ function describe(): ReadonlyMap<string, protobuf.Type> {
   for (const [fullName, shape] of Object.entries(fields)) {
     const dot = fullName.lastIndexOf('.');
     const type = new protobuf.Type(fullName.slice(dot + 1));
-    for (const [name, [number, kind]] of Object.entries(shape)) type.add(new protobuf.Field(name, number, kind));
+    for (const [name, [number, kind]] of Object.entries(shape))
+      type.add(new protobuf.Field(name, number, kind));
     root.define(fullName.slice(0, dot)).add(type);
     types.set(fullName, type);
   }

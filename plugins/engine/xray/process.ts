@@ -15,7 +15,10 @@ const PASSED_ON =
 
 /** With splicing on, most downloads are counted only when they end. */
 export function coreEnvironment(): NodeJS.ProcessEnv {
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name))), XRAY_BUF_SPLICE: 'false' };
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name))),
+    XRAY_BUF_SPLICE: 'false',
+  };
 }
 
 export interface SpawnOptions {
@@ -38,7 +41,9 @@ export class CoreInstance {
     this.identity = identity;
     this.#child = child;
     this.ended = new Promise((resolve) => (this.#settle = resolve));
-    child?.once('exit', (code, signal) => this.#settle(signal === null ? `exit code ${code}` : `killed by ${signal}`));
+    child?.once('exit', (code, signal) =>
+      this.#settle(signal === null ? `exit code ${code}` : `killed by ${signal}`),
+    );
     if (child === undefined) this.#look(LOOK_EVERY_MS);
   }
 
@@ -47,11 +52,20 @@ export class CoreInstance {
     await (await open(output, 'w', 0o600)).close();
     const file = await open(output, 'a');
     try {
-      const child = spawn(binary, args, { cwd: directory, env: coreEnvironment(), detached: true, stdio: ['ignore', file.fd, file.fd] });
+      const child = spawn(binary, args, {
+        cwd: directory,
+        env: coreEnvironment(),
+        detached: true,
+        stdio: ['ignore', file.fd, file.fd],
+      });
       // in this same turn a child that has ended already cannot have been waited for, so /proc still knows it
       const identity = child.pid === undefined ? undefined : identify(child.pid);
       if (identity === undefined)
-        throw await new Promise((resolve) => child.once('error', (cause) => resolve(new CoreUnreachable(`cannot run ${binary}: ${cause.message}`, { cause }))));
+        throw await new Promise((resolve) =>
+          child.once('error', (cause) =>
+            resolve(new CoreUnreachable(`cannot run ${binary}: ${cause.message}`, { cause })),
+          ),
+        );
       child.unref();
       return new CoreInstance(identity, child);
     } finally {
@@ -77,7 +91,8 @@ export class CoreInstance {
   }
 
   async kill(): Promise<void> {
-    if (!(await this.#signalled('SIGKILL'))) throw new CoreUnreachable(`process ${this.identity.pid} does not end, not even by SIGKILL`);
+    if (!(await this.#signalled('SIGKILL')))
+      throw new CoreUnreachable(`process ${this.identity.pid} does not end, not even by SIGKILL`);
   }
 
   /** Leaves the process running and stops watching it; `ended` stays open. */

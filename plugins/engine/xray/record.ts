@@ -26,7 +26,10 @@ function isSavedCore(value: unknown): value is SavedCore {
 }
 
 /** Undefined when there is no record or it cannot be read; the second is told to `unreadable`. */
-export async function loadCore(folder: EngineFolder, unreadable: (reason: string) => void): Promise<SavedCore | undefined> {
+export async function loadCore(
+  folder: EngineFolder,
+  unreadable: (reason: string) => void,
+): Promise<SavedCore | undefined> {
   let text: string;
   try {
     text = await readFile(folder.record, 'utf8');

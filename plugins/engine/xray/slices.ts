@@ -22,7 +22,11 @@ export class Pace {
 }
 
 /** Calls `use` with the bytes of each message in the repeated field number `field`, without copying them. */
-export async function eachRecord(message: Uint8Array, field: number, use: (record: Uint8Array) => void): Promise<void> {
+export async function eachRecord(
+  message: Uint8Array,
+  field: number,
+  use: (record: Uint8Array) => void,
+): Promise<void> {
   const key = (field << 3) | 2;
   const reader = protobuf.Reader.create(message);
   const pace = new Pace();

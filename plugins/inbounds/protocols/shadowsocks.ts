@@ -9,20 +9,37 @@ import { pretendedHttp } from '../stream/tcp.js';
 import { textOf } from '../stream/transport.js';
 import { compileQuery, escapeComponent, type Param } from './share-link.js';
 
-const CLASSIC = ['aes-128-gcm', 'aes-256-gcm', 'chacha20-poly1305', 'chacha20-ietf-poly1305', 'xchacha20-poly1305', 'xchacha20-ietf-poly1305'];
+const CLASSIC = [
+  'aes-128-gcm',
+  'aes-256-gcm',
+  'chacha20-poly1305',
+  'chacha20-ietf-poly1305',
+  'xchacha20-poly1305',
+  'xchacha20-ietf-poly1305',
+];
 /** Bytes of a key. The core knows a third one, with chacha20, which has room for one user only. */
-const OF_2022: Readonly<Record<string, number>> = { '2022-blake3-aes-128-gcm': 16, '2022-blake3-aes-256-gcm': 32 };
+const OF_2022: Readonly<Record<string, number>> = {
+  '2022-blake3-aes-128-gcm': 16,
+  '2022-blake3-aes-256-gcm': 32,
+};
 
 const isKey = (text: string, bytes: number): boolean =>
-  /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 && Buffer.from(text, 'base64').length === bytes;
+  /^[A-Za-z0-9+/]+={0,2}$/.test(text) &&
+  text.length % 4 === 0 &&
+  Buffer.from(text, 'base64').length === bytes;
 
-const settings = Joi.object({ method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)), password: Joi.string().allow('').optional() })
+const settings = Joi.object({
+  method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)),
+  password: Joi.string().allow('').optional(),
+})
   .unknown(true)
   .custom((value: { method: string; password?: string }, state) => {
     const bytes = OF_2022[value.method];
     if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
     return state.error('any.custom', {
-      error: new Error(`password must be ${bytes} random bytes in base64 for ${value.method} (openssl rand -base64 ${bytes})`),
+      error: new Error(
+        `password must be ${bytes} random bytes in base64 for ${value.method} (openssl rand -base64 ${bytes})`,
+      ),
     });
   });
 
@@ -32,14 +49,17 @@ const settings = Joi.object({ method: Joi.valid(...CLASSIC, ...Object.keys(OF_20
  */
 export function keyFor(password: string, method: string): string {
   const bytes = OF_2022[method] ?? 32;
-  return isKey(password, bytes) ? password : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
+  return isKey(password, bytes)
+    ? password
+    : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
 }
 
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
 function userInfo(inbound: Inbound): (client: ClientIdentity) => string {
   const method = methodOf(inbound);
-  if (!(method in OF_2022)) return ({ password }) => Buffer.from(`${method}:${password}`).toString('base64url');
+  if (!(method in OF_2022))
+    return ({ password }) => Buffer.from(`${method}:${password}`).toString('base64url');
   const head = `${escapeComponent(method)}:${escapeComponent(textOf(inbound.settings['password']))}:`;
   return ({ password }) => head + escapeComponent(keyFor(password, method));
 }
@@ -69,6 +89,7 @@ export const shadowsocks: Protocol = {
   link(inbound) {
     const info = userInfo(inbound);
     const query = compileQuery(params(inbound));
-    return ({ client, authority, fragment }: LinkFill) => `ss://${info(client)}@${authority}?${query(client)}${fragment}`;
+    return ({ client, authority, fragment }: LinkFill) =>
+      `ss://${info(client)}@${authority}?${query(client)}${fragment}`;
   },
 };

@@ -7,7 +7,8 @@ const percent = (c: string): string => `%${c.charCodeAt(0).toString(16).toUpperC
 const UNRESERVED = /^[\w.~-]*$/;
 
 /** RFC 3986 for everything but unreserved characters; a space is %20. */
-export const escapeComponent = (text: string): string => (UNRESERVED.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, percent));
+export const escapeComponent = (text: string): string =>
+  UNRESERVED.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, percent);
 /** As in forms: a space is `+`. */
 const escapeQuery = (text: string): string => escapeComponent(text).replaceAll('%20', '+');
 

@@ -14,6 +14,7 @@ export const trojan: Protocol = {
   // No flow: the core has taken it out of Trojan and refuses a config that has one.
   link({ streamSettings }) {
     const query = compileQuery(streamParams(streamSettings));
-    return ({ client, authority, fragment }) => `trojan://${escapeComponent(client.password)}@${authority}?${query(client)}${fragment}`;
+    return ({ client, authority, fragment }) =>
+      `trojan://${escapeComponent(client.password)}@${authority}?${query(client)}${fragment}`;
   },
 };

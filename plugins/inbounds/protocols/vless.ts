@@ -14,8 +14,10 @@ const settings = shape({
 }).unknown(true);
 
 const says = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean => [decryption, encryption].some((half) => says(half) && half !== 'none');
-const takesFlow = ({ settings: own, streamSettings, disableFlow }: Inbound): boolean => !disableFlow && takesVision(streamSettings, isEncrypted(own));
+const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean =>
+  [decryption, encryption].some((half) => says(half) && half !== 'none');
+const takesFlow = ({ settings: own, streamSettings, disableFlow }: Inbound): boolean =>
+  !disableFlow && takesVision(streamSettings, isEncrypted(own));
 
 export const vless: Protocol = {
   name: 'vless',
@@ -25,7 +27,11 @@ export const vless: Protocol = {
   coreSettings: ({ clients: _clients, encryption: _encryption, ...rest }) => rest as JsonObject,
 
   // Where it cannot work, the core would take the flow and refuse the connection.
-  account: ({ uuid, flow }, inbound) => ({ protocol: 'vless', id: uuid, flow: takesFlow(inbound) ? flow : '' }),
+  account: ({ uuid, flow }, inbound) => ({
+    protocol: 'vless',
+    id: uuid,
+    flow: takesFlow(inbound) ? flow : '',
+  }),
 
   link(inbound) {
     const {
@@ -37,6 +43,7 @@ export const vless: Protocol = {
       ...streamParams(streamSettings),
       ...(takesFlow(inbound) && { flow: ({ flow }) => flow || undefined }),
     });
-    return ({ client, authority, fragment }) => `vless://${client.uuid}@${authority}?${query(client)}${fragment}`;
+    return ({ client, authority, fragment }) =>
+      `vless://${client.uuid}@${authority}?${query(client)}${fragment}`;
   },
 };

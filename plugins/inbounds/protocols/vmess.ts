@@ -8,10 +8,15 @@ import { streamFields } from '../stream/stream.js';
 type Field = string | ((fill: LinkFill) => string);
 
 /** Characters that readers of JSON inside HTML would trip over are escaped, as the programs that share these links do. */
-const json = (value: unknown): string => JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const json = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** `host:port` with IPv6 in brackets, taken apart. */
-const hostIn = (authority: string): string => authority.slice(0, authority.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+const hostIn = (authority: string): string =>
+  authority.slice(0, authority.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 const portIn = (authority: string): string => authority.slice(authority.lastIndexOf(':') + 1);
 
 export const vmess: Protocol = {
@@ -31,7 +36,9 @@ export const vmess: Protocol = {
     };
     const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
     return (fill) => {
-      const lines = sorted.map(([key, value]) => `  ${json(key)}: ${typeof value === 'string' ? value : value(fill)}`);
+      const lines = sorted.map(
+        ([key, value]) => `  ${json(key)}: ${typeof value === 'string' ? value : value(fill)}`,
+      );
       return `vmess://${Buffer.from(`{\n${lines.join(',\n')}\n}`).toString('base64')}`;
     };
   },

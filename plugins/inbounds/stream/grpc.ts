@@ -8,11 +8,19 @@ export const grpc: Transport = {
   name: 'grpc',
   alias: undefined,
   keys: ['grpcSettings'],
-  settings: shape({ serviceName: optional(oneWord('serviceName')), authority: optional(oneWord('authority')), multiMode: optional(bool()) }).unknown(true),
+  settings: shape({
+    serviceName: optional(oneWord('serviceName')),
+    authority: optional(oneWord('authority')),
+    multiMode: optional(bool()),
+  }).unknown(true),
   query: (settings) => ({
     serviceName: textOf(settings['serviceName']),
     authority: textOf(settings['authority']),
     ...(isMulti(settings) && { mode: 'multi' }),
   }),
-  vmess: (settings) => ({ path: textOf(settings['serviceName']), authority: textOf(settings['authority']), ...(isMulti(settings) && { type: 'multi' }) }),
+  vmess: (settings) => ({
+    path: textOf(settings['serviceName']),
+    authority: textOf(settings['authority']),
+    ...(isMulti(settings) && { type: 'multi' }),
+  }),
 };

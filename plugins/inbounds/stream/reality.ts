@@ -8,7 +8,8 @@ import { objectOf, type Settings, textOf, textsOf } from './transport.js';
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 const target = () =>
   anything().custom((value: unknown, state) => {
-    if ((typeof value === 'string' && /\S/.test(value)) || (Number.isInteger(value) && (value as number) > 0)) return value;
+    if ((typeof value === 'string' && /\S/.test(value)) || (Number.isInteger(value) && (value as number) > 0))
+      return value;
     return state.error('any.custom', { error: new Error('it must be host:port, or a port of this machine') });
   });
 
@@ -28,7 +29,11 @@ const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 /** Base64url, as the private key is. */
 function publicKeyOf(privateKey: string): string {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.from(privateKey, 'base64url')]), format: 'der', type: 'pkcs8' });
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8, Buffer.from(privateKey, 'base64url')]),
+    format: 'der',
+    type: 'pkcs8',
+  });
   return (createPublicKey(key).export({ format: 'jwk' }) as { x: string }).x;
 }
 
@@ -37,7 +42,8 @@ const keyOf = ({ subId, email }: ClientIdentity): string => subId || email;
 /** A client gets the same one every time, so that its config does not change with every fetch. */
 function choose(values: readonly string[]): Param | undefined {
   if (values.length < 2) return values[0];
-  return (client) => values[createHash('sha256').update(keyOf(client)).digest().readUInt32BE() % values.length];
+  return (client) =>
+    values[createHash('sha256').update(keyOf(client)).digest().readUInt32BE() % values.length];
 }
 
 export function realityParams(reality: Settings): Record<string, Param> {

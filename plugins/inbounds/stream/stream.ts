@@ -17,14 +17,18 @@ export type Security = (typeof SECURITIES)[number];
 const UNDER_REALITY = ['tcp', 'grpc', 'xhttp'];
 
 const byName = new Map(
-  TRANSPORTS.flatMap((transport) => [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const)),
+  TRANSPORTS.flatMap((transport) =>
+    [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const),
+  ),
 );
 const network = optional(oneOf(...byName.keys()));
 const security = optional(oneOf(...SECURITIES));
 
-const transportOf = (stream: Settings): Transport => byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
+const transportOf = (stream: Settings): Transport =>
+  byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
 /** Of the transport that is chosen. */
-export const transportSettings = (stream: Settings): Settings => objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
+export const transportSettings = (stream: Settings): Settings =>
+  objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
 
 /** Problems, with paths below `streamSettings`. */
 export async function streamIssues(stream: Settings): Promise<Issue[]> {
@@ -36,17 +40,28 @@ export async function streamIssues(stream: Settings): Promise<Issue[]> {
   const issues = [
     ...kind,
     ...TRANSPORTS.flatMap(({ keys, settings }) =>
-      keys.flatMap((key) => (key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [])),
+      keys.flatMap((key) =>
+        key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [],
+      ),
     ),
   ];
   if (kind.length > 0) return issues;
   const { network: chosen, security: kindOfSecurity } = viewStream(stream);
   if (kindOfSecurity === 'none') return issues;
   const key = `${kindOfSecurity}Settings`;
-  issues.push(...issuesAt(`streamSettings.${key}`, inspect(kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {})));
+  issues.push(
+    ...issuesAt(
+      `streamSettings.${key}`,
+      inspect(kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}),
+    ),
+  );
   if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen))
-    issues.push({ path: 'streamSettings.security', message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}` });
-  if (issues.length === 0 && kindOfSecurity === 'tls') issues.push(...(await certificateIssues(objectOf(stream[key]))));
+    issues.push({
+      path: 'streamSettings.security',
+      message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}`,
+    });
+  if (issues.length === 0 && kindOfSecurity === 'tls')
+    issues.push(...(await certificateIssues(objectOf(stream[key]))));
   return issues;
 }
 

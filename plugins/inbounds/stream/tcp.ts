@@ -2,14 +2,18 @@
 import { oneOf, openObject, optional, shape } from '../../../kernel/index.js';
 import { headerHost, objectOf, type Settings, textsOf, type Transport, words } from './transport.js';
 
-const httpHeader = ({ header }: Settings): Settings | undefined => (objectOf(header)['type'] === 'http' ? objectOf(header) : undefined);
+const httpHeader = ({ header }: Settings): Settings | undefined =>
+  objectOf(header)['type'] === 'http' ? objectOf(header) : undefined;
 
 /** Undefined without the pretence. */
 export function pretendedHttp(settings: Settings): { host: string; path: string | undefined } | undefined {
   const header = httpHeader(settings);
   if (!header) return undefined;
   const request = objectOf(header['request']);
-  return { path: textsOf(request['path'])[0], host: headerHost(objectOf(header['response'])['headers']) || headerHost(request['headers']) };
+  return {
+    path: textsOf(request['path'])[0],
+    host: headerHost(objectOf(header['response'])['headers']) || headerHost(request['headers']),
+  };
 }
 
 export const tcp: Transport = {
@@ -27,7 +31,9 @@ export const tcp: Transport = {
   }).unknown(true),
   query(settings) {
     const http = pretendedHttp(settings);
-    return http ? { headerType: 'http', host: http.host, ...(http.path !== undefined && { path: http.path }) } : {};
+    return http
+      ? { headerType: 'http', host: http.host, ...(http.path !== undefined && { path: http.path }) }
+      : {};
   },
   vmess(settings) {
     const http = pretendedHttp(settings);

@@ -9,11 +9,20 @@ const pem = () => list(text());
 export const TlsSettings = shape({
   serverName: optional(oneWord('serverName')),
   alpn: optional(words()),
-  certificates: list(shape({ certificateFile: optional(text()), keyFile: optional(text()), certificate: optional(pem()), key: optional(pem()) }).unknown(true))
+  certificates: list(
+    shape({
+      certificateFile: optional(text()),
+      keyFile: optional(text()),
+      certificate: optional(pem()),
+      key: optional(pem()),
+    }).unknown(true),
+  )
     .min(1)
     .messages({
-      'any.required': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
-      'array.min': '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
+      'any.required':
+        '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
+      'array.min':
+        '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
     }),
   settings: optional(openObject()),
 }).unknown(true);
@@ -44,12 +53,18 @@ async function pairProblem(pair: Settings): Promise<string | undefined> {
   if (!certificate || !key) return 'it needs certificateFile and keyFile, or certificate and key';
   // The core prints keys of its own generator under a label that OpenSSL takes at its word.
   const readable = key.includes('RSA PRIVATE KEY')
-    ? [key, key.replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'), key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY')]
+    ? [
+        key,
+        key.replaceAll('RSA PRIVATE KEY', 'PRIVATE KEY'),
+        key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY'),
+      ]
     : [key];
   const leaf = new X509Certificate(certificate);
   for (const [i, candidate] of readable.entries()) {
     try {
-      return leaf.checkPrivateKey(createPrivateKey(candidate)) ? undefined : 'the key does not belong to the certificate';
+      return leaf.checkPrivateKey(createPrivateKey(candidate))
+        ? undefined
+        : 'the key does not belong to the certificate';
     } catch (error) {
       if (i === readable.length - 1) throw error;
     }

@@ -18,14 +18,19 @@ export interface Transport {
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-export const objectOf = (value: unknown): Settings => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Settings) : {});
+export const objectOf = (value: unknown): Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Settings) : {};
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && item !== '') : [];
 
 /** Text that stands in a URL or a header line. */
 export const oneWord = (name: string) => text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, `${name} without spaces`);
 export const words = () => list(oneWord('text'));
-export const pathAndHost = { path: optional(oneWord('path')), host: optional(oneWord('host')), headers: optional(openObject()) };
+export const pathAndHost = {
+  path: optional(oneWord('path')),
+  host: optional(oneWord('host')),
+  headers: optional(openObject()),
+};
 
 /** The Host header that a client program shall send: the setting of its own, or one among the headers (a text, or a list of which the first counts). */
 export function hostOf(settings: Settings): string {

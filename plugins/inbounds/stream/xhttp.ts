@@ -3,13 +3,28 @@ import { bool, oneOf, openObject, optional, shape } from '../../../kernel/index.
 import { hostOf, objectOf, pathAndHost, pathOf, type Settings, textOf, type Transport } from './transport.js';
 
 /** The fields of `extra` that are passed on when they are texts that say something. */
-const TEXTS = ['uplinkHTTPMethod', 'seqPlacement', 'seqKey', 'uplinkDataPlacement', 'uplinkDataKey', 'sessionIDTable', 'sessionIDLength'] as const;
+const TEXTS = [
+  'uplinkHTTPMethod',
+  'seqPlacement',
+  'seqKey',
+  'uplinkDataPlacement',
+  'uplinkDataKey',
+  'sessionIDTable',
+  'sessionIDLength',
+] as const;
 const PADDING = ['xPaddingKey', 'xPaddingHeader', 'xPaddingPlacement', 'xPaddingMethod'] as const;
 /** What every client does unasked; said aloud, it would only mark the link. */
-const UNSAID: Readonly<Record<string, string>> = { scMaxEachPostBytes: '1000000', scMinPostsIntervalMs: '30' };
+const UNSAID: Readonly<Record<string, string>> = {
+  scMaxEachPostBytes: '1000000',
+  scMinPostsIntervalMs: '30',
+};
 
 const some = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== '' && value !== 0 && (typeof value !== 'object' || Object.keys(value).length > 0);
+  value !== undefined &&
+  value !== null &&
+  value !== '' &&
+  value !== 0 &&
+  (typeof value !== 'object' || Object.keys(value).length > 0);
 
 /** Empty when a client needs to know nothing beside path, host and mode. Server-only settings are left out. */
 function extraOf(settings: Settings): Record<string, unknown> {
@@ -34,7 +49,12 @@ function extraOf(settings: Settings): Record<string, unknown> {
   }
   for (const key of [...Object.keys(UNSAID), 'uplinkChunkSize', 'xmux', 'downloadSettings']) take(key);
   if (settings['noGRPCHeader'] === true) extra['noGRPCHeader'] = true;
-  take('headers', Object.fromEntries(Object.entries(objectOf(settings['headers'])).filter(([name]) => name.toLowerCase() !== 'host')));
+  take(
+    'headers',
+    Object.fromEntries(
+      Object.entries(objectOf(settings['headers'])).filter(([name]) => name.toLowerCase() !== 'host'),
+    ),
+  );
   return extra;
 }
 
@@ -69,5 +89,9 @@ export const xhttp: Transport = {
     const extra = extraOf(settings);
     return { ...common(settings), ...(some(extra) && { extra: compactJson(extra) }) };
   },
-  vmess: (settings) => ({ ...common(settings), ...extraOf(settings), ...(textOf(settings['mode']) && { mode: settings['mode'] }) }),
+  vmess: (settings) => ({
+    ...common(settings),
+    ...extraOf(settings),
+    ...(textOf(settings['mode']) && { mode: settings['mode'] }),
+  }),
 };

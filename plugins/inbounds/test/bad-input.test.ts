@@ -46,29 +46,55 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 for (const [field, values] of Object.entries(WRONG)) {
-  test.serial(`inbounds/add and inbounds/update refuse what ${field} cannot be, name it and change nothing`, async (t) => {
-    for (const value of values) {
-      await refused(
-        t,
-        panel,
-        ADD,
-        { body: { protocol: 'vless', port: 40_000, listen: '127.0.0.1', [field]: value } },
-        { status: 400, code: 'KERNEL_INVALID', field },
-      );
-      await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { [field]: value } }, { status: 400, code: 'KERNEL_INVALID', field });
-    }
-  });
+  test.serial(
+    `inbounds/add and inbounds/update refuse what ${field} cannot be, name it and change nothing`,
+    async (t) => {
+      for (const value of values) {
+        await refused(
+          t,
+          panel,
+          ADD,
+          { body: { protocol: 'vless', port: 40_000, listen: '127.0.0.1', [field]: value } },
+          { status: 400, code: 'KERNEL_INVALID', field },
+        );
+        await refused(
+          t,
+          panel,
+          `/panel/api/inbounds/update/${id}`,
+          { body: { [field]: value } },
+          { status: 400, code: 'KERNEL_INVALID', field },
+        );
+      }
+    },
+  );
 }
 
 test.serial('all mistakes of a body are told at once', async (t) => {
   const body = { protocol: 'vless', port: 0, total: -1, remark: 7, streamSettings: '{' };
   const answer = await panel.call<{ issues: { path: string }[] }>(ADD, { body });
-  t.deepEqual(answer.body.obj.issues.map(({ path }) => path).sort(), ['port', 'remark', 'streamSettings', 'total']);
+  t.deepEqual(answer.body.obj.issues.map(({ path }) => path).sort(), [
+    'port',
+    'remark',
+    'streamSettings',
+    'total',
+  ]);
 });
 
 test.serial('port and protocol cannot be left out of a new inbound', async (t) => {
-  await refused(t, panel, ADD, { body: { protocol: 'vless' } }, { status: 400, code: 'KERNEL_INVALID', field: 'port' });
-  await refused(t, panel, ADD, { body: { port: 40_000 } }, { status: 400, code: 'KERNEL_INVALID', field: 'protocol' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless' } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'port' },
+  );
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { port: 40_000 } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'protocol' },
+  );
 });
 
 const STREAMS: readonly (readonly [field: string, stream: unknown])[] = [
@@ -87,12 +113,27 @@ const STREAMS: readonly (readonly [field: string, stream: unknown])[] = [
   ['streamSettings.wsSettings.host', { wsSettings: { host: 'a b' } }],
   ['streamSettings.wsSettings.headers', { wsSettings: { headers: 'Host: x' } }],
 ];
-test.serial('a network, a security and other stream settings that nobody knows are refused with their path', async (t) => {
-  for (const [field, streamSettings] of STREAMS) {
-    await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, streamSettings } }, { status: 400, code: 'KERNEL_INVALID', field });
-    await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { streamSettings } }, { status: 400, code: 'KERNEL_INVALID', field });
-  }
-});
+test.serial(
+  'a network, a security and other stream settings that nobody knows are refused with their path',
+  async (t) => {
+    for (const [field, streamSettings] of STREAMS) {
+      await refused(
+        t,
+        panel,
+        ADD,
+        { body: { protocol: 'vless', port: 40_000, streamSettings } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
+      await refused(
+        t,
+        panel,
+        `/panel/api/inbounds/update/${id}`,
+        { body: { streamSettings } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
+    }
+  },
+);
 
 test.serial('settings that the protocol does not take are refused with their path', async (t) => {
   await refused(
@@ -117,7 +158,12 @@ test.serial('an unknown protocol is refused and the known ones are told', async 
     panel,
     ADD,
     { body: { protocol: 'gopher', port: 40_000 } },
-    { status: 422, code: 'INBOUNDS_UNKNOWN_PROTOCOL', field: 'protocol', says: 'vless, vmess, trojan, shadowsocks' },
+    {
+      status: 422,
+      code: 'INBOUNDS_UNKNOWN_PROTOCOL',
+      field: 'protocol',
+      says: 'vless, vmess, trojan, shadowsocks',
+    },
   );
   await refused(
     t,
@@ -176,18 +222,21 @@ const listening = (at: number): Promise<Server> =>
       .once('error', reject)
       .listen(at, '127.0.0.1', () => resolve(server));
   });
-test.serial('a port that another program listens on is refused for an enabled inbound, on every way to it', async (t) => {
-  const stranger = await listening(0);
-  t.teardown(() => void stranger.close());
-  const { port: foreign } = stranger.address() as { port: number };
-  const inUse = { status: 409, code: 'INBOUNDS_PORT_IN_USE', field: 'port', says: `:${foreign}` };
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: foreign, listen: '127.0.0.1' } }, inUse);
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: foreign } }, inUse);
-  await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { port: foreign } }, inUse);
-  const off = await panel.addInbound({ enable: false, port: foreign });
-  await refused(t, panel, `/panel/api/inbounds/setEnable/${off}`, { body: { enable: true } }, inUse);
-  await panel.get(`/panel/api/inbounds/del/${off}`, { method: 'POST' });
-});
+test.serial(
+  'a port that another program listens on is refused for an enabled inbound, on every way to it',
+  async (t) => {
+    const stranger = await listening(0);
+    t.teardown(() => void stranger.close());
+    const { port: foreign } = stranger.address() as { port: number };
+    const inUse = { status: 409, code: 'INBOUNDS_PORT_IN_USE', field: 'port', says: `:${foreign}` };
+    await refused(t, panel, ADD, { body: { protocol: 'vless', port: foreign, listen: '127.0.0.1' } }, inUse);
+    await refused(t, panel, ADD, { body: { protocol: 'vless', port: foreign } }, inUse);
+    await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { port: foreign } }, inUse);
+    const off = await panel.addInbound({ enable: false, port: foreign });
+    await refused(t, panel, `/panel/api/inbounds/setEnable/${off}`, { body: { enable: true } }, inUse);
+    await panel.get(`/panel/api/inbounds/del/${off}`, { method: 'POST' });
+  },
+);
 
 test.serial('an address that is not one of this machine is refused', async (t) => {
   await refused(
@@ -212,8 +261,19 @@ test.serial('a tag of another inbound is taken', async (t) => {
 test.serial('what the core refuses is not saved, and its reason is told', async (t) => {
   t.teardown(() => (engine.refuses = undefined));
   engine.refuses = 'invalid "decryption": it does not like it';
-  const expected = { status: 422, code: 'INBOUNDS_CORE_REFUSED', field: 'streamSettings', says: engine.refuses };
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: await freePort(), listen: '127.0.0.1' } }, expected);
+  const expected = {
+    status: 422,
+    code: 'INBOUNDS_CORE_REFUSED',
+    field: 'streamSettings',
+    says: engine.refuses,
+  };
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: await freePort(), listen: '127.0.0.1' } },
+    expected,
+  );
   await refused(t, panel, `/panel/api/inbounds/update/${id}`, { body: { remark: 'other' } }, expected);
   t.deepEqual(engine.inbounds, ['first']);
 });
@@ -225,24 +285,66 @@ test.serial('an inbound that is not there is not found', async (t) => {
   await refused(t, panel, '/panel/api/inbounds/del/4711', { method: 'POST' }, missing);
   await refused(t, panel, '/panel/api/inbounds/setEnable/4711', { body: { enable: true } }, missing);
   for (const bad of ['0', '-1', 'x', '1.5', 'NaN', String(UNSAFE), '%20'])
-    await refused(t, panel, `/panel/api/inbounds/get/${bad}`, {}, { status: 400, code: 'KERNEL_INVALID', field: 'id' });
+    await refused(
+      t,
+      panel,
+      `/panel/api/inbounds/get/${bad}`,
+      {},
+      { status: 400, code: 'KERNEL_INVALID', field: 'id' },
+    );
 });
 
 test.serial('setEnable takes a boolean and nothing else', async (t) => {
   for (const body of [{}, { enable: 'true' }, { enable: 1 }, { enable: null }])
-    await refused(t, panel, `/panel/api/inbounds/setEnable/${id}`, { body }, { status: 400, code: 'KERNEL_INVALID', field: 'enable' });
+    await refused(
+      t,
+      panel,
+      `/panel/api/inbounds/setEnable/${id}`,
+      { body },
+      { status: 400, code: 'KERNEL_INVALID', field: 'enable' },
+    );
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 test.serial('a body that is no JSON object is refused with a reason', async (t) => {
   for (const rawBody of ['[]', '[{"protocol":"vless","port":40000}]', '"text"', '5', 'true']) {
-    await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
-    await refused(t, panel, `/panel/api/inbounds/update/${id}`, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', says: 'object' });
+    await refused(
+      t,
+      panel,
+      ADD,
+      { rawBody, headers: JSON_TYPE },
+      { status: 400, code: 'KERNEL_INVALID', says: 'object' },
+    );
+    await refused(
+      t,
+      panel,
+      `/panel/api/inbounds/update/${id}`,
+      { rawBody, headers: JSON_TYPE },
+      { status: 400, code: 'KERNEL_INVALID', says: 'object' },
+    );
   }
   for (const rawBody of ['{', '{"port":}', '{"port": NaN}', '{"port": 1}}', 'no json'])
-    await refused(t, panel, ADD, { rawBody, headers: JSON_TYPE }, { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' });
-  await refused(t, panel, ADD, { rawBody: 'null', headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID' });
-  await refused(t, panel, ADD, { rawBody: '', headers: JSON_TYPE }, { status: 400, code: 'KERNEL_INVALID', field: 'port' });
+    await refused(
+      t,
+      panel,
+      ADD,
+      { rawBody, headers: JSON_TYPE },
+      { status: 400, code: 'KERNEL_BAD_BODY', says: 'JSON' },
+    );
+  await refused(
+    t,
+    panel,
+    ADD,
+    { rawBody: 'null', headers: JSON_TYPE },
+    { status: 400, code: 'KERNEL_INVALID' },
+  );
+  await refused(
+    t,
+    panel,
+    ADD,
+    { rawBody: '', headers: JSON_TYPE },
+    { status: 400, code: 'KERNEL_INVALID', field: 'port' },
+  );
   await refused(
     t,
     panel,
@@ -266,5 +368,11 @@ test.serial('settings without end are refused, as objects and as text', async (t
     { rawBody: `{"protocol":"vless","port":40000,"settings":${deep}}`, headers: JSON_TYPE },
     { status: 400, code: 'KERNEL_BAD_BODY' },
   );
-  await refused(t, panel, ADD, { body: { protocol: 'vless', port: 40_000, settings: deep } }, { status: 400, code: 'KERNEL_INVALID', field: 'settings' });
+  await refused(
+    t,
+    panel,
+    ADD,
+    { body: { protocol: 'vless', port: 40_000, settings: deep } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'settings' },
+  );
 });

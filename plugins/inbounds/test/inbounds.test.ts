@@ -19,7 +19,8 @@ interface Inbound {
 }
 const list = (panel: TestPanel): Promise<Inbound[]> => panel.get('/panel/api/inbounds/list');
 const get = (panel: TestPanel, id: number): Promise<Inbound> => panel.get(`/panel/api/inbounds/get/${id}`);
-const update = (panel: TestPanel, id: number, body: object): Promise<Inbound> => panel.get(`/panel/api/inbounds/update/${id}`, { body });
+const update = (panel: TestPanel, id: number, body: object): Promise<Inbound> =>
+  panel.get(`/panel/api/inbounds/update/${id}`, { body });
 async function boot(engine = new FakeEngine()): Promise<TestPanel> {
   return TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
 }
@@ -63,7 +64,16 @@ test('an inbound has every described field, in the list without its settings', a
   );
   t.deepEqual([row?.settings, row?.streamSettings, row?.sniffing], [null, null, null]);
   const whole = await get(panel, id);
-  t.like(whole, { id, enable: true, up: 0, down: 0, total: 0, settings: { decryption: 'none' }, streamSettings: {}, sniffing: {} });
+  t.like(whole, {
+    id,
+    enable: true,
+    up: 0,
+    down: 0,
+    total: 0,
+    settings: { decryption: 'none' },
+    streamSettings: {},
+    sniffing: {},
+  });
   t.deepEqual(
     (whole.settings as { clients: { email: string }[] }).clients.map(({ email }) => email),
     ['a'],
@@ -77,7 +87,11 @@ test('an inbound has every described field, in the list without its settings', a
 test('settings, streamSettings and sniffing are taken as objects and as JSON text, and given back as objects with what nobody knows', async (t) => {
   await using panel = await boot();
   const settings = { decryption: 'none', testseed: [1, 2] };
-  const streamSettings = { network: 'ws', wsSettings: { path: '/x', heartbeatPeriod: 10 }, sockopt: { mark: 255, deep: { list: [null, 1.5] } } };
+  const streamSettings = {
+    network: 'ws',
+    wsSettings: { path: '/x', heartbeatPeriod: 10 },
+    sockopt: { mark: 255, deep: { list: [null, 1.5] } },
+  };
   const sniffing = { enabled: true, destOverride: ['http'], future: 'yes' };
   const asObject = await panel.addInbound({ settings, streamSettings, sniffing });
   const asText = await panel.addInbound({
@@ -97,7 +111,15 @@ test('settings, streamSettings and sniffing are taken as objects and as JSON tex
 
 test('keys that nobody knows are ignored in a body', async (t) => {
   await using panel = await boot();
-  const id = await panel.addInbound({ id: 99, up: 5, down: 6, userId: 1, clientStats: [{}], nodeId: 0, whatever: { a: 1 } });
+  const id = await panel.addInbound({
+    id: 99,
+    up: 5,
+    down: 6,
+    userId: 1,
+    clientStats: [{}],
+    nodeId: 0,
+    whatever: { a: 1 },
+  });
   const inbound = await get(panel, id);
   t.is(id, 1);
   t.is(inbound.up + inbound.down, 0);
@@ -120,7 +142,13 @@ test('a form does as well as JSON', async (t) => {
     rawBody: form.toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
-  t.like(answer.body.obj, { port, enable: false, total: 1000, remark: 'a form', streamSettings: { network: 'ws' } });
+  t.like(answer.body.obj, {
+    port,
+    enable: false,
+    total: 1000,
+    remark: 'a form',
+    streamSettings: { network: 'ws' },
+  });
 });
 
 test('an update changes what is sent and keeps the rest', async (t) => {
@@ -154,7 +182,11 @@ test('two updates of different fields at the same time both last, in memory and 
   const panel = await boot(engine);
   t.teardown(() => rm(panel.dataDirectory, { recursive: true, force: true }));
   const id = await panel.addInbound();
-  await Promise.all([update(panel, id, { remark: 'both' }), update(panel, id, { total: 77 }), update(panel, id, { subSortIndex: 9 })]);
+  await Promise.all([
+    update(panel, id, { remark: 'both' }),
+    update(panel, id, { total: 77 }),
+    update(panel, id, { subSortIndex: 9 }),
+  ]);
   const expected = { remark: 'both', total: 77, subSortIndex: 9 };
   t.like(await get(panel, id), expected);
   await panel.stop();
@@ -170,7 +202,11 @@ test('tags are made of the port and are unique; a made one follows its port, a c
   const first = await panel.addInbound({ port, listen: '127.0.0.1' });
   const second = await panel.addInbound({ port, listen: '127.0.0.2' });
   const third = await panel.addInbound({ port, listen: '127.0.0.3', tag: '' });
-  t.deepEqual(await Promise.all([first, second, third].map(tagOf)), [`in-${port}-tcp`, `in-${port}-tcp-2`, `in-${port}-tcp-3`]);
+  t.deepEqual(await Promise.all([first, second, third].map(tagOf)), [
+    `in-${port}-tcp`,
+    `in-${port}-tcp-2`,
+    `in-${port}-tcp-3`,
+  ]);
   await update(panel, second, { port: next });
   t.is(await tagOf(second), `in-${next}-tcp`);
   const chosen = await panel.addInbound({ tag: 'in-443-tcp-x' });
@@ -189,7 +225,10 @@ test('of requests for one port at the same time exactly one wins, and the others
     ),
   );
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409]);
-  t.deepEqual([...new Set(answers.filter(({ status }) => status === 409).map(({ body }) => body.code))], ['INBOUNDS_PORT_TAKEN']);
+  t.deepEqual(
+    [...new Set(answers.filter(({ status }) => status === 409).map(({ body }) => body.code))],
+    ['INBOUNDS_PORT_TAKEN'],
+  );
   t.is((await list(panel)).length, 1);
 });
 
@@ -197,16 +236,26 @@ test('of requests for one tag at the same time exactly one wins', async (t) => {
   await using panel = await boot();
   const ports = [await freePort(), await freePort(), await freePort()];
   const answers = await Promise.all(
-    ports.map((port) => panel.call('/panel/api/inbounds/add', { body: { protocol: 'vless', port, listen: '127.0.0.1', tag: 'one' } })),
+    ports.map((port) =>
+      panel.call('/panel/api/inbounds/add', {
+        body: { protocol: 'vless', port, listen: '127.0.0.1', tag: 'one' },
+      }),
+    ),
   );
-  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), ['200 ', '409 INBOUNDS_TAG_TAKEN', '409 INBOUNDS_TAG_TAKEN']);
+  t.deepEqual(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`).sort(), [
+    '200 ',
+    '409 INBOUNDS_TAG_TAKEN',
+    '409 INBOUNDS_TAG_TAKEN',
+  ]);
   t.is((await list(panel)).length, 1);
 });
 
 test('of two updates to one port at the same time exactly one wins', async (t) => {
   await using panel = await boot();
   const [a, b, port] = [await panel.addInbound(), await panel.addInbound(), await freePort()];
-  const answers = await Promise.all([a, b].map((id) => panel.call(`/panel/api/inbounds/update/${id}`, { body: { port } })));
+  const answers = await Promise.all(
+    [a, b].map((id) => panel.call(`/panel/api/inbounds/update/${id}`, { body: { port } })),
+  );
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
   t.is((await list(panel)).filter((inbound) => inbound.port === port).length, 1);
 });
@@ -214,7 +263,9 @@ test('of two updates to one port at the same time exactly one wins', async (t) =
 test('of two deletions at the same time one finds nothing, and an update of what is gone is a 404', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound();
-  const answers = await Promise.all([1, 2].map(() => panel.call(`/panel/api/inbounds/del/${id}`, { method: 'POST' })));
+  const answers = await Promise.all(
+    [1, 2].map(() => panel.call(`/panel/api/inbounds/del/${id}`, { method: 'POST' })),
+  );
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 404]);
   t.is((await panel.call(`/panel/api/inbounds/update/${id}`, { body: { remark: 'x' } })).status, 404);
 });
@@ -241,7 +292,9 @@ test('a deleted inbound leaves its clients without it, and its number is never u
   await panel.addClient('both', [stays, goes]);
   await panel.addClient('lonely', [goes]);
   await panel.get(`/panel/api/inbounds/del/${goes}`, { method: 'POST' });
-  const clients = await panel.get<{ items: { email: string; inboundIds: number[] }[] }>('/panel/api/clients/list/paged');
+  const clients = await panel.get<{ items: { email: string; inboundIds: number[] }[] }>(
+    '/panel/api/clients/list/paged',
+  );
   t.deepEqual(
     clients.items.map(({ email, inboundIds }) => [email, inboundIds]),
     [

@@ -29,14 +29,32 @@ function linkOf({
   remark,
   inbound: fields,
 }: Case): string {
-  const inbound = { ...FRESH, id: 1, port: 443, protocol: of.name, settings, streamSettings: stream, ...fields } as Inbound;
-  return of.link(inbound)({ client: { ...user, ...client }, authority: at, remark, fragment: remark && `#${encodeURIComponent(remark)}` });
+  const inbound = {
+    ...FRESH,
+    id: 1,
+    port: 443,
+    protocol: of.name,
+    settings,
+    streamSettings: stream,
+    ...fields,
+  } as Inbound;
+  return of.link(inbound)({
+    client: { ...user, ...client },
+    authority: at,
+    remark,
+    fragment: remark && `#${encodeURIComponent(remark)}`,
+  });
 }
 const base64Of = (link: string): string => link.slice('vmess://'.length);
 const decoded = (link: string): unknown => JSON.parse(Buffer.from(base64Of(link), 'base64').toString());
 
 const cdn = { serverName: 'cdn.example.test', alpn: ['h2', 'http/1.1'], settings: { fingerprint: 'chrome' } };
-const wsTls = { network: 'ws', wsSettings: { path: '/ws', host: 'cdn.example.test' }, security: 'tls', tlsSettings: cdn };
+const wsTls = {
+  network: 'ws',
+  wsSettings: { path: '/ws', host: 'cdn.example.test' },
+  security: 'tls',
+  tlsSettings: cdn,
+};
 const reality = (settings: object, own: object = {}) => ({
   security: 'reality',
   realitySettings: {
@@ -58,7 +76,10 @@ const URLS: Record<string, Case & { link: string }> = {
   },
   'vless with pinned certificates': {
     of: vless,
-    stream: { ...wsTls, tlsSettings: { ...cdn, settings: { fingerprint: 'chrome', pinnedPeerCertSha256: ['AA=', 'BB='] } } },
+    stream: {
+      ...wsTls,
+      tlsSettings: { ...cdn, settings: { fingerprint: 'chrome', pinnedPeerCertSha256: ['AA=', 'BB='] } },
+    },
     at: 'example.test:443',
     remark: 'alice',
     link: `vless://${U}@example.test:443?alpn=h2%2Chttp%2F1.1&encryption=none&fp=chrome&host=cdn.example.test&path=%2Fws&pcs=AA%3D%2CBB%3D&security=tls&sni=cdn.example.test&type=ws#alice`,
@@ -68,14 +89,21 @@ const URLS: Record<string, Case & { link: string }> = {
     client: { flow: 'xtls-rprx-vision', subId: 'vless-reality-001' },
     at: 'example.test:443',
     remark: 'dave',
-    stream: { network: 'tcp', ...reality({ spiderX: '/', publicKey: 'Tx5y' }, { serverNames: ['yahoo.com'], shortIds: ['a3f1'] }) },
+    stream: {
+      network: 'tcp',
+      ...reality({ spiderX: '/', publicKey: 'Tx5y' }, { serverNames: ['yahoo.com'], shortIds: ['a3f1'] }),
+    },
     link: `vless://${U}@example.test:443?encryption=none&flow=xtls-rprx-vision&fp=chrome&pbk=Tx5y&security=reality&sid=a3f1&sni=yahoo.com&spx=%2Fdafd018f50a389b&type=tcp#dave`,
   },
   'vless over gRPC with reality': {
     of: vless,
     remark: 'g-user',
     client: { flow: 'xtls-rprx-vision' },
-    stream: { network: 'grpc', grpcSettings: { serviceName: 'svc', multiMode: true }, ...reality({ spiderX: '/' }) },
+    stream: {
+      network: 'grpc',
+      grpcSettings: { serviceName: 'svc', multiMode: true },
+      ...reality({ spiderX: '/' }),
+    },
     link: `vless://${U}@203.0.113.1:443?authority=&encryption=none&fp=chrome&mode=multi&pbk=PBK&security=reality&serviceName=svc&sid=ab12&sni=r.example.com&spx=%2F341c90fe143f4ae&type=grpc#g-user`,
   },
   'vless over XHTTP with TLS': {
@@ -93,7 +121,12 @@ const URLS: Record<string, Case & { link: string }> = {
     of: vless,
     at: '203.0.113.1:80',
     remark: 't-user',
-    stream: { network: 'tcp', tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: ['h.example.com'] } } } } },
+    stream: {
+      network: 'tcp',
+      tcpSettings: {
+        header: { type: 'http', request: { path: ['/'], headers: { Host: ['h.example.com'] } } },
+      },
+    },
     link: `vless://${U}@203.0.113.1:80?encryption=none&headerType=http&host=h.example.com&path=%2F&security=none&type=tcp#t-user`,
   },
   'vless over HTTP upgrade without a host': {
@@ -153,7 +186,11 @@ const URLS: Record<string, Case & { link: string }> = {
     settings: { method: 'aes-128-gcm' },
     at: 'example.test:8443',
     remark: '',
-    stream: { network: 'tcp', security: 'tls', tlsSettings: { serverName: 'ss.sni', settings: { fingerprint: 'chrome' } } },
+    stream: {
+      network: 'tcp',
+      security: 'tls',
+      tlsSettings: { serverName: 'ss.sni', settings: { fingerprint: 'chrome' } },
+    },
     link: 'ss://YWVzLTEyOC1nY206cHc@example.test:8443?fp=chrome&security=tls&sni=ss.sni&type=tcp',
   },
   'shadowsocks behind an HTTP header is a plugin to its programs': {
@@ -161,18 +198,27 @@ const URLS: Record<string, Case & { link: string }> = {
     settings: { method: 'aes-128-gcm' },
     at: '203.0.113.1:38143',
     remark: 'ss-user',
-    stream: { network: 'tcp', tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { host: 'test' } } } } },
+    stream: {
+      network: 'tcp',
+      tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { host: 'test' } } } },
+    },
     link: 'ss://YWVzLTEyOC1nY206cHc@203.0.113.1:38143?plugin=obfs-local%3Bobfs%3Dhttp%3Bobfs-host%3Dtest#ss-user',
   },
 };
-for (const [name, { link, ...the }] of Object.entries(URLS)) test(`link: ${name}`, (t) => t.is(linkOf(the), link));
+for (const [name, { link, ...the }] of Object.entries(URLS))
+  test(`link: ${name}`, (t) => t.is(linkOf(the), link));
 
 test('link: vmess over ws with TLS', (t) => {
   const link = linkOf({
     of: vmess,
     at: 'example.test:8443',
     remark: 'vm-user',
-    stream: { network: 'ws', wsSettings: { path: '/vm', host: 'h.example.test' }, security: 'tls', tlsSettings: { ...cdn, serverName: 's.example.test' } },
+    stream: {
+      network: 'ws',
+      wsSettings: { path: '/vm', host: 'h.example.test' },
+      security: 'tls',
+      tlsSettings: { ...cdn, serverName: 's.example.test' },
+    },
   });
   t.is(
     base64Of(link),
@@ -207,7 +253,10 @@ test('link: vmess over XHTTP has the fields of extra beside the others', (t) => 
     of: vmess,
     at: '[2001:db8::1]:443',
     remark: 'a <b> & "c"',
-    stream: { network: 'splithttp', splithttpSettings: { path: '/x', host: 'x.example.com', mode: 'auto', xPaddingBytes: '100-1000' } },
+    stream: {
+      network: 'splithttp',
+      splithttpSettings: { path: '/x', host: 'x.example.com', mode: 'auto', xPaddingBytes: '100-1000' },
+    },
   });
   t.deepEqual(decoded(link), {
     add: '2001:db8::1',
@@ -258,7 +307,10 @@ test('extra tells what a client must know and nothing that marks or belongs to t
 
 test('a flow is said only where it works, and the core is told the same', (t) => {
   const secured = { security: 'tls', tlsSettings: cdn };
-  const encrypted = { decryption: 'mlkem768x25519plus.native.600s.k', encryption: 'mlkem768x25519plus.native.0rtt.k' };
+  const encrypted = {
+    decryption: 'mlkem768x25519plus.native.600s.k',
+    encryption: 'mlkem768x25519plus.native.0rtt.k',
+  };
   const cases: [stream: object, settings: object, more: Partial<Inbound>, flow: boolean][] = [
     [{ network: 'tcp', ...secured }, {}, {}, true],
     [{ network: 'raw', ...reality({}) }, {}, {}, true],
@@ -279,16 +331,25 @@ test('a flow is said only where it works, and the core is told the same', (t) =>
       streamSettings: stream,
       ...more,
     } as Inbound;
-    t.is(new URL(vless.link(inbound)({ client, authority: 'h:1', remark: '', fragment: '' })).searchParams.has('flow'), flow, JSON.stringify([stream, more]));
+    t.is(
+      new URL(vless.link(inbound)({ client, authority: 'h:1', remark: '', fragment: '' })).searchParams.has(
+        'flow',
+      ),
+      flow,
+      JSON.stringify([stream, more]),
+    );
     t.is(vless.account(client, inbound)['flow'], flow ? 'xtls-rprx-vision' : '');
-    t.false(vless.link(inbound)({ client: user, authority: 'h:1', remark: '', fragment: '' }).includes('flow'));
+    t.false(
+      vless.link(inbound)({ client: user, authority: 'h:1', remark: '', fragment: '' }).includes('flow'),
+    );
   }
 });
 
 test('of several names and short ids a client gets the same one every time, and clients get different ones', (t) => {
   const serverNames = ['a.example', 'b.example', 'c.example', 'd.example'];
   const stream = { network: 'tcp', ...reality({}, { serverNames }) };
-  const sniFor = (subId: string) => new URL(linkOf({ of: vless, stream, remark: '', client: { subId } })).searchParams.get('sni') ?? '';
+  const sniFor = (subId: string) =>
+    new URL(linkOf({ of: vless, stream, remark: '', client: { subId } })).searchParams.get('sni') ?? '';
   const chosen = Array.from({ length: 40 }, (_, i) => sniFor(`client-${i}`));
   t.deepEqual(
     chosen,
@@ -300,7 +361,11 @@ test('of several names and short ids a client gets the same one every time, and 
 test('the public key of reality follows from the private one where it is not given', (t) => {
   // A pair as the core's own command `x25519` gives it.
   const privateKey = 'cAdtCnMYpX08FsFyUbJmRd9MLyyZ69mKCn-Mty-SjXo';
-  const link = linkOf({ of: vless, remark: '', stream: { network: 'tcp', ...reality({ publicKey: '' }, { privateKey }) } });
+  const link = linkOf({
+    of: vless,
+    remark: '',
+    stream: { network: 'tcp', ...reality({ publicKey: '' }, { privateKey }) },
+  });
   t.is(new URL(link).searchParams.get('pbk'), 'O63r0w9lbYzAF-CBbmXVxI4pPwEfChUbUClP0PlP3Fk');
 });
 

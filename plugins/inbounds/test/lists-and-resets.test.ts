@@ -12,8 +12,10 @@ interface Inbound {
   readonly clientStats: readonly { readonly email: string }[];
 }
 const API = '/panel/api/inbounds';
-const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> => TestPanel.boot({ plugins: [engine.plugin], clock });
-const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> => panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
+const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> =>
+  TestPanel.boot({ plugins: [engine.plugin], clock });
+const post = <T = null>(panel: TestPanel, path: string, body?: object): Promise<T> =>
+  panel.get<T>(`${API}/${path}`, { method: 'POST', ...(body && { body }) });
 const get = (panel: TestPanel, id: number): Promise<Inbound> => panel.get(`${API}/get/${id}`);
 
 test('options have every described field and no secret', async (t) => {
@@ -27,7 +29,10 @@ test('options have every described field and no secret', async (t) => {
   });
   const vision = await panel.addInbound({
     streamSettings: { network: 'xhttp' },
-    settings: { decryption: 'mlkem768x25519plus.native.600s.x', encryption: 'mlkem768x25519plus.native.0rtt.y' },
+    settings: {
+      decryption: 'mlkem768x25519plus.native.600s.x',
+      encryption: 'mlkem768x25519plus.native.0rtt.y',
+    },
   });
   const options = await panel.get<Record<string, unknown>[]>(`${API}/options`);
   const fields = [
@@ -66,7 +71,13 @@ test('options have every described field and no secret', async (t) => {
     tlsFlowCapable: false,
     ssMethod: '',
   });
-  t.like(options[1], { id: ss, enable: false, protocol: 'shadowsocks', ssMethod: '2022-blake3-aes-128-gcm', tlsFlowCapable: false });
+  t.like(options[1], {
+    id: ss,
+    enable: false,
+    protocol: 'shadowsocks',
+    ssMethod: '2022-blake3-aes-128-gcm',
+    tlsFlowCapable: false,
+  });
   t.like(options[2], { id: vision, network: 'xhttp', tlsFlowCapable: true });
   t.false(JSON.stringify(options).includes('MDEyMzQ1'));
   await panel.get(`${API}/update/${vision}`, { body: { disableFlow: true } });
@@ -89,7 +100,11 @@ test('list/slim has settings, and of clients who they are but no credentials', a
 test('bulkDel deletes those that are there, names the others and leaves the clients', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
-  const ids = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()] as [number, number, number];
+  const ids = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()] as [
+    number,
+    number,
+    number,
+  ];
   await panel.addClient('a', ids);
   t.deepEqual(await post(panel, 'bulkDel', { ids: [ids[0], 999, ids[2], ids[0]] }), {
     deleted: 2,
@@ -103,9 +118,21 @@ test('bulkDel deletes those that are there, names the others and leaves the clie
   t.deepEqual((await panel.get<{ inboundIds: number[] }>('/panel/api/clients/get/a')).inboundIds, [ids[1]]);
   t.deepEqual(await post(panel, 'bulkDel', { ids: [] }), { deleted: 0, skipped: [] } as unknown as null);
   for (const wrong of [undefined, 5, {}])
-    await refused(t, panel, `${API}/bulkDel`, { body: { ids: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids' });
+    await refused(
+      t,
+      panel,
+      `${API}/bulkDel`,
+      { body: { ids: wrong } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'ids' },
+    );
   for (const wrong of ['1', 1.5, null])
-    await refused(t, panel, `${API}/bulkDel`, { body: { ids: [wrong] } }, { status: 400, code: 'KERNEL_INVALID', field: 'ids.0' });
+    await refused(
+      t,
+      panel,
+      `${API}/bulkDel`,
+      { body: { ids: [wrong] } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'ids.0' },
+    );
 });
 
 test('subSortIndex moves an inbound in subscriptions and touches nothing else', async (t) => {
@@ -121,8 +148,20 @@ test('subSortIndex moves an inbound in subscriptions and touches nothing else', 
     ['two', 'one'],
   );
   for (const wrong of [0, -1, 1.5, '2', null, undefined])
-    await refused(t, panel, `${API}/${one}/subSortIndex`, { body: { subSortIndex: wrong } }, { status: 400, code: 'KERNEL_INVALID', field: 'subSortIndex' });
-  await refused(t, panel, `${API}/999/subSortIndex`, { body: { subSortIndex: 1 } }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' });
+    await refused(
+      t,
+      panel,
+      `${API}/${one}/subSortIndex`,
+      { body: { subSortIndex: wrong } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'subSortIndex' },
+    );
+  await refused(
+    t,
+    panel,
+    `${API}/999/subSortIndex`,
+    { body: { subSortIndex: 1 } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' },
+  );
 });
 
 test('resets of inbounds zero their counters and leave those of clients', async (t) => {
@@ -147,19 +186,32 @@ test('resets of inbounds zero their counters and leave those of clients', async 
   await move(22);
   t.like(await get(panel, one), { up: 10, down: 20 });
   await post(panel, 'resetAllTraffics');
-  for (const id of [one, two]) t.like(await get(panel, id), { up: 0, down: 0, lastTrafficResetTime: clock.now() });
+  for (const id of [one, two])
+    t.like(await get(panel, id), { up: 0, down: 0, lastTrafficResetTime: clock.now() });
   t.like(await panel.get('/panel/api/clients/traffic/a'), { up: 22, down: 44 });
-  await refused(t, panel, `${API}/999/resetTraffic`, { method: 'POST' }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' });
+  await refused(
+    t,
+    panel,
+    `${API}/999/resetTraffic`,
+    { method: 'POST' },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' },
+  );
 });
 
 test('subLinks and allLinks', async (t) => {
   await using panel = await boot(new FakeEngine());
-  const [one, two] = [await panel.addInbound({ remark: 'one' }), await panel.addInbound({ remark: 'two', enable: false })];
+  const [one, two] = [
+    await panel.addInbound({ remark: 'one' }),
+    await panel.addInbound({ remark: 'two', enable: false }),
+  ];
   const a = await panel.addClient('a', [one, two]);
   await panel.addClient('b', [one], { enable: false });
   const links = await panel.get<string[]>('/panel/api/clients/links/a');
   t.is(links.length, 1, 'of an inbound that is off there is no link');
   t.deepEqual(await panel.get(`/panel/api/clients/subLinks/${a.subId}`), links);
   t.deepEqual(await panel.get('/panel/api/clients/subLinks/nobody'), []);
-  t.deepEqual(await panel.get(`${API}/allLinks`), [...links, ...(await panel.get<string[]>('/panel/api/clients/links/b'))]);
+  t.deepEqual(await panel.get(`${API}/allLinks`), [
+    ...links,
+    ...(await panel.get<string[]>('/panel/api/clients/links/b')),
+  ]);
 });

@@ -3,7 +3,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { FakeClock, FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
+import {
+  FakeClock,
+  FakeEngine,
+  freePort,
+  refused,
+  selfSigned,
+  TestPanel,
+} from '../../../test/harness/index.js';
 
 const pair = () => {
   const { cert, key } = selfSigned();
@@ -21,18 +28,50 @@ test.after.always(() => panel?.[Symbol.asyncDispose]());
 const tls = (settings: object) => ({ network: 'tcp', security: 'tls', tlsSettings: settings });
 const privateKey = 'cAdtCnMYpX08FsFyUbJmRd9MLyyZ69mKCn-Mty-SjXo';
 const goodReality = { target: 'example.com:443', serverNames: ['example.com'], shortIds: [''], privateKey };
-const reality = (settings: object, network = 'tcp') => ({ network, security: 'reality', realitySettings: { ...goodReality, ...settings } });
+const reality = (settings: object, network = 'tcp') => ({
+  network,
+  security: 'reality',
+  realitySettings: { ...goodReality, ...settings },
+});
 
 const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
   ['an unknown transport', 'streamSettings.network', { streamSettings: { network: 'carrier-pigeon' } }],
   ['an unknown security', 'streamSettings.security', { streamSettings: { security: 'xtls' } }],
-  ['a path that is no text', 'streamSettings.wsSettings.path', { streamSettings: { network: 'ws', wsSettings: { path: 5 } } }],
-  ['a path with a space', 'streamSettings.httpupgradeSettings.path', { streamSettings: { network: 'httpupgrade', httpupgradeSettings: { path: '/a b' } } }],
-  ['a service name that is no text', 'streamSettings.grpcSettings.serviceName', { streamSettings: { network: 'grpc', grpcSettings: { serviceName: 5 } } }],
-  ['an unknown mode of XHTTP', 'streamSettings.xhttpSettings.mode', { streamSettings: { network: 'xhttp', xhttpSettings: { mode: 'fast' } } }],
-  ['an unknown header', 'streamSettings.tcpSettings.header.type', { streamSettings: { network: 'tcp', tcpSettings: { header: { type: 'srtp' } } } }],
-  ['TLS without a certificate', 'streamSettings.tlsSettings.certificates', { streamSettings: { network: 'tcp', security: 'tls' } }],
-  ['TLS with a list of none', 'streamSettings.tlsSettings.certificates', { streamSettings: tls({ certificates: [] }) }],
+  [
+    'a path that is no text',
+    'streamSettings.wsSettings.path',
+    { streamSettings: { network: 'ws', wsSettings: { path: 5 } } },
+  ],
+  [
+    'a path with a space',
+    'streamSettings.httpupgradeSettings.path',
+    { streamSettings: { network: 'httpupgrade', httpupgradeSettings: { path: '/a b' } } },
+  ],
+  [
+    'a service name that is no text',
+    'streamSettings.grpcSettings.serviceName',
+    { streamSettings: { network: 'grpc', grpcSettings: { serviceName: 5 } } },
+  ],
+  [
+    'an unknown mode of XHTTP',
+    'streamSettings.xhttpSettings.mode',
+    { streamSettings: { network: 'xhttp', xhttpSettings: { mode: 'fast' } } },
+  ],
+  [
+    'an unknown header',
+    'streamSettings.tcpSettings.header.type',
+    { streamSettings: { network: 'tcp', tcpSettings: { header: { type: 'srtp' } } } },
+  ],
+  [
+    'TLS without a certificate',
+    'streamSettings.tlsSettings.certificates',
+    { streamSettings: { network: 'tcp', security: 'tls' } },
+  ],
+  [
+    'TLS with a list of none',
+    'streamSettings.tlsSettings.certificates',
+    { streamSettings: tls({ certificates: [] }) },
+  ],
   [
     'a certificate without its key',
     'streamSettings.tlsSettings.certificates.0',
@@ -43,25 +82,64 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
     'streamSettings.tlsSettings.certificates.0',
     { streamSettings: tls({ certificates: [{ certificate: ['garbage'], key: first.key }] }) },
   ],
-  ["another certificate's key", 'streamSettings.tlsSettings.certificates.1', { streamSettings: tls({ certificates: [first, { ...first, key: second.key }] }) }],
+  [
+    "another certificate's key",
+    'streamSettings.tlsSettings.certificates.1',
+    { streamSettings: tls({ certificates: [first, { ...first, key: second.key }] }) },
+  ],
   [
     'a file that is not there',
     'streamSettings.tlsSettings.certificates.0',
-    { streamSettings: tls({ certificates: [{ certificateFile: '/nowhere/at.all', keyFile: '/nowhere/at.all' }] }) },
+    {
+      streamSettings: tls({
+        certificates: [{ certificateFile: '/nowhere/at.all', keyFile: '/nowhere/at.all' }],
+      }),
+    },
   ],
-  ['REALITY without a target', 'streamSettings.realitySettings', { streamSettings: reality({ target: undefined }) }],
-  ['REALITY without names', 'streamSettings.realitySettings.serverNames', { streamSettings: reality({ serverNames: [] }) }],
-  ['REALITY without short ids', 'streamSettings.realitySettings.shortIds', { streamSettings: reality({ shortIds: [] }) }],
-  ['a short id of odd length', 'streamSettings.realitySettings.shortIds.0', { streamSettings: reality({ shortIds: ['abc'] }) }],
-  ['a private key that is none', 'streamSettings.realitySettings.privateKey', { streamSettings: reality({ privateKey: 'short' }) }],
+  [
+    'REALITY without a target',
+    'streamSettings.realitySettings',
+    { streamSettings: reality({ target: undefined }) },
+  ],
+  [
+    'REALITY without names',
+    'streamSettings.realitySettings.serverNames',
+    { streamSettings: reality({ serverNames: [] }) },
+  ],
+  [
+    'REALITY without short ids',
+    'streamSettings.realitySettings.shortIds',
+    { streamSettings: reality({ shortIds: [] }) },
+  ],
+  [
+    'a short id of odd length',
+    'streamSettings.realitySettings.shortIds.0',
+    { streamSettings: reality({ shortIds: ['abc'] }) },
+  ],
+  [
+    'a private key that is none',
+    'streamSettings.realitySettings.privateKey',
+    { streamSettings: reality({ privateKey: 'short' }) },
+  ],
   ['REALITY over a transport that cannot', 'streamSettings.security', { streamSettings: reality({}, 'ws') }],
-  ['an unknown method of shadowsocks', 'settings.method', { protocol: 'shadowsocks', settings: { method: 'rc4-md5' } }],
-  ['a method for one user only', 'settings.method', { protocol: 'shadowsocks', settings: { method: '2022-blake3-chacha20-poly1305', password: 'x' } }],
+  [
+    'an unknown method of shadowsocks',
+    'settings.method',
+    { protocol: 'shadowsocks', settings: { method: 'rc4-md5' } },
+  ],
+  [
+    'a method for one user only',
+    'settings.method',
+    { protocol: 'shadowsocks', settings: { method: '2022-blake3-chacha20-poly1305', password: 'x' } },
+  ],
   ['no method', 'settings.method', { protocol: 'shadowsocks', settings: {} }],
   [
     'a key of 2022 of the wrong length',
     'settings',
-    { protocol: 'shadowsocks', settings: { method: '2022-blake3-aes-256-gcm', password: 'AAECAwQFBgcICQoLDA0ODw==' } },
+    {
+      protocol: 'shadowsocks',
+      settings: { method: '2022-blake3-aes-256-gcm', password: 'AAECAwQFBgcICQoLDA0ODw==' },
+    },
   ],
 ];
 for (const [what, field, body] of WRONG) {
@@ -82,22 +160,33 @@ test.serial('a good pair is taken from the body and from files, and comes back a
   await writeFile(certificateFile, first.certificate.join('\n'));
   await writeFile(keyFile, first.key.join('\n'));
   for (const given of [first, { certificateFile, keyFile }]) {
-    const streamSettings = tls({ certificates: [given], settings: { fingerprint: 'firefox' }, somethingNew: 1 });
+    const streamSettings = tls({
+      certificates: [given],
+      settings: { fingerprint: 'firefox' },
+      somethingNew: 1,
+    });
     const id = await panel.addInbound({ streamSettings });
-    t.deepEqual((await panel.get<{ streamSettings: unknown }>(`/panel/api/inbounds/get/${id}`)).streamSettings, streamSettings);
+    t.deepEqual(
+      (await panel.get<{ streamSettings: unknown }>(`/panel/api/inbounds/get/${id}`)).streamSettings,
+      streamSettings,
+    );
   }
 });
 
 test("what belongs to the client's side alone never reaches the core and puts no inbound anew", async (t) => {
   const engine = new FakeEngine();
   await using own = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
-  const id = await own.addInbound({ streamSettings: reality({ settings: { publicKey: 'PBK', fingerprint: 'chrome' } }) });
+  const id = await own.addInbound({
+    streamSettings: reality({ settings: { publicKey: 'PBK', fingerprint: 'chrome' } }),
+  });
   await own.addClient('a', [id]);
   const before = JSON.stringify(engine.configs);
   t.false(before.includes('PBK'));
   t.true(before.includes(privateKey));
   t.regex((await own.get<string[]>('/panel/api/clients/links/a'))[0] ?? '', /fp=chrome&pbk=PBK/);
-  await own.get(`/panel/api/inbounds/update/${id}`, { body: { streamSettings: reality({ settings: { publicKey: 'PBK', fingerprint: 'firefox' } }) } });
+  await own.get(`/panel/api/inbounds/update/${id}`, {
+    body: { streamSettings: reality({ settings: { publicKey: 'PBK', fingerprint: 'firefox' } }) },
+  });
   t.is(JSON.stringify(engine.configs), before);
   t.regex((await own.get<string[]>('/panel/api/clients/links/a'))[0] ?? '', /fp=firefox&pbk=PBK/);
 });

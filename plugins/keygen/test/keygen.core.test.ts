@@ -5,9 +5,14 @@ import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 test('a pair is new each time, and the core finds the same public key for its private one', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
-  const make = () => panel.get<{ privateKey: string; publicKey: string }>('/panel/api/server/getNewX25519Cert');
+  const make = () =>
+    panel.get<{ privateKey: string; publicKey: string }>('/panel/api/server/getNewX25519Cert');
   const pair = await make();
-  const { stdout } = await promisify(execFile)(process.env['WEIR_ENGINE_BIN'] ?? '', ['x25519', '-i', pair.privateKey]);
+  const { stdout } = await promisify(execFile)(process.env['WEIR_ENGINE_BIN'] ?? '', [
+    'x25519',
+    '-i',
+    pair.privateKey,
+  ]);
   t.is(/^Password \(PublicKey\): (\S+)$/m.exec(stdout)?.[1], pair.publicKey);
   t.not((await make()).privateKey, pair.privateKey);
 });

@@ -20,9 +20,14 @@ const channel = (name: string, part: Partial<Channel> = {}): Plugin =>
 /** One that keeps what it is sent. */
 function listening(name = 'listening'): { plugin: Plugin; heard: Notification[]; texts: () => string[] } {
   const heard: Notification[] = [];
-  return { plugin: channel(name, { send: async (notification) => void heard.push(notification) }), heard, texts: () => heard.map(({ text }) => text) };
+  return {
+    plugin: channel(name, { send: async (notification) => void heard.push(notification) }),
+    heard,
+    texts: () => heard.map(({ text }) => text),
+  };
 }
-const linesOf = (panel: TestPanel): Record<string, unknown>[] => panel.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+const linesOf = (panel: TestPanel): Record<string, unknown>[] =>
+  panel.log.map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test('a channel that throws, hangs or floods holds up no other, nor the panel; and is named', async (t) => {
   const engine = new FakeEngine();
@@ -33,7 +38,10 @@ test('a channel that throws, hangs or floods holds up no other, nor the panel; a
       throw new Error('weeds');
     },
   });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [hanging, throwing, plugin] });
+  await using panel = await TestPanel.boot({
+    plugins: [engine.plugin],
+    outside: [hanging, throwing, plugin],
+  });
   for (const so of [80, 160]) {
     for (let i = 0; i < 80; i++) engine.enter(i % 2 ? 'running' : 'stop');
     await panel.kernel.settled();
@@ -45,7 +53,10 @@ test('a channel that throws, hangs or floods holds up no other, nor the panel; a
     { channel: 'hanging', of: 'hanging' },
   );
   const faults = linesOf(panel).filter(({ msg }) => msg === 'plugin fault');
-  t.deepEqual([...new Set(faults.map(({ plugin: name, where }) => `${String(name)}: ${String(where)}`))], ['throwing: isOn of the channel throwing']);
+  t.deepEqual(
+    [...new Set(faults.map(({ plugin: name, where }) => `${String(name)}: ${String(where)}`))],
+    ['throwing: isOn of the channel throwing'],
+  );
   t.is(panel.kernel.plugins().find(({ name }) => name === 'notifications')?.state, 'running');
 });
 
@@ -75,15 +86,25 @@ test('an address that is blocked is told of once, and only what is wanted is tol
   const engine = new FakeEngine();
   const { plugin, texts } = listening();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin] });
-  t.true((await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['loginBlocked'] } })).body.success);
+  t.true(
+    (await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['loginBlocked'] } })).body
+      .success,
+  );
   engine.enter('stop');
-  const guess = async () => (await panel.call('/login', { body: { ...ADMIN, username: 'eve', password: 'guess' }, anonymous: true })).status;
+  const guess = async () =>
+    (await panel.call('/login', { body: { ...ADMIN, username: 'eve', password: 'guess' }, anonymous: true }))
+      .status;
   const answers = await Promise.all(Array.from({ length: 9 }, guess));
   t.true(answers.filter((status) => status === 429).length > 1);
   await panel.kernel.settled();
   await until(() => texts().length > 0, 'it is told');
-  t.deepEqual(texts(), ['logins from 127.0.0.1 are blocked for a while after too many failed attempts, the last as "eve"']);
-  t.is((await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['weather'] } })).status, 400);
+  t.deepEqual(texts(), [
+    'logins from 127.0.0.1 are blocked for a while after too many failed attempts, the last as "eve"',
+  ]);
+  t.is(
+    (await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['weather'] } })).status,
+    400,
+  );
 });
 
 test('many clients at once are one notification, with some of their names and all of their data', async (t) => {
@@ -92,14 +113,24 @@ test('many clients at once are one notification, with some of their names and al
   const clock = new FakeClock();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin], clock });
   const inbound = await panel.addInbound();
-  for (let i = 0; i < 7; i++) engine.move(inbound, (await panel.addClient(`c${i}`, [inbound], { totalGB: 100 })).id, 0, 200);
+  for (let i = 0; i < 7; i++)
+    engine.move(inbound, (await panel.addClient(`c${i}`, [inbound], { totalGB: 100 })).id, 0, 200);
   clock.tick(5_000);
   await until(() => heard.length > 0, 'the poll finds them');
-  t.is(heard[0]?.text, 'reached a limit and switched off: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more');
+  t.is(
+    heard[0]?.text,
+    'reached a limit and switched off: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more',
+  );
   t.is((heard[0]?.data['clients'] as unknown[] | undefined)?.length, 7);
 });
 
 test('a channel from outside bears the name of its plugin', async (t) => {
-  const { message = '' } = (await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [channel('bell', { name: 'horn' })] }))) ?? {};
-  t.regex(message, /^plugin bell cannot add to notifications\/Channels: the channel horn must be called bell or bell\.…/);
+  const { message = '' } =
+    (await t.throwsAsync(
+      TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [channel('bell', { name: 'horn' })] }),
+    )) ?? {};
+  t.regex(
+    message,
+    /^plugin bell cannot add to notifications\/Channels: the channel horn must be called bell or bell\.…/,
+  );
 });

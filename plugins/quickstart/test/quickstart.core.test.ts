@@ -27,7 +27,8 @@ test('on a machine without a panel it makes one; the panel that starts then serv
 
   const panel = await openPanel(t, { dataDirectory });
   t.is((await engineOf(panel)).state, 'running');
-  const [inbound] = await panel.get<{ port: number; clientStats: { email: string }[] }[]>('/panel/api/inbounds/list');
+  const [inbound] =
+    await panel.get<{ port: number; clientStats: { email: string }[] }[]>('/panel/api/inbounds/list');
   t.is(String(inbound?.port), link.port);
   t.deepEqual(
     inbound?.clientStats.map(({ email }) => email),
@@ -45,7 +46,9 @@ test('while the panel runs the core has it at once, and a link to this machine i
   t.false(ended.said.includes('does not have them yet'));
   t.regex(ended.said, /WEIR_PUBLIC_HOST/);
   const url = /^subscription +(\S+)$/m.exec(ended.said)?.[1] ?? '';
-  const config = await panel.get<{ inbounds: { settings: { clients?: unknown[] } }[] }>('/panel/api/server/getConfigJson');
+  const config = await panel.get<{ inbounds: { settings: { clients?: unknown[] } }[] }>(
+    '/panel/api/server/getConfigJson',
+  );
   t.is(config.inbounds.filter(({ settings }) => settings.clients?.length === 1).length, 1);
   t.is((await fetch(url)).status, 200);
 });
@@ -55,7 +58,10 @@ test('what it does not understand it says, and makes nothing', async (t) => {
   t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--host', 'not a host'])).code, 2);
   t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'a b'])).code, 1);
   t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
-  t.deepEqual(await panel.get('/panel/api/clients/list/paged').then((page) => (page as { total: number }).total), 0);
+  t.deepEqual(
+    await panel.get('/panel/api/clients/list/paged').then((page) => (page as { total: number }).total),
+    0,
+  );
 });
 
 test('a port that a switched-off inbound holds is left to it', async (t) => {

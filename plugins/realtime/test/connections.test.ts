@@ -30,7 +30,9 @@ async function boot(t: ExecutionContext, env: Readonly<Record<string, string>> =
 for (const { door, listen, ended, stopped } of DOORS) {
   test(`${door}: refused without a session, with a token, and to pages of other sites`, async (t) => {
     const { panel } = await boot(t);
-    const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name: 'bot' } });
+    const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+      body: { name: 'bot' },
+    });
     const refused = async (headers: Record<string, string>, status: number) => {
       const listener = listen(panel, headers);
       await until(() => listener.refused !== '' || listener.messages.length > 0, 'an answer');
@@ -56,7 +58,10 @@ for (const { door, listen, ended, stopped } of DOORS) {
     await panel.login();
     const other = listen(panel);
     await other.first('snapshot');
-    t.is((await panel.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })).status, 200);
+    t.is(
+      (await panel.call('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })).status,
+      200,
+    );
     t.is(await mine.end(), ended);
     t.is(await alsoMine.end(), ended);
     clock.tick(2000);
@@ -112,7 +117,8 @@ async function deafReader(t: ExecutionContext, panel: TestPanel, path: string, h
   );
   await until(() => heard.includes('\r\n\r\n'), 'the handshake');
   // A masked text, with a mask of zeros.
-  if (hello !== '') socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | hello.length, 0, 0, 0, 0]), Buffer.from(hello)]));
+  if (hello !== '')
+    socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | hello.length, 0, 0, 0, 0]), Buffer.from(hello)]));
   await until(() => heard.includes('snapshot'), 'the snapshot');
   socket.pause();
   return socket;
@@ -127,7 +133,10 @@ for (const [door, path, hello] of [
     const listener = Listener.plain(panel);
     await listener.first('snapshot');
     const deaf = await deafReader(t, panel, path, hello);
-    const cut = () => panel.log.filter((line) => line.includes('did not read and was disconnected')).map((line) => JSON.parse(line) as { backlog: number });
+    const cut = () =>
+      panel.log
+        .filter((line) => line.includes('did not read and was disconnected'))
+        .map((line) => JSON.parse(line) as { backlog: number });
     const text = 'x'.repeat(2 ** 20);
     let sent = 0;
     while (cut().length === 0 && sent < 100) {
@@ -150,7 +159,10 @@ for (const [door, path, hello] of [
 test('who does not answer a ping is taken for dead, who does is not', async (t) => {
   const { clock, panel } = await boot(t);
   const alive = Listener.plain(panel);
-  const dead = new WebSocket(`${panel.url.replace('http', 'ws')}/ws`, { headers: { cookie: panel.cookie }, autoPong: false });
+  const dead = new WebSocket(`${panel.url.replace('http', 'ws')}/ws`, {
+    headers: { cookie: panel.cookie },
+    autoPong: false,
+  });
   let pings = 0;
   let closed = false;
   dead

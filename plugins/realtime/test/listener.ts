@@ -26,7 +26,11 @@ export class Listener {
   close: () => void = () => undefined;
 
   /** By a plain WebSocket, as the admin unless told otherwise. */
-  static plain(panel: Place, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/ws'): Listener {
+  static plain(
+    panel: Place,
+    headers: Readonly<Record<string, string>> = { cookie: panel.cookie },
+    path = '/ws',
+  ): Listener {
     const listener = new Listener();
     const socket = new WebSocket(panel.url.replace('http', 'ws') + path, { headers });
     socket.on('message', (data: Buffer) => listener.messages.push(JSON.parse(data.toString()) as Message));
@@ -38,16 +42,28 @@ export class Listener {
   }
 
   /** By socket.io. */
-  static io(panel: Place, headers: Readonly<Record<string, string>> = { cookie: panel.cookie }, path = '/socket.io'): Listener {
+  static io(
+    panel: Place,
+    headers: Readonly<Record<string, string>> = { cookie: panel.cookie },
+    path = '/socket.io',
+  ): Listener {
     const listener = new Listener();
-    const socket: IoSocket = io(panel.url, { path, transports: ['websocket'], extraHeaders: headers, reconnection: false, forceNew: true });
+    const socket: IoSocket = io(panel.url, {
+      path,
+      transports: ['websocket'],
+      extraHeaders: headers,
+      reconnection: false,
+      forceNew: true,
+    });
     socket.onAny((name: string, message: Message) => {
-      if (name !== message.type) throw new Error(`the event ${name} carries a message of the type ${message.type}`);
+      if (name !== message.type)
+        throw new Error(`the event ${name} carries a message of the type ${message.type}`);
       listener.messages.push(message);
     });
     socket.on(
       'connect_error',
-      (error) => (listener.refused ||= `${error.message} ${JSON.stringify((error as { description?: { message?: string } }).description?.message)}`),
+      (error) =>
+        (listener.refused ||= `${error.message} ${JSON.stringify((error as { description?: { message?: string } }).description?.message)}`),
     );
     socket.on('disconnect', (reason) => (listener.ended = reason));
     listener.say = (text) => void socket.emit('hello', text);
@@ -60,7 +76,10 @@ export class Listener {
   }
   /** The first message of a type, once it is there. */
   async first<P = Record<string, unknown>>(type: string): Promise<Message<P>> {
-    await until(() => this.of(type).length > 0 || this.refused !== '' || this.ended !== undefined, `a message of the type ${type}`);
+    await until(
+      () => this.of(type).length > 0 || this.refused !== '' || this.ended !== undefined,
+      `a message of the type ${type}`,
+    );
     const [message] = this.of<P>(type);
     if (!message) throw new Error(`no message of the type ${type}: ${this.refused} ${this.ended}`);
     return message;

@@ -19,20 +19,32 @@ test('bytes through a core are told with the client, who is online then, and not
     readonly inboundTraffics: { id: number; down: number }[];
     readonly onlineClients: string[];
   }
-  const sum = (down: (payload: Traffic) => number): number => listener.of<Traffic>('traffic').reduce((all, { payload }) => all + down(payload), 0);
-  const ofAda = (): number => sum(({ clientTraffics }) => clientTraffics.find(({ email }) => email === 'ada')?.down ?? 0);
+  const sum = (down: (payload: Traffic) => number): number =>
+    listener.of<Traffic>('traffic').reduce((all, { payload }) => all + down(payload), 0);
+  const ofAda = (): number =>
+    sum(({ clientTraffics }) => clientTraffics.find(({ email }) => email === 'ada')?.down ?? 0);
   await panel.until(() => ofAda() >= MIB, 'the download is told');
   t.true(ofAda() <= MIB * 1.02, `${ofAda()} bytes were told`);
   t.is(
     sum(({ inboundTraffics }) => inboundTraffics.find(({ id }) => id === inboundId)?.down ?? 0),
     ofAda(),
   );
-  t.deepEqual(listener.of<Traffic>('traffic').find(({ payload }) => payload.clientTraffics.length > 0)?.payload.onlineClients, ['ada']);
+  t.deepEqual(
+    listener.of<Traffic>('traffic').find(({ payload }) => payload.clientTraffics.length > 0)?.payload
+      .onlineClients,
+    ['ada'],
+  );
   const onlines = () => panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' });
   t.deepEqual(await onlines(), ['ada']);
 
   process.kill((await panel.corePid()) ?? 0, 'SIGKILL');
-  await panel.until(() => listener.of<{ state: string }>('engine_state').some(({ payload }) => payload.state === 'error'), 'the end of the core is told');
-  await panel.until(() => listener.of<{ state: string }>('engine_state').at(-1)?.payload.state === 'running', 'the new core is told');
+  await panel.until(
+    () => listener.of<{ state: string }>('engine_state').some(({ payload }) => payload.state === 'error'),
+    'the end of the core is told',
+  );
+  await panel.until(
+    () => listener.of<{ state: string }>('engine_state').at(-1)?.payload.state === 'running',
+    'the new core is told',
+  );
   t.deepEqual(await onlines(), []);
 });

@@ -26,7 +26,9 @@ test('a snapshot that never comes, and a start that throws, keep nobody from the
   t.teardown(() => listener.close());
   const { payload } = await listener.first('snapshot');
   t.deepEqual(Object.keys(payload).sort(), ['engine_state', 'status', 'throwing', 'traffic']);
-  const faults = panel.log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'plugin fault');
+  const faults = panel.log
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === 'plugin fault');
   t.deepEqual(
     faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`),
     ['bad: start of the live messages throwing', 'bad: snapshot of the live messages hanging'],

@@ -31,7 +31,11 @@ for (const [door, listen] of DOORS) {
   test(`${door}: a snapshot first, then the status every two seconds`, async (t) => {
     const { clock, panel } = await boot(t);
     const listener = listen(panel);
-    const snapshot = await listener.first<{ status: { mem: { total: number } }; engine_state: unknown; traffic: unknown }>('snapshot');
+    const snapshot = await listener.first<{
+      status: { mem: { total: number } };
+      engine_state: unknown;
+      traffic: unknown;
+    }>('snapshot');
     t.is(listener.messages[0]?.type, 'snapshot');
     t.true(snapshot.payload.status.mem.total > 0);
     t.deepEqual(snapshot.payload.engine_state, { state: 'running', errorMsg: '' });
@@ -39,7 +43,10 @@ for (const [door, listen] of DOORS) {
     t.is(snapshot.time, clock.now());
     clock.tick(2000);
     const status = await listener.first('status');
-    t.deepEqual(Object.keys(status.payload).sort(), Object.keys(await panel.get<object>('/panel/api/server/status')).sort());
+    t.deepEqual(
+      Object.keys(status.payload).sort(),
+      Object.keys(await panel.get<object>('/panel/api/server/status')).sort(),
+    );
     t.is(status.seq, snapshot.seq + 1);
   });
 
@@ -55,7 +62,12 @@ for (const [door, listen] of DOORS) {
     engine.move(second, ada.id, 1, 2);
     clock.tick(5000);
     const { payload } = await listener.first<TrafficPayload>('traffic');
-    const tags = new Map((await panel.get<{ id: number; tag: string }[]>('/panel/api/inbounds/list')).map(({ id, tag }) => [id, tag]));
+    const tags = new Map(
+      (await panel.get<{ id: number; tag: string }[]>('/panel/api/inbounds/list')).map(({ id, tag }) => [
+        id,
+        tag,
+      ]),
+    );
     t.deepEqual(payload, {
       at: clock.now(),
       clientTraffics: [{ id: ada.id, email: 'ada', up: 11, down: 22 }],
@@ -77,7 +89,10 @@ for (const [door, listen] of DOORS) {
     };
     t.like(await poll(2), { clientTraffics: [], onlineClients: ['ada'] });
     engine.move(first, ada.id, 5, 0);
-    t.like(await poll(3), { clientTraffics: [{ id: ada.id, email: 'ada', up: 5, down: 0 }], onlineClients: ['ada'] });
+    t.like(await poll(3), {
+      clientTraffics: [{ id: ada.id, email: 'ada', up: 5, down: 0 }],
+      onlineClients: ['ada'],
+    });
     for (const count of [4, 5, 6]) t.like(await poll(count), { onlineCount: 1 });
     t.like(await poll(7), { onlineCount: 0, onlineClients: [], activeInbounds: [] });
     const seqs = listener.messages.map(({ seq }) => seq);
@@ -130,7 +145,11 @@ for (const [door, listen] of DOORS) {
     });
     engine.enter('running');
     await until(() => listener.of('engine_state').length === 2, 'the second message');
-    t.is((await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' })).length, 0, 'a new core begins with nobody');
+    t.is(
+      (await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' })).length,
+      0,
+      'a new core begins with nobody',
+    );
   });
 
   test(`${door}: another plugin adds a type of its own`, async (t) => {
@@ -141,7 +160,11 @@ for (const [door, listen] of DOORS) {
       api: 1,
       about: 'Adds a type of message.',
       extends: () => [
-        extend(LiveTypes, { type: 'weather', snapshot: () => ({ sun: true }), start: (given) => (out = given) }),
+        extend(LiveTypes, {
+          type: 'weather',
+          snapshot: () => ({ sun: true }),
+          start: (given) => (out = given),
+        }),
         extend(LiveTypes, { type: 'broken', snapshot: () => Promise.reject(new Error('a bug')) }),
         extend(LiveTypes, { type: 'endless', snapshot: () => ({ number: 1n }) }),
       ],
@@ -150,7 +173,11 @@ for (const [door, listen] of DOORS) {
     t.notThrows(() => out?.send(() => t.fail('nobody listens')));
     const listener = listen(panel);
     const snapshot = await listener.first('snapshot');
-    t.deepEqual(Object.keys(snapshot.payload).sort(), ['engine_state', 'status', 'traffic', 'weather'], 'what one plugin cannot tell is left out');
+    t.deepEqual(
+      Object.keys(snapshot.payload).sort(),
+      ['engine_state', 'status', 'traffic', 'weather'],
+      'what one plugin cannot tell is left out',
+    );
     t.deepEqual(snapshot.payload['weather'], { sun: true });
     out?.send({ sun: false });
     out?.send(() => ({ text: 'π "quoted" \u2028' }));
@@ -177,7 +204,8 @@ test('a type that is taken is refused at the start, with both names', async (t) 
     extends: () => [extend(LiveTypes, { type: 'status' })],
   });
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), {
-    message: /^plugin added cannot add to realtime\/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name$/,
+    message:
+      /^plugin added cannot add to realtime\/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name$/,
   });
 });
 
@@ -211,7 +239,9 @@ test('what is told while a newcomer waits for its snapshot comes after it, and n
   open();
   await until(() => listener.of('slow').length === 3, 'all three');
   t.deepEqual(
-    listener.messages.map(({ type, payload, seq }) => (type === 'snapshot' ? `${type} ${seq}` : `${type} ${String(payload)} ${seq}`)),
+    listener.messages.map(({ type, payload, seq }) =>
+      type === 'snapshot' ? `${type} ${seq}` : `${type} ${String(payload)} ${seq}`,
+    ),
     ['snapshot 0', 'slow 1 1', 'slow 2 2', 'slow 3 3'],
   );
 });

@@ -9,8 +9,14 @@ function messageOf(count: number, moved = count) {
   const clients = { byId: (id: number) => (id <= count ? ({ email: `c${id}` } as ClientRow) : undefined) };
   const inbounds = { get: (id: number) => (id === 1 ? ({ tag: 'in' } as Inbound) : undefined) };
   const presence = { online: () => ids, activeInbounds: () => [1, 2] };
-  const usage = Array.from({ length: moved }, (_, i) => i + 1).flatMap((clientId) => [1, 2].map((inboundId) => ({ clientId, inboundId, up: 1, down: 2 })));
-  return trafficMessage({ clients, inbounds, presence } as unknown as Parameters<typeof trafficMessage>[0], 7, usage);
+  const usage = Array.from({ length: moved }, (_, i) => i + 1).flatMap((clientId) =>
+    [1, 2].map((inboundId) => ({ clientId, inboundId, up: 1, down: 2 })),
+  );
+  return trafficMessage(
+    { clients, inbounds, presence } as unknown as Parameters<typeof trafficMessage>[0],
+    7,
+    usage,
+  );
 }
 
 test('bytes are summed over the inbounds of a client and the clients of an inbound; what is gone is left out', (t) => {
@@ -29,5 +35,10 @@ test('a list of more than 2,000 is left out, and its count is not', (t) => {
   t.like(messageOf(2000), { onlineCount: 2000 });
   t.is(messageOf(2000).clientTraffics?.length, 2000);
   t.is(messageOf(2000).onlineClients?.length, 2000);
-  t.like(messageOf(2001), { clientTraffics: null, lastOnlineMap: null, onlineClients: null, onlineCount: 2001 });
+  t.like(messageOf(2001), {
+    clientTraffics: null,
+    lastOnlineMap: null,
+    onlineClients: null,
+    onlineCount: 2001,
+  });
 });

@@ -5,8 +5,17 @@ import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { setting, SettingGroups } from '../contract.js';
 
-const group = { sampleSize: setting(int().min(1), 5, 'how large'), samplePassword: setting(text(), 'hidden', 'opens the sample', { secret: true }) } as const;
-const sample = definePlugin({ name: 'sample', version: '1.0.0', api: 1, about: 'A sample.', extends: () => [extend(SettingGroups, { group })] });
+const group = {
+  sampleSize: setting(int().min(1), 5, 'how large'),
+  samplePassword: setting(text(), 'hidden', 'opens the sample', { secret: true }),
+} as const;
+const sample = definePlugin({
+  name: 'sample',
+  version: '1.0.0',
+  api: 1,
+  about: 'A sample.',
+  extends: () => [extend(SettingGroups, { group })],
+});
 
 type Properties = Record<string, { type?: string; enum?: unknown[]; description?: string }>;
 interface Document {
@@ -15,7 +24,15 @@ interface Document {
     {
       post: {
         requestBody: { content: Record<string, { schema: { properties: Properties; required?: string[] } }> };
-        responses: Record<string, { content: Record<string, { schema: { properties: { obj: { properties: Properties; required: string[] } } } }> }>;
+        responses: Record<
+          string,
+          {
+            content: Record<
+              string,
+              { schema: { properties: { obj: { properties: Properties; required: string[] } } } }
+            >;
+          }
+        >;
       };
     }
   >;
@@ -24,11 +41,20 @@ interface Document {
 test('settings of all plugins are described as they are sent and shown', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, sample] });
   const { paths } = await panel.get<Document>('/panel/api/openapi.json');
-  const shown = paths['/panel/api/setting/all']?.post.responses['200']?.content['application/json']?.schema.properties.obj;
+  const shown =
+    paths['/panel/api/setting/all']?.post.responses['200']?.content['application/json']?.schema.properties
+      .obj;
   const sent = paths['/panel/api/setting/update']?.post.requestBody.content['application/json']?.schema;
-  t.deepEqual(Object.keys(shown?.properties ?? {}).sort(), Object.keys(await panel.get<object>('/panel/api/setting/all', { method: 'POST' })).sort());
+  t.deepEqual(
+    Object.keys(shown?.properties ?? {}).sort(),
+    Object.keys(await panel.get<object>('/panel/api/setting/all', { method: 'POST' })).sort(),
+  );
   t.like(shown?.properties['sampleSize'], { type: 'integer', description: 'how large' });
-  t.deepEqual(shown?.properties['samplePassword'], { type: 'string', enum: [''], description: 'opens the sample; never shown' });
+  t.deepEqual(shown?.properties['samplePassword'], {
+    type: 'string',
+    enum: [''],
+    description: 'opens the sample; never shown',
+  });
   t.like(shown?.properties['hasSamplePassword'], { type: 'boolean' });
   t.like(sent?.properties['samplePassword'], { type: 'string', description: 'opens the sample' });
   t.like(sent?.properties['clearSamplePassword'], { type: 'boolean' });
@@ -37,7 +63,11 @@ test('settings of all plugins are described as they are sent and shown', async (
   // What is described is what is checked.
   t.is((await panel.call('/panel/api/setting/update', { body: { sampleSize: 0 } })).status, 400);
   await panel.get('/panel/api/setting/update', { body: { samplePassword: '', sampleSize: 6, unknown: 1 } });
-  t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), { sampleSize: 6, samplePassword: '', hasSamplePassword: true });
+  t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), {
+    sampleSize: 6,
+    samplePassword: '',
+    hasSamplePassword: true,
+  });
   await panel.get('/panel/api/setting/update', { body: { clearSamplePassword: true } });
   t.like(await panel.get('/panel/api/setting/all', { method: 'POST' }), { hasSamplePassword: false });
 });

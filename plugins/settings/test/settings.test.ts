@@ -4,7 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { bool, type Database, definePlugin, extend, int, type Plugin, tap, text, variable, withDefault } from '../../../kernel/index.js';
+import {
+  bool,
+  type Database,
+  definePlugin,
+  extend,
+  int,
+  type Plugin,
+  tap,
+  text,
+  variable,
+  withDefault,
+} from '../../../kernel/index.js';
 import { bootPanel } from '../../../panel/boot.js';
 import { findPlugins } from '../../../panel/find.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
@@ -52,18 +63,29 @@ function shop(): Shop {
       api: 1,
       about: 'For a test.',
       uses: { settings: Settings },
-      config: { seats: variable('WEIR_TEST_SEATS', withDefault(int(), 0), 'seats'), key: variable('WEIR_TEST_KEY', withDefault(text(), ''), 'key') },
+      config: {
+        seats: variable('WEIR_TEST_SEATS', withDefault(int(), 0), 'seats'),
+        key: variable('WEIR_TEST_KEY', withDefault(text(), ''), 'key'),
+      },
       extends: ({ config, configSource }) => [
         extend(SettingGroups, {
           group: shopSettings,
           pinned: {
-            shopSeats: configSource.seats === 'environment' ? { value: config.seats, variable: 'WEIR_TEST_SEATS' } : undefined,
-            shopKey: configSource.key === 'environment' ? { value: config.key, variable: 'WEIR_TEST_KEY' } : undefined,
+            shopSeats:
+              configSource.seats === 'environment'
+                ? { value: config.seats, variable: 'WEIR_TEST_SEATS' }
+                : undefined,
+            shopKey:
+              configSource.key === 'environment'
+                ? { value: config.key, variable: 'WEIR_TEST_KEY' }
+                : undefined,
           },
         }),
       ],
       hooks: () => [
-        tap(settingChanges, (changes) => (changes['shopOpen'] === false ? { ...changes, shopKey: '' } : changes)),
+        tap(settingChanges, (changes) =>
+          changes['shopOpen'] === false ? { ...changes, shopKey: '' } : changes,
+        ),
         tap(beforeSettingsSave, ({ sent, caller, values }) => void seen.asked.push({ sent, caller, values })),
         tap(afterSettingsSave, ({ keys }) => void seen.saved.push([...keys].sort())),
         tap(composeDefaultSettings, (add, { host }) => add({ shopUrl: `https://${host}/shop` })),
@@ -135,7 +157,13 @@ test('the environment pins: all names the variable, another value is refused, th
     { body: { shopSeats: 5, shopOpen: false } },
     { status: 409, code: 'SETTINGS_PINNED', field: 'shopSeats', says: 'WEIR_TEST_SEATS' },
   );
-  await refused(t, panel, UPDATE, { body: { clearShopKey: true } }, { status: 409, code: 'SETTINGS_PINNED', field: 'shopKey', says: 'WEIR_TEST_KEY' });
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { clearShopKey: true } },
+    { status: 409, code: 'SETTINGS_PINNED', field: 'shopKey', says: 'WEIR_TEST_KEY' },
+  );
   t.false((await panel.call(UPDATE, { body: { shopKey: 'other' } })).text.includes('sesame'));
   await panel.get(UPDATE, { body: { ...(await all(panel)), shopSeats: 6, timeLocation: 'UTC' } });
   t.like(await all(panel), { shopSeats: 6, timeLocation: 'UTC' });
@@ -159,7 +187,8 @@ test('a plugin changes settings in a write of its own, but not what is pinned, u
   await using _ = panel;
   const { db, settings } = seen;
   if (!db || !settings) return t.fail('the plugin did not start');
-  const change = (values: Partial<{ shopKey: string; shopOpen: boolean; shopSeats: number }>) => db.write((tx) => settings.change(tx, shopSettings, values));
+  const change = (values: Partial<{ shopKey: string; shopOpen: boolean; shopSeats: number }>) =>
+    db.write((tx) => settings.change(tx, shopSettings, values));
   await change({ shopOpen: false, shopSeats: 6 });
   t.is((await all(panel))['shopOpen'], false);
   await t.throwsAsync(change({ shopSeats: 5 }), { message: /WEIR_TEST_SEATS/ });
@@ -181,12 +210,19 @@ test('what a fresh panel has, and what a page asks for', async (t) => {
   const { panel } = await boot();
   await using _ = panel;
   await panel.get(UPDATE, { body: { shopSeats: 7, pageSize: 50 } });
-  const fresh = await panel.get<Record<string, string>>('/panel/api/setting/factoryDefaults', { method: 'POST' });
+  const fresh = await panel.get<Record<string, string>>('/panel/api/setting/factoryDefaults', {
+    method: 'POST',
+  });
   t.like(fresh, { shopSeats: '4', shopOpen: 'true', pageSize: '25', timeLocation: 'Local' });
   t.regex(fresh['webBasePath'] ?? '', /^\/\w{12}\/$/);
   t.false('shopKey' in fresh);
   const shown = Object.keys(await all(panel));
-  const visible = shown.filter((name) => name !== 'pinned' && !/^has[A-Z]/.test(name) && !shown.includes(`has${name[0]?.toUpperCase()}${name.slice(1)}`));
+  const visible = shown.filter(
+    (name) =>
+      name !== 'pinned' &&
+      !/^has[A-Z]/.test(name) &&
+      !shown.includes(`has${name[0]?.toUpperCase()}${name.slice(1)}`),
+  );
   t.deepEqual(Object.keys(fresh).sort(), visible.sort(), 'every key that is no secret');
   t.like(await panel.get('/panel/api/setting/defaultSettings', { method: 'POST' }), {
     pageSize: 50,
@@ -209,7 +245,11 @@ const keeper = async (t: ExecutionContext) => {
     };
     const kernel = await bootPanel({
       plugins,
-      env: { WEIR_DATA_DIR: dataDirectory, WEIR_PANEL_PORT: '0', WEIR_ADMIN_PASSWORD: 'correct horse battery' },
+      env: {
+        WEIR_DATA_DIR: dataDirectory,
+        WEIR_PANEL_PORT: '0',
+        WEIR_ADMIN_PASSWORD: 'correct horse battery',
+      },
       file,
       write: () => undefined,
       strict: true,
@@ -237,7 +277,9 @@ test('an update tells the after hook once, after memory is right', async (t) => 
     api: 1,
     about: 'For a test.',
     uses: { settings: Settings },
-    hooks: (scope) => [tap(afterSettingsSave, () => void seen.push(scope.settings.read(panelSettings).timeLocation))],
+    hooks: (scope) => [
+      tap(afterSettingsSave, () => void seen.push(scope.settings.read(panelSettings).timeLocation)),
+    ],
   });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, witness] });
   await panel.get(UPDATE, { body: { timeLocation: 'Europe/Berlin' } });

@@ -17,7 +17,9 @@ export function withoutTokens(template: Template, groups: ReadonlySet<TokenGroup
     return group !== undefined && groups.has(group);
   };
   if (!template.some((segment) => segment.some(removed))) return template;
-  const kept = template.map((segment) => filterSegment(segment, removed)).filter((segment) => !isBlankSegment(segment));
+  const kept = template
+    .map((segment) => filterSegment(segment, removed))
+    .filter((segment) => !isBlankSegment(segment));
   return trimEnds(kept);
 }
 
@@ -25,7 +27,8 @@ function filterSegment(segment: Segment, removed: (part: Part | undefined) => bo
   const kept: Part[] = [];
   let gap = false;
   for (const [index, part] of segment.entries()) {
-    const goes = removed(part) || ('literal' in part && (removed(segment[index - 1]) || removed(segment[index + 1])));
+    const goes =
+      removed(part) || ('literal' in part && (removed(segment[index - 1]) || removed(segment[index + 1])));
     if (goes) {
       gap = true;
       continue;

@@ -70,9 +70,17 @@ export function formatJalaliDate(time: number, timeZone: string | undefined): st
 type Calendar = 'gregory' | 'persian';
 
 /** Making a formatter costs a thousand times more than using it; zones come from one setting, so the map stays small. */
-const formatters: Record<Calendar, Map<string, Intl.DateTimeFormat>> = { gregory: new Map(), persian: new Map() };
+const formatters: Record<Calendar, Map<string, Intl.DateTimeFormat>> = {
+  gregory: new Map(),
+  persian: new Map(),
+};
 
-function calendarDate(calendar: Calendar, separator: string, time: number, timeZone: string | undefined): string {
+function calendarDate(
+  calendar: Calendar,
+  separator: string,
+  time: number,
+  timeZone: string | undefined,
+): string {
   if (!(Math.abs(time) <= LAST_DATE)) return '';
   let year = '';
   let month = '';

@@ -52,7 +52,9 @@ function encode(text: string): string {
 function escapeLeftAlone(encoded: string): string {
   let escaped = '';
   for (const character of encoded) {
-    escaped += LEFT_ALONE.includes(character) ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : character;
+    escaped += LEFT_ALONE.includes(character)
+      ? `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+      : character;
   }
   return escaped;
 }

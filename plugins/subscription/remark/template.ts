@@ -46,14 +46,17 @@ const UNKNOWN: Token = { read: () => '', shared: true };
  * means inbound remark, endpoint remark and email joined by `-` on every link. Never fails, see parseTemplate.
  */
 export function compileRemark(template: string, options: RemarkOptions): RemarkTemplate {
-  if (template.trim() === '') return { first: joinRemarks, later: joinRemarks, laterIsShared: false, display: joinRemarks };
+  if (template.trim() === '')
+    return { first: joinRemarks, later: joinRemarks, laterIsShared: false, display: joinRemarks };
   const whole = parseTemplate(template);
   const spared = new Set<TokenGroup>(options.identityOnAllLinks ? ['usage'] : ['usage', 'identity']);
   const later = withoutTokens(whole, spared);
   return {
     first: renderer(whole),
     later: renderer(later),
-    laterIsShared: later.flat().every((part) => 'literal' in part || (TOKENS.get(part.token) ?? UNKNOWN).shared === true),
+    laterIsShared: later
+      .flat()
+      .every((part) => 'literal' in part || (TOKENS.get(part.token) ?? UNKNOWN).shared === true),
     display: renderer(withoutTokens(whole, new Set<TokenGroup>(['usage', 'route']))),
   };
 }

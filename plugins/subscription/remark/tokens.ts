@@ -1,5 +1,14 @@
 // What every token of a remark template stands for.
-import { formatDate, formatDaysLeft, formatJalaliDate, formatShare, formatTimeLeft, formatTraffic, formatUnixSeconds, UNLIMITED } from './format.js';
+import {
+  formatDate,
+  formatDaysLeft,
+  formatJalaliDate,
+  formatShare,
+  formatTimeLeft,
+  formatTraffic,
+  formatUnixSeconds,
+  UNLIMITED,
+} from './format.js';
 
 /** Everything a remark can show. Times are Unix ms, traffic is in bytes; text that is missing is ''. */
 export interface RemarkInput {
@@ -53,7 +62,12 @@ export interface Token {
 
 type Status = 'disabled' | 'expired' | 'depleted' | 'active';
 
-const STATUS_EMOJI: Readonly<Record<Status, string>> = { active: '✅', expired: '⏳', depleted: '🚫', disabled: '🚫' };
+const STATUS_EMOJI: Readonly<Record<Status, string>> = {
+  active: '✅',
+  expired: '⏳',
+  depleted: '🚫',
+  disabled: '🚫',
+};
 
 function used({ client }: RemarkInput): number {
   return client.up + client.down;
@@ -102,7 +116,9 @@ export const TOKENS: ReadonlyMap<string, Token> = new Map(
     TELEGRAM_ID: always((input) => numberOrNothing(input.client.tgId)),
     SUB_ID: always((input) => input.client.subId),
     COMMENT: always((input) => input.client.comment),
-    CREATED_UNIX: always((input) => (input.client.createdAt > 0 ? formatUnixSeconds(input.client.createdAt) : '')),
+    CREATED_UNIX: always((input) =>
+      input.client.createdAt > 0 ? formatUnixSeconds(input.client.createdAt) : '',
+    ),
     RESET_DAYS: always((input) => numberOrNothing(input.client.reset)),
     RESET_DAY: always((input) => numberOrNothing(input.client.resetDay)),
 
@@ -114,17 +130,27 @@ export const TOKENS: ReadonlyMap<string, Token> = new Map(
     STATUS_EMOJI: usage((input) => STATUS_EMOJI[status(input)]),
     DAYS_LEFT: usageUnbounded((input) => formatDaysLeft(input.client.expiryTime, input.now)),
     TIME_LEFT: usageUnbounded((input) => formatTimeLeft(input.client.expiryTime, input.now)),
-    EXPIRE_DATE: usage((input) => (input.client.expiryTime > 0 ? formatDate(input.client.expiryTime, input.timeZone) : '')),
-    JALALI_EXPIRE_DATE: usage((input) => (input.client.expiryTime > 0 ? formatJalaliDate(input.client.expiryTime, input.timeZone) : '')),
-    EXPIRE_UNIX: usage((input) => (input.client.expiryTime > 0 ? formatUnixSeconds(input.client.expiryTime) : '0')),
+    EXPIRE_DATE: usage((input) =>
+      input.client.expiryTime > 0 ? formatDate(input.client.expiryTime, input.timeZone) : '',
+    ),
+    JALALI_EXPIRE_DATE: usage((input) =>
+      input.client.expiryTime > 0 ? formatJalaliDate(input.client.expiryTime, input.timeZone) : '',
+    ),
+    EXPIRE_UNIX: usage((input) =>
+      input.client.expiryTime > 0 ? formatUnixSeconds(input.client.expiryTime) : '0',
+    ),
     TRAFFIC_USED: usage((input) => formatTraffic(used(input))),
     TRAFFIC_LEFT: usageUnbounded((input) => (unlimited(input) ? UNLIMITED : formatTraffic(left(input)))),
-    TRAFFIC_TOTAL: usageUnbounded((input) => (unlimited(input) ? UNLIMITED : formatTraffic(input.client.totalGB))),
+    TRAFFIC_TOTAL: usageUnbounded((input) =>
+      unlimited(input) ? UNLIMITED : formatTraffic(input.client.totalGB),
+    ),
     TRAFFIC_USED_BYTES: usage((input) => String(used(input))),
     TRAFFIC_LEFT_BYTES: usage((input) => (unlimited(input) ? '0' : String(left(input)))),
     TRAFFIC_TOTAL_BYTES: usage((input) => String(input.client.totalGB)),
     UP: usage((input) => formatTraffic(input.client.up)),
     DOWN: usage((input) => formatTraffic(input.client.down)),
-    USAGE_PERCENTAGE: usage((input) => (unlimited(input) ? '' : formatShare(used(input), input.client.totalGB))),
+    USAGE_PERCENTAGE: usage((input) =>
+      unlimited(input) ? '' : formatShare(used(input), input.client.totalGB),
+    ),
   }),
 );

@@ -44,7 +44,12 @@ test('WEIR_PUBLIC_HOST stands in the links that are fetched or shown over loopba
   const path = (await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' })).subPath;
   const hostOf = (link: string | undefined): string => new URL(link ?? 'x:').hostname;
   const fetched = async (headers: Record<string, string>): Promise<string> =>
-    hostOf(Buffer.from(await (await fetch(`${panel.subscriptionUrl}${path}${subId}`, { headers })).text(), 'base64').toString());
+    hostOf(
+      Buffer.from(
+        await (await fetch(`${panel.subscriptionUrl}${path}${subId}`, { headers })).text(),
+        'base64',
+      ).toString(),
+    );
   t.is(await fetched({}), 'public.example');
   t.is(await fetched({ 'x-forwarded-host': 'edge.example' }), 'edge.example');
   t.is(hostOf((await panel.get<string[]>('/panel/api/clients/links/ann'))[0]), 'public.example');
@@ -53,7 +58,11 @@ test('WEIR_PUBLIC_HOST stands in the links that are fetched or shown over loopba
 test('WEIR_PUBLIC_HOST is a host and nothing else', async (t) => {
   for (const wrong of ['https://vpn.example', 'vpn.example:443', 'a b'])
     await t.throwsAsync(
-      TestPanel.boot({ plugins: [new FakeEngine().plugin], dataDirectory: '/nowhere/at-all', env: { WEIR_PUBLIC_HOST: wrong } }),
+      TestPanel.boot({
+        plugins: [new FakeEngine().plugin],
+        dataDirectory: '/nowhere/at-all',
+        env: { WEIR_PUBLIC_HOST: wrong },
+      }),
       { message: /WEIR_PUBLIC_HOST must be a valid hostname/ },
       wrong,
     );

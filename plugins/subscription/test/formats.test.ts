@@ -9,11 +9,28 @@ const never = new Promise<never>(() => undefined);
 const crash = (): never => {
   throw new Error('weeds');
 };
-const sound: Format = { name: 'oven', contentType: 'text/plain', prefix: () => '/oven/', compile: () => () => 'entry', body: (entries) => entries.join() };
+const sound: Format = {
+  name: 'oven',
+  contentType: 'text/plain',
+  prefix: () => '/oven/',
+  compile: () => () => 'entry',
+  body: (entries) => entries.join(),
+};
 const withFormat = (format: Partial<Record<keyof Format, unknown>>): Plugin =>
-  definePlugin({ name: 'oven', version: '1.0.0', api: 1, about: 'For a test.', extends: () => [extend(Formats, { ...sound, ...format } as Format)] });
+  definePlugin({
+    name: 'oven',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    extends: () => [extend(Formats, { ...sound, ...format } as Format)],
+  });
 
-const broken: readonly (readonly [what: string, format: Partial<Record<keyof Format, unknown>>, status: number, fault: string])[] = [
+const broken: readonly (readonly [
+  what: string,
+  format: Partial<Record<keyof Format, unknown>>,
+  status: number,
+  fault: string,
+])[] = [
   ['throws in prefix', { prefix: crash }, 404, 'prefix of the format oven'],
   ['has a prefix that is no path', { prefix: () => 'oven' }, 404, 'prefix of the format oven'],
   ['throws in compile', { compile: crash }, 503, 'template of the format oven'],
@@ -25,32 +42,51 @@ const broken: readonly (readonly [what: string, format: Partial<Record<keyof For
 ];
 for (const [what, format, status, fault] of broken) {
   test(`one that ${what} costs its own subscriptions and is named`, async (t) => {
-    await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat(format)] });
+    await using panel = await TestPanel.boot({
+      plugins: [new FakeEngine().plugin],
+      outside: [withFormat(format)],
+    });
     const ada = await panel.addClient('ada', [await panel.addInbound()]);
     t.is((await fetch(`${panel.subscriptionUrl}/oven/${ada.subId}`)).status, status);
     const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
     const links = await fetch(`${panel.subscriptionUrl}${subPath}${ada.subId}`);
     t.is(links.status, 200);
     t.regex(Buffer.from(await links.text(), 'base64').toString(), /^vless:/);
-    const faults = panel.log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'plugin fault');
+    const faults = panel.log
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'plugin fault');
     t.true(faults.length > 0);
-    t.deepEqual([...new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`))], [`oven: ${fault}`]);
+    t.deepEqual(
+      [...new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`))],
+      [`oven: ${fault}`],
+    );
   });
 }
 
 test('one without words for an entry leaves it out', async (t) => {
-  const plugin = withFormat({ compile: ({ inbound }: { inbound: { protocol: string } }) => (inbound.protocol === 'trojan' ? () => 'trojan' : undefined) });
+  const plugin = withFormat({
+    compile: ({ inbound }: { inbound: { protocol: string } }) =>
+      inbound.protocol === 'trojan' ? () => 'trojan' : undefined,
+  });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [plugin] });
-  const ada = await panel.addClient('ada', [await panel.addInbound(), await panel.addInbound({ protocol: 'trojan' })]);
+  const ada = await panel.addClient('ada', [
+    await panel.addInbound(),
+    await panel.addInbound({ protocol: 'trojan' }),
+  ]);
   const answer = await fetch(`${panel.subscriptionUrl}/oven/${ada.subId}`);
   t.is(await answer.text(), 'trojan');
 });
 
 test('one from outside takes no path of what is built in', async (t) => {
   let prefix = '/oven/';
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ prefix: () => prefix })] });
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [withFormat({ prefix: () => prefix })],
+  });
   const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
-  const ready = panel.log.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === 'ready');
+  const ready = panel.log
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .find(({ msg }) => msg === 'ready');
   t.true(String(ready?.['subUrl']).endsWith(subPath));
   const ada = await panel.addClient('ada', [await panel.addInbound()]);
   prefix = subPath;
@@ -61,7 +97,11 @@ test('one from outside takes no path of what is built in', async (t) => {
 });
 
 test('one from outside bears the name of its plugin', async (t) => {
-  await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ name: 'links' })] }), {
-    message: /^plugin oven cannot add to subscription\/Formats: the format links must be called oven or oven\.…/,
-  });
+  await t.throwsAsync(
+    TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ name: 'links' })] }),
+    {
+      message:
+        /^plugin oven cannot add to subscription\/Formats: the format links must be called oven or oven\.…/,
+    },
+  );
 });

@@ -7,7 +7,13 @@ import { beforeSubscription, subscriptionHeaders } from '../contract.js';
 
 const GB = 1024 ** 3;
 const listener = (hooks: Parameters<typeof definePlugin>[0]['hooks']): Plugin =>
-  definePlugin({ name: 'server-status', version: '0.0.0', api: 1, about: 'In the place of another, to tap into fetches.', ...(hooks && { hooks }) });
+  definePlugin({
+    name: 'server-status',
+    version: '0.0.0',
+    api: 1,
+    about: 'In the place of another, to tap into fetches.',
+    ...(hooks && { hooks }),
+  });
 const onlooker = listener(() => [tap(beforeSubscription, () => undefined)]);
 
 interface Fetched {
@@ -17,21 +23,53 @@ interface Fetched {
 }
 async function fetchAt(panel: TestPanel, path: string, init: RequestInit = {}): Promise<Fetched> {
   const answer = await fetch(panel.subscriptionUrl + path, init);
-  const { date: _date, 'keep-alive': _keepAlive, connection: _connection, ...headers } = Object.fromEntries(answer.headers);
+  const {
+    date: _date,
+    'keep-alive': _keepAlive,
+    connection: _connection,
+    ...headers
+  } = Object.fromEntries(answer.headers);
   return { status: answer.status, headers, body: await answer.text() };
 }
 
 async function fill(panel: TestPanel, clock: FakeClock) {
   const ids = [
     await panel.addInbound({ remark: 'plain', port: 20_001 }),
-    await panel.addInbound({ remark: 'Сервер 1', port: 20_002, protocol: 'trojan', streamSettings: { network: 'ws', wsSettings: { path: '/x' } } }),
+    await panel.addInbound({
+      remark: 'Сервер 1',
+      port: 20_002,
+      protocol: 'trojan',
+      streamSettings: { network: 'ws', wsSettings: { path: '/x' } },
+    }),
   ];
   const uuid = '11111111-2222-4333-8444-555555555555';
-  await panel.addClient('ann', ids, { subId: 'sub-ann', uuid, password: 'p/w', totalGB: 80 * GB, expiryTime: clock.now() + 10 * 86_400_000, comment: 'x' });
-  await panel.addClient('off', ids, { subId: 'sub-off', uuid: uuid.replace('1111', '2222'), password: 'off', enable: false });
-  await panel.addClient('over', ids, { subId: 'sub-over', uuid: uuid.replace('1111', '3333'), password: 'over', expiryTime: clock.now() - 1 });
+  await panel.addClient('ann', ids, {
+    subId: 'sub-ann',
+    uuid,
+    password: 'p/w',
+    totalGB: 80 * GB,
+    expiryTime: clock.now() + 10 * 86_400_000,
+    comment: 'x',
+  });
+  await panel.addClient('off', ids, {
+    subId: 'sub-off',
+    uuid: uuid.replace('1111', '2222'),
+    password: 'off',
+    enable: false,
+  });
+  await panel.addClient('over', ids, {
+    subId: 'sub-over',
+    uuid: uuid.replace('1111', '3333'),
+    password: 'over',
+    expiryTime: clock.now() - 1,
+  });
   await panel.get('/panel/api/setting/update', {
-    body: { subPath: '/s/', subTitle: 'Weir for {{EMAIL}}', subAnnounce: 'ü', subSupportUrl: 'https://help.example/?id={{SUB_ID}}' },
+    body: {
+      subPath: '/s/',
+      subTitle: 'Weir for {{EMAIL}}',
+      subAnnounce: 'ü',
+      subSupportUrl: 'https://help.example/?id={{SUB_ID}}',
+    },
   });
 }
 
@@ -41,14 +79,33 @@ test('both lanes give the same bytes and headers, to every client and for what i
   await using slow = await TestPanel.boot({ plugins: [new FakeEngine().plugin, onlooker], clock });
   await fill(fast, clock);
   await fill(slow, clock);
-  for (const path of ['/s/sub-ann', '/s/sub-off', '/s/sub-over', '/s/nobody', '/s/', '/s/sub-ann/more', '/elsewhere/sub-ann', '/s/%73ub-ann']) {
+  for (const path of [
+    '/s/sub-ann',
+    '/s/sub-off',
+    '/s/sub-over',
+    '/s/nobody',
+    '/s/',
+    '/s/sub-ann/more',
+    '/elsewhere/sub-ann',
+    '/s/%73ub-ann',
+  ]) {
     for (const method of ['GET', 'HEAD', 'POST'])
-      t.deepEqual(await fetchAt(fast, path, { method }), await fetchAt(slow, path, { method }), `${method} ${path}`);
+      t.deepEqual(
+        await fetchAt(fast, path, { method }),
+        await fetchAt(slow, path, { method }),
+        `${method} ${path}`,
+      );
   }
   const { status, headers, body } = await fetchAt(fast, '/s/sub-ann');
   t.is(status, 200);
-  t.is(headers['subscription-userinfo'], `upload=0; download=0; total=${80 * GB}; expire=${Math.floor((clock.now() + 10 * 86_400_000) / 1000)}`);
-  t.is(Buffer.from((headers['profile-title'] ?? '').replace('base64:', ''), 'base64').toString(), 'Weir for ann');
+  t.is(
+    headers['subscription-userinfo'],
+    `upload=0; download=0; total=${80 * GB}; expire=${Math.floor((clock.now() + 10 * 86_400_000) / 1000)}`,
+  );
+  t.is(
+    Buffer.from((headers['profile-title'] ?? '').replace('base64:', ''), 'base64').toString(),
+    'Weir for ann',
+  );
   t.is(headers['support-url'], 'https://help.example/?id=sub-ann');
   const links = Buffer.from(body, 'base64').toString().trim().split('\n');
   t.is(links.length, 2);
@@ -56,7 +113,10 @@ test('both lanes give the same bytes and headers, to every client and for what i
     links[0],
     'vless://11111111-2222-4333-8444-555555555555@127.0.0.1:20001?encryption=none&security=none&type=tcp#plain-ann%7C%F0%9F%93%8A80.00GB%7C%E2%8F%B310D',
   );
-  t.is(links[1], 'trojan://p%2Fw@127.0.0.1:20002?host=&path=%2Fx&security=none&type=ws#%D0%A1%D0%B5%D1%80%D0%B2%D0%B5%D1%80%201');
+  t.is(
+    links[1],
+    'trojan://p%2Fw@127.0.0.1:20002?host=&path=%2Fx&security=none&type=ws#%D0%A1%D0%B5%D1%80%D0%B2%D0%B5%D1%80%201',
+  );
 });
 
 test('a client without a working link gets its headers all the same, and an unknown one nothing', async (t) => {
@@ -82,7 +142,10 @@ test('a plugin that refuses a fetch is answered as if nothing were there, and on
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, both], clock });
   await fill(panel, clock);
   t.is((await fetchAt(panel, '/s/sub-ann')).headers['x-added'], 'yes');
-  t.deepEqual(await fetchAt(panel, '/s/sub-ann', { headers: { 'user-agent': 'curious' } }), await fetchAt(panel, '/s/nobody'));
+  t.deepEqual(
+    await fetchAt(panel, '/s/sub-ann', { headers: { 'user-agent': 'curious' } }),
+    await fetchAt(panel, '/s/nobody'),
+  );
 });
 
 test('links follow an inbound, a client and a setting at once', async (t) => {
@@ -120,7 +183,11 @@ test('names that are the same for all clients are shared, and no others, until t
   };
   t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}'), ['Сервер 1', 'Сервер 1', 'Сервер 1']);
   t.deepEqual(await later('{{PROTOCOL}} {{UNHEARD_OF}}x|{{EMAIL}}'), ['TROJAN x', 'TROJAN x', 'TROJAN x']);
-  t.deepEqual(await later('{{INBOUND}}-{{SHORT_ID}}'), ['Сервер 1-11111111', 'Сервер 1-99999999', 'Сервер 1-11111111']);
+  t.deepEqual(await later('{{INBOUND}}-{{SHORT_ID}}'), [
+    'Сервер 1-11111111',
+    'Сервер 1-99999999',
+    'Сервер 1-11111111',
+  ]);
   t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}', true), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
   t.deepEqual(await later('{{COMMENT}}'), ['x', 'Сервер 1', 'x']);
   t.deepEqual(await later(''), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);

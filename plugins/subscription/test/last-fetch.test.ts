@@ -9,7 +9,8 @@ test('when a client last fetched is told at once, and is still known after a res
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-fetch-'));
   const clock = new FakeClock();
   const boot = () => TestPanel.boot({ plugins: [new FakeEngine().plugin], clock, dataDirectory });
-  const lastFetch = async (panel: TestPanel, email: string) => (await panel.get<{ lastSubFetch: number }>(`/panel/api/clients/traffic/${email}`)).lastSubFetch;
+  const lastFetch = async (panel: TestPanel, email: string) =>
+    (await panel.get<{ lastSubFetch: number }>(`/panel/api/clients/traffic/${email}`)).lastSubFetch;
 
   const panel = await boot();
   const id = await panel.addInbound();

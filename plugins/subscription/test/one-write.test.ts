@@ -17,14 +17,22 @@ async function serve(t: ExecutionContext) {
   const byNode: string[] = [];
   const server = createServer((request, response) => {
     const { url = '' } = request;
-    const writeHead = response.writeHead.bind(response) as (status: number, headers: string[]) => typeof response;
+    const writeHead = response.writeHead.bind(response) as (
+      status: number,
+      headers: string[],
+    ) => typeof response;
     Object.assign(response, {
       writeHead: (status: number, headers: string[]) => {
         byNode.push(url);
         return writeHead(status, headers);
       },
     });
-    oneWrite.send(request, response, { fixed: FIXED, own: OWN, body: BODIES[url] ?? BODY }, 1000 * Number(url.split('/')[1]));
+    oneWrite.send(
+      request,
+      response,
+      { fixed: FIXED, own: OWN, body: BODIES[url] ?? BODY },
+      1000 * Number(url.split('/')[1]),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
@@ -61,7 +69,8 @@ function talkTo(t: ExecutionContext, port: number) {
     ended: async (): Promise<boolean> => (await incoming.next()).done === true && text === '',
   };
 }
-const get = (path: string, { version = '1.1', more = '' } = {}): string => `GET ${path} HTTP/${version}\r\nHost: x\r\n${more}\r\n`;
+const get = (path: string, { version = '1.1', more = '' } = {}): string =>
+  `GET ${path} HTTP/${version}\r\nHost: x\r\n${more}\r\n`;
 
 test('one after another on a connection: the same bytes as from Node, which writes the first head of every second', async (t) => {
   const { port, byNode } = await serve(t);
@@ -72,7 +81,8 @@ test('one after another on a connection: the same bytes as from Node, which writ
     /^HTTP\/1\.1 200 OK\r\nContent-Type: text\/plain\r\nSubscription-Userinfo: upload=0\r\nProfile-Title: base64:eA==\r\nContent-Length: 8\r\nDate: then\r\n/,
   );
   t.true(byTheBook.endsWith(`\r\n\r\n${BODY}`));
-  for (const path of ['/1/a', '/1/b', '/2', '/2/a', '/2/b']) t.deepEqual(await ask(get(path)), [byTheBook], path);
+  for (const path of ['/1/a', '/1/b', '/2', '/2/a', '/2/b'])
+    t.deepEqual(await ask(get(path)), [byTheBook], path);
   t.deepEqual(byNode, ['/1', '/2']);
 });
 

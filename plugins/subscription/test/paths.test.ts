@@ -29,7 +29,11 @@ const oven = (named: boolean): Plugin =>
     ],
   });
 const boot = (named: boolean, dataDirectory?: string): Promise<TestPanel> =>
-  TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [oven(named)], ...(dataDirectory && { dataDirectory }) });
+  TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [oven(named)],
+    ...(dataDirectory && { dataDirectory }),
+  });
 const UPDATE = '/panel/api/setting/update';
 
 test('a path that another format has is refused, for either of them', async (t) => {
@@ -56,7 +60,13 @@ test('where nobody could refuse it, who had the path keeps it, and both are serv
   await panel.get(UPDATE, { body: { 'oven.path': '/links/' } });
   t.deepEqual([await served('/links/'), await served('/oven/')], ['links', '404']);
   t.deepEqual(panel.faults, []);
-  t.true(panel.log.some((line) => line.includes('"a format of subscriptions is not served') && line.includes('"format":"oven","servedThere":"links"')));
+  t.true(
+    panel.log.some(
+      (line) =>
+        line.includes('"a format of subscriptions is not served') &&
+        line.includes('"format":"oven","servedThere":"links"'),
+    ),
+  );
 
   // A start with both is a start, and says so.
   await panel.stop();
@@ -64,7 +74,9 @@ test('where nobody could refuse it, who had the path keeps it, and both are serv
   t.true(again.log.some((line) => line.includes('"a format of subscriptions is not served')));
   await again.get(UPDATE, { body: { 'oven.path': '/oven/' } });
   const [links, bread] = await Promise.all(
-    ['/links/', '/oven/'].map((path) => fetch(`${again.subscriptionUrl}${path}${subId}`).then((answer) => answer.text())),
+    ['/links/', '/oven/'].map((path) =>
+      fetch(`${again.subscriptionUrl}${path}${subId}`).then((answer) => answer.text()),
+    ),
   );
   t.is(bread, 'bread');
   t.regex(Buffer.from(links ?? '', 'base64').toString(), /^vless:/);

@@ -12,8 +12,13 @@ test('weir plugins and the API list what is on, what failed, and why', async (t)
     about: 'Cannot start.',
     start: () => Promise.reject(new Error('the moon is not full')),
   });
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [broken], partial: true });
-  const listed = await panel.get<{ name: string; state: string; reason: string }[]>('/panel/api/system/plugins');
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [broken],
+    partial: true,
+  });
+  const listed =
+    await panel.get<{ name: string; state: string; reason: string }[]>('/panel/api/system/plugins');
   t.regex(listed.find(({ name }) => name === 'broken')?.reason ?? '', /the moon is not full/);
   t.is(listed.find(({ name }) => name === 'clients')?.state, 'running');
   t.true((await readdir(panel.dataDirectory)).includes('panel.sock'));
@@ -32,7 +37,14 @@ test('a panel that is part of another program leaves its plugins to that', async
 });
 
 test('a switch that is under way, and one that failed, stand in the list', (t) => {
-  const running = (name: string) => ({ name, version: '1.0.0', about: '', outside: false, state: 'running' as const, reason: '' });
+  const running = (name: string) => ({
+    name,
+    version: '1.0.0',
+    about: '',
+    outside: false,
+    state: 'running' as const,
+    reason: '',
+  });
   const plugins = { list: () => ['a', 'b', 'c'].map(running), taps: () => [] };
   const switches = [
     { name: 'a', enable: false, problem: '' },

@@ -8,7 +8,11 @@ const enabled = async (panel: TestPanel, email: string): Promise<boolean> =>
   (await panel.get<{ enable: boolean }>(`/panel/api/clients/traffic/${email}`)).enable;
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await condition()); await new Promise((resolve) => setTimeout(resolve, 10)))
+  for (
+    const deadline = Date.now() + 20_000;
+    !(await condition());
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  )
     if (Date.now() > deadline) throw new Error('did not happen');
 }
 

@@ -9,7 +9,11 @@ test('hours, days, weeks from Sunday, and months begin by the clocks of the zone
   t.is(start('hourly', '2026-03-10T12:20:00Z', 'Asia/Kolkata'), '2026-03-10T11:30:00Z');
   t.is(start('daily', '2026-03-10T12:34:56Z'), '2026-03-10T00:00:00Z');
   t.is(start('daily', '2026-03-10T22:59:59Z', 'Europe/Berlin'), '2026-03-09T23:00:00Z');
-  t.is(start('daily', '2026-03-10T23:00:00Z', 'Europe/Berlin'), '2026-03-10T23:00:00Z', 'the moment itself belongs to the new day');
+  t.is(
+    start('daily', '2026-03-10T23:00:00Z', 'Europe/Berlin'),
+    '2026-03-10T23:00:00Z',
+    'the moment itself belongs to the new day',
+  );
   t.is(start('daily', '2026-03-10T03:00:00Z', 'America/New_York'), '2026-03-09T04:00:00Z');
   t.is(start('weekly', '2026-03-14T23:59:59Z'), '2026-03-08T00:00:00Z');
   t.is(start('weekly', '2026-03-15T00:00:00Z'), '2026-03-15T00:00:00Z');

@@ -21,8 +21,10 @@ const API = '/panel/api/inbounds';
 const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 0, 15, 12);
 const inbound = (panel: TestPanel, id: number): Promise<Inbound> => panel.get(`${API}/get/${id}`);
-const client = (panel: TestPanel, email: string): Promise<Client> => panel.get(`/panel/api/clients/get/${email}`);
-const update = (panel: TestPanel, id: number, body: object): Promise<unknown> => panel.get(`${API}/update/${id}`, { body });
+const client = (panel: TestPanel, email: string): Promise<Client> =>
+  panel.get(`/panel/api/clients/get/${email}`);
+const update = (panel: TestPanel, id: number, body: object): Promise<unknown> =>
+  panel.get(`${API}/update/${id}`, { body });
 
 interface World {
   readonly panel: TestPanel;
@@ -35,7 +37,11 @@ interface World {
 async function boot(options: { dataDirectory?: string; at?: number } = {}): Promise<World> {
   const engine = new FakeEngine();
   const clock = new FakeClock(options.at ?? NOON);
-  const panel = await TestPanel.boot({ plugins: [engine.plugin], clock, ...(options.dataDirectory && { dataDirectory: options.dataDirectory }) });
+  const panel = await TestPanel.boot({
+    plugins: [engine.plugin],
+    clock,
+    ...(options.dataDirectory && { dataDirectory: options.dataDirectory }),
+  });
   await panel.get('/panel/api/setting/update', { body: { timeLocation: 'UTC', sessionMaxAge: 525_600 } });
   const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
   return {
@@ -49,14 +55,21 @@ async function boot(options: { dataDirectory?: string; at?: number } = {}): Prom
       clock.tick(5000);
       await panel.kernel.settled();
     },
-    links: async (subId) => Buffer.from(await (await fetch(`${panel.subscriptionUrl}${subPath}${subId}`)).text(), 'base64').toString(),
+    links: async (subId) =>
+      Buffer.from(
+        await (await fetch(`${panel.subscriptionUrl}${subPath}${subId}`)).text(),
+        'base64',
+      ).toString(),
   };
 }
 
 test('an inbound over its total leaves the core and the subscription, says why, and comes back when it is raised', async (t) => {
   const { panel, engine, tick, links } = await boot();
   await using _ = panel;
-  const [id, other] = [await panel.addInbound({ total: 10_000, remark: 'small' }), await panel.addInbound({ remark: 'large' })];
+  const [id, other] = [
+    await panel.addInbound({ total: 10_000, remark: 'small' }),
+    await panel.addInbound({ remark: 'large' }),
+  ];
   const { id: clientId, subId } = await panel.addClient('a', [id, other]);
   engine.move(id, clientId, 4000, 5999);
   engine.move(other, clientId, 0, 50_000);
@@ -116,7 +129,13 @@ test('whom a person switched off stays off, and a wish that meets a limit waits 
   await update(panel, id, { total: 0 });
   await panel.get(`${API}/${id}/resetTraffic`, { method: 'POST' });
   t.like(await inbound(panel, id), { enable: false, up: 0, down: 0 });
-  await refused(t, panel, `${API}/999/resetTraffic`, { method: 'POST' }, { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' });
+  await refused(
+    t,
+    panel,
+    `${API}/999/resetTraffic`,
+    { method: 'POST' },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'id' },
+  );
 });
 
 test('a reset by hand brings an inbound back, and leaves its clients as they are', async (t) => {
@@ -161,7 +180,10 @@ test('a period ends once: counters of the inbound and its clients begin anew, an
   const reset = await inbound(panel, daily);
   t.like(reset, { enable: true, depletedCause: null, up: 0, down: 0 });
   t.true(reset.lastTrafficResetTime >= NOON + 12 * HOUR);
-  t.like(await client(panel, 'a'), { enable: true, traffic: { ...(await client(panel, 'a')).traffic, up: 0, down: 0 } });
+  t.like(await client(panel, 'a'), {
+    enable: true,
+    traffic: { ...(await client(panel, 'a')).traffic, up: 0, down: 0 },
+  });
   t.false((await client(panel, 'b')).enable, 'a person switched it off');
   t.is((await client(panel, 'c')).traffic.down, 500);
   t.true(engine.inbounds.includes(reset.tag));

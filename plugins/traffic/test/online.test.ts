@@ -2,8 +2,10 @@ import test from 'ava';
 import { rm } from 'node:fs/promises';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
-const onlines = (panel: TestPanel): Promise<string[]> => panel.get('/panel/api/clients/onlines', { method: 'POST' });
-const lastOnline = (panel: TestPanel): Promise<Record<string, number>> => panel.get('/panel/api/clients/lastOnline', { method: 'POST' });
+const onlines = (panel: TestPanel): Promise<string[]> =>
+  panel.get('/panel/api/clients/onlines', { method: 'POST' });
+const lastOnline = (panel: TestPanel): Promise<Record<string, number>> =>
+  panel.get('/panel/api/clients/lastOnline', { method: 'POST' });
 const onlineInList = async (panel: TestPanel): Promise<string[]> =>
   (await panel.get<{ summary: { online: string[] } }>('/panel/api/clients/list/paged')).summary.online;
 
@@ -27,7 +29,8 @@ async function boot() {
   };
   return { engine, clock, panel, inboundId, ada, bob, poll };
 }
-const used = async (panel: TestPanel, email: string): Promise<number> => (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
+const used = async (panel: TestPanel, email: string): Promise<number> =>
+  (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
 
 test('online is who moved bytes within 20 seconds, in both lists', async (t) => {
   const { engine, panel, inboundId, ada, poll } = await boot();
@@ -84,7 +87,11 @@ test('lastOnline is in seconds, 0 for never, and outlives a restart', async (t) 
   t.deepEqual(Object.entries(await lastOnline(panel)), Object.entries(expected));
   await panel.stop();
 
-  const second = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock(then + 3_600_000), dataDirectory: panel.dataDirectory });
+  const second = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock: new FakeClock(then + 3_600_000),
+    dataDirectory: panel.dataDirectory,
+  });
   t.teardown(() => second.stop());
   t.deepEqual(Object.entries(await lastOnline(second)), Object.entries(expected));
   t.deepEqual(await onlines(second), []);

@@ -32,7 +32,9 @@ export function zipOf(files: readonly File[], comment = ''): Buffer {
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE((mode << 16) >>> 0, 6);
     tail.writeUInt32LE(at, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.from([20, 3]), fixed, tail, Buffer.from(name)]));
+    directory.push(
+      Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.from([20, 3]), fixed, tail, Buffer.from(name)]),
+    );
     locals.push(local);
     at += local.length;
   }

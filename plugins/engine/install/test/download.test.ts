@@ -19,7 +19,8 @@ const good = zipOf([
   { name: 'xray', content: PROGRAM, mode: 0o100644 },
 ]);
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const digestFile = (digest: string): string => `MD5= 00\nSHA1= 11\nSHA2-256= ${digest}\nSHA2-512= ${digest}${digest}\n`;
+const digestFile = (digest: string): string =>
+  `MD5= 00\nSHA1= 11\nSHA2-256= ${digest}\nSHA2-512= ${digest}${digest}\n`;
 
 type Answer = (response: ServerResponse, said: readonly string[]) => void;
 const sends =
@@ -70,7 +71,8 @@ async function look(
     ...more,
   };
   const log = {
-    info: (message: string, data: { received?: string } = {}) => void said.push([message, data.received].filter(Boolean).join(' ')),
+    info: (message: string, data: { received?: string } = {}) =>
+      void said.push([message, data.received].filter(Boolean).join(' ')),
     warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`),
   };
   const found = await findCore({
@@ -83,11 +85,17 @@ async function look(
 }
 
 /** Nothing was put in place, nothing half was left, and the sentence that the admin reads says why. */
-async function refusedBecause(t: ExecutionContext, { found, env, warnings }: Outcome, why: RegExp): Promise<void> {
+async function refusedBecause(
+  t: ExecutionContext,
+  { found, env, warnings }: Outcome,
+  why: RegExp,
+): Promise<void> {
   t.true('missing' in found);
   t.regex(
     'missing' in found ? found.missing : '',
-    new RegExp(`none could be downloaded \\(.*${why.source}.*\\), and none could be built: there is no Go on PATH`),
+    new RegExp(
+      `none could be downloaded \\(.*${why.source}.*\\), and none could be built: there is no Go on PATH`,
+    ),
   );
   t.regex(warnings.join('\n'), why);
   t.deepEqual(await readdir(dirname(keptCore(env))).catch(() => []), []);
@@ -101,7 +109,10 @@ test('the release is downloaded, checked, unpacked and ready to run, and the nex
   t.is((await stat(keptCore(env))).mode & 0o777 & ~0o022, 0o755);
   t.deepEqual(await readdir(dirname(keptCore(env))), ['xray']);
   t.deepEqual([warnings, said], [[], ['downloading the core']]);
-  t.deepEqual(await findCore({ env, dataDirectory: '/nowhere', log: { info: t.fail, warn: t.fail } }), { binary: keptCore(env), source: 'cache' });
+  t.deepEqual(await findCore({ env, dataDirectory: '/nowhere', log: { info: t.fail, warn: t.fail } }), {
+    binary: keptCore(env),
+    source: 'cache',
+  });
 });
 
 test('who waits is told how much has come', async (t) => {
@@ -122,14 +133,22 @@ test('who waits is told how much has come', async (t) => {
 
 test('an archive that its digest does not fit is refused', async (t) => {
   const outcome = await look(t, { dgst: sends(digestFile(sha256(Buffer.from('another')))) });
-  await refusedBecause(t, outcome, /is not what was expected: its SHA-256 is [0-9a-f]{64}, but http.*\.dgst says/);
+  await refusedBecause(
+    t,
+    outcome,
+    /is not what was expected: its SHA-256 is [0-9a-f]{64}, but http.*\.dgst says/,
+  );
 });
 
 test('WEIR_ENGINE_SHA256 wins over the digest of the server, which is not even asked for', async (t) => {
   const fits = await look(t, { dgst: refuses(404), env: { WEIR_ENGINE_SHA256: sha256(good).toUpperCase() } });
   t.is('source' in fits.found && fits.found.source, 'downloaded');
   t.deepEqual(fits.asked, [`/mirror/v${CORE_VERSION}/${asset}`]);
-  await refusedBecause(t, await look(t, { env: { WEIR_ENGINE_SHA256: 'ab'.repeat(32) } }), /but WEIR_ENGINE_SHA256 says (?:ab){32}/);
+  await refusedBecause(
+    t,
+    await look(t, { env: { WEIR_ENGINE_SHA256: 'ab'.repeat(32) } }),
+    /but WEIR_ENGINE_SHA256 says (?:ab){32}/,
+  );
 });
 
 test('without a digest nothing is taken', async (t) => {
@@ -140,22 +159,36 @@ test('without a digest nothing is taken', async (t) => {
 });
 
 test('a release that is not there is named with its address', async (t) => {
-  await refusedBecause(t, await look(t, { zip: refuses(404) }), new RegExp(`/mirror/v${CORE_VERSION}/${asset}: the server answered 404`));
+  await refusedBecause(
+    t,
+    await look(t, { zip: refuses(404) }),
+    new RegExp(`/mirror/v${CORE_VERSION}/${asset}: the server answered 404`),
+  );
 });
 
 test('a server that does not answer, or stops in the middle, is left alone', async (t) => {
-  await refusedBecause(t, await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }), /no answer within 0\.3 s/);
+  await refusedBecause(
+    t,
+    await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }),
+    /no answer within 0\.3 s/,
+  );
   await refusedBecause(
     t,
     await look(t, {
-      zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)),
+      zip: (response) =>
+        void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)),
       patience: { silenceMs: 300 },
     }),
     /nothing came for 0\.3 s/,
   );
   await refusedBecause(
     t,
-    await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50), () => response.destroy()) }),
+    await look(t, {
+      zip: (response) =>
+        void response
+          .writeHead(200, { 'content-length': good.length })
+          .write(good.subarray(0, 50), () => response.destroy()),
+    }),
     new RegExp(`${asset}: `),
   );
 });
@@ -165,12 +198,20 @@ test('a server that is not there', async (t) => {
   await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
   const { port } = gone.address() as AddressInfo;
   await new Promise((resolve) => gone.close(resolve));
-  await refusedBecause(t, await look(t, { env: { WEIR_ENGINE_URL: `http://127.0.0.1:${port}` } }), /ECONNREFUSED/);
+  await refusedBecause(
+    t,
+    await look(t, { env: { WEIR_ENGINE_URL: `http://127.0.0.1:${port}` } }),
+    /ECONNREFUSED/,
+  );
 });
 
 test('a truncated archive with a digest that fits it is refused', async (t) => {
   const cut = good.subarray(0, good.length - 30);
-  await refusedBecause(t, await look(t, { zip: sends(cut), dgst: sends(digestFile(sha256(cut))) }), /the archive gives no xray/);
+  await refusedBecause(
+    t,
+    await look(t, { zip: sends(cut), dgst: sends(digestFile(sha256(cut))) }),
+    /the archive gives no xray/,
+  );
 });
 
 test('what announces more than anybody needs is not read', async (t) => {
@@ -179,7 +220,11 @@ test('what announces more than anybody needs is not read', async (t) => {
     await look(t, { zip: (response) => void response.writeHead(200, { 'content-length': 1e9 }).write('x') }),
     /it is larger than 209715200 bytes/,
   );
-  await refusedBecause(t, await look(t, { dgst: sends('x'.repeat(70_000)) }), /\.dgst: it is larger than 65536 bytes/);
+  await refusedBecause(
+    t,
+    await look(t, { dgst: sends('x'.repeat(70_000)) }),
+    /\.dgst: it is larger than 65536 bytes/,
+  );
 });
 
 test('a program that does not run here, or is another version, is not kept', async (t) => {
@@ -197,9 +242,13 @@ test('a download that failed is made good by a build', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-go-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   // Says its version; builds by writing to the path behind -o.
-  await writeFile(join(folder, 'go'), '#!/bin/sh\ncase "$1" in version) echo go version go1.26.8 linux/amd64;; build) echo built > "$6";; esac\n', {
-    mode: 0o755,
-  });
+  await writeFile(
+    join(folder, 'go'),
+    '#!/bin/sh\ncase "$1" in version) echo go version go1.26.8 linux/amd64;; build) echo built > "$6";; esac\n',
+    {
+      mode: 0o755,
+    },
+  );
   const { found, env, warnings } = await look(t, { zip: refuses(503), env: { PATH: folder } });
   t.deepEqual(found, { binary: keptCore(env), source: 'built' });
   t.is(warnings.length, 1);
@@ -241,13 +290,26 @@ test('archives are named as the project names them', (t) => {
     [true, false].map((littleEndian) => assetOf({ platform: 'linux', arch: 'ppc64', littleEndian })),
     ['Xray-linux-ppc64le.zip', 'Xray-linux-ppc64.zip'],
   );
-  t.deepEqual([assetOf({ platform: 'sunos', arch: 'x64' }), assetOf({ platform: 'linux', arch: 'sparc' })], [undefined, undefined]);
+  t.deepEqual(
+    [assetOf({ platform: 'sunos', arch: 'x64' }), assetOf({ platform: 'linux', arch: 'sparc' })],
+    [undefined, undefined],
+  );
 });
 
 test('a digest file is read as openssl has written it, now or before', (t) => {
   const digest = `${'c0ffee'.repeat(10)}abcd`;
-  for (const line of [`SHA2-256= ${digest}`, `SHA256= ${digest}`, `SHA2-256(Xray-linux-64.zip)= ${digest.toUpperCase()}`])
+  for (const line of [
+    `SHA2-256= ${digest}`,
+    `SHA256= ${digest}`,
+    `SHA2-256(Xray-linux-64.zip)= ${digest.toUpperCase()}`,
+  ])
     t.is(digestIn(`MD5= 1\r\n${line}\r\nSHA2-512= 2\r\n`), digest, line);
-  for (const bad of ['', `SHA2-512= ${digest}${digest}`, `SHA2-256= ${digest}0`, `SHA2-256= ${digest.slice(1)}`, `SHA3-256= ${digest}`])
+  for (const bad of [
+    '',
+    `SHA2-512= ${digest}${digest}`,
+    `SHA2-256= ${digest}0`,
+    `SHA2-256= ${digest.slice(1)}`,
+    `SHA3-256= ${digest}`,
+  ])
     t.is(digestIn(bad), undefined, bad);
 });

@@ -7,7 +7,9 @@ import { findCore } from '../find.js';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
-async function place(t: ExecutionContext): Promise<{ env: Record<string, string>; dataDirectory: string; put: (path: string) => Promise<string> }> {
+async function place(
+  t: ExecutionContext,
+): Promise<{ env: Record<string, string>; dataDirectory: string; put: (path: string) => Promise<string> }> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-find-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, 'path'));
@@ -33,13 +35,18 @@ test('the places are looked through in order: variable, data folder, PATH, cache
   const own = await put('data/bin/xray');
   t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: own, source: 'data' });
   const chosen = await put('elsewhere/my-core');
-  t.deepEqual(await findCore({ env: { ...env, WEIR_ENGINE_BIN: chosen }, dataDirectory, log: quiet }), { binary: chosen, source: 'WEIR_ENGINE_BIN' });
+  t.deepEqual(await findCore({ env: { ...env, WEIR_ENGINE_BIN: chosen }, dataDirectory, log: quiet }), {
+    binary: chosen,
+    source: 'WEIR_ENGINE_BIN',
+  });
 });
 
 test('a WEIR_ENGINE_BIN that cannot be run is an error that names it, never passed over', async (t) => {
   const { env, dataDirectory, put } = await place(t);
   await put('path/xray');
-  const error = await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: '/nowhere/xray' }, dataDirectory, log: quiet }));
+  const error = await t.throwsAsync(
+    findCore({ env: { ...env, WEIR_ENGINE_BIN: '/nowhere/xray' }, dataDirectory, log: quiet }),
+  );
   t.regex(error.message, /WEIR_ENGINE_BIN is \/nowhere\/xray/);
 });
 
@@ -48,7 +55,9 @@ test('a folder that is called xray is no core', async (t) => {
   const folder = join(env['PATH'] as string, 'xray');
   await mkdir(folder);
   t.true('missing' in (await findCore({ env, dataDirectory, log: quiet })));
-  await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: folder }, dataDirectory, log: quiet }), { message: /WEIR_ENGINE_BIN/ });
+  await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: folder }, dataDirectory, log: quiet }), {
+    message: /WEIR_ENGINE_BIN/,
+  });
 });
 
 test('with nothing to be found, one sentence says what was looked for', async (t) => {
@@ -63,7 +72,9 @@ test('without Go, or with one too old, the sentence says which is needed', async
   const on = { ...env, WEIR_ENGINE_INSTALL: 'on', WEIR_ENGINE_URL: 'http://127.0.0.1:0' };
   const without = await findCore({ env: on, dataDirectory, log: quiet });
   t.true('missing' in without && /no Go on PATH/.test(without.missing));
-  await writeFile(join(env['PATH'] as string, 'go'), '#!/bin/sh\necho go version go1.19.8 linux/amd64\n', { mode: 0o755 });
+  await writeFile(join(env['PATH'] as string, 'go'), '#!/bin/sh\necho go version go1.19.8 linux/amd64\n', {
+    mode: 0o755,
+  });
   const old = await findCore({ env: on, dataDirectory, log: quiet });
   t.true('missing' in old && /Go 1\.26 or newer is needed.*go1\.19\.8/.test(old.missing));
 });
@@ -73,5 +84,9 @@ test('the pinned module is the version that is named everywhere', async (t) => {
   const { sourceRoot } = await import('../../../../test/harness/source-root.js');
   const [major = '', minor = '', patch = ''] = CORE_VERSION.split('.');
   const pinned = `v1.${major}${minor.padStart(2, '0')}${patch.padStart(2, '0')}.0`;
-  t.true((await readFile(new URL('plugins/engine/install/core/go.mod', await sourceRoot()), 'utf8')).includes(`github.com/xtls/xray-core ${pinned}`));
+  t.true(
+    (await readFile(new URL('plugins/engine/install/core/go.mod', await sourceRoot()), 'utf8')).includes(
+      `github.com/xtls/xray-core ${pinned}`,
+    ),
+  );
 });

@@ -11,11 +11,29 @@ const from = (rest: string): Accepted | undefined => acceptedOf(`${TIME} from ${
 
 test('the peer and the user of a line, in every form that the core writes', (t) => {
   const i1c2 = (address: string, port: number): Accepted => ({ name: 'i1.c2', address, port });
-  t.deepEqual(from('127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2'), i1c2('127.0.1.1', 48439));
-  t.deepEqual(from('tcp:127.0.1.18:55149 accepted tcp:127.0.0.1:45447 [in-mux -> direct] email: i1.c2'), i1c2('127.0.1.18', 55149), 'a stream inside a mux');
-  t.deepEqual(from('127.0.1.16:37541 accepted 127.0.0.1:45447 [in-ss2022 >> direct] email: i1.c2'), i1c2('127.0.1.16', 37541), 'a target without its network');
-  t.deepEqual(from('[2001:db8::7]:4000 accepted tcp:[2001:db8::1]:443 [in >> direct] email: i1.c2'), i1c2('2001:db8::7', 4000));
-  t.deepEqual(from('127.0.4.1:0 accepted tcp:127.0.0.1:45447 [in-ws >> direct] email: i1.c2'), i1c2('127.0.4.1', 0), 'an address that a proxy told');
+  t.deepEqual(
+    from('127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2'),
+    i1c2('127.0.1.1', 48439),
+  );
+  t.deepEqual(
+    from('tcp:127.0.1.18:55149 accepted tcp:127.0.0.1:45447 [in-mux -> direct] email: i1.c2'),
+    i1c2('127.0.1.18', 55149),
+    'a stream inside a mux',
+  );
+  t.deepEqual(
+    from('127.0.1.16:37541 accepted 127.0.0.1:45447 [in-ss2022 >> direct] email: i1.c2'),
+    i1c2('127.0.1.16', 37541),
+    'a target without its network',
+  );
+  t.deepEqual(
+    from('[2001:db8::7]:4000 accepted tcp:[2001:db8::1]:443 [in >> direct] email: i1.c2'),
+    i1c2('2001:db8::7', 4000),
+  );
+  t.deepEqual(
+    from('127.0.4.1:0 accepted tcp:127.0.0.1:45447 [in-ws >> direct] email: i1.c2'),
+    i1c2('127.0.4.1', 0),
+    'an address that a proxy told',
+  );
 });
 
 test('lines that name no connection of a user over TCP are none', (t) => {
@@ -29,15 +47,24 @@ test('lines that name no connection of a user over TCP are none', (t) => {
   ])
     t.is(from(line), undefined, line);
   t.is(acceptedOf(''), undefined);
-  t.is(acceptedOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'), undefined, 'the end of a line whose beginning is lost');
+  t.is(
+    acceptedOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'),
+    undefined,
+    'the end of a line whose beginning is lost',
+  );
 });
 
 test('a target cannot pass for a peer or a user', (t) => {
-  t.deepEqual(from('127.0.0.1:1 accepted tcp:evil from 9.9.9.9:9 accepted x email: i7.c7:443 [in >> direct] email: i1.c2'), {
-    name: 'i1.c2',
-    address: '127.0.0.1',
-    port: 1,
-  });
+  t.deepEqual(
+    from(
+      '127.0.0.1:1 accepted tcp:evil from 9.9.9.9:9 accepted x email: i7.c7:443 [in >> direct] email: i1.c2',
+    ),
+    {
+      name: 'i1.c2',
+      address: '127.0.0.1',
+      port: 1,
+    },
+  );
 });
 
 async function logFile(t: ExecutionContext): Promise<string> {
@@ -45,7 +72,8 @@ async function logFile(t: ExecutionContext): Promise<string> {
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return join(folder, 'access.log');
 }
-const lineOf = (port: number): string => `${TIME} from 127.0.0.1:${port} accepted tcp:a.example:443 [in >> direct] email: i1.c2\n`;
+const lineOf = (port: number): string =>
+  `${TIME} from 127.0.0.1:${port} accepted tcp:a.example:443 [in >> direct] email: i1.c2\n`;
 async function portsOf(log: AccessLog): Promise<number[]> {
   const ports: number[] = [];
   await log.read((batch) => void ports.push(...batch.map(({ port }) => port)));

@@ -1,5 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
-import { base, emptyRecord, engineBinary, eventually, temporaryDriver, vlessInbound, vlessOutbound, vlessUser } from './harness.js';
+import {
+  base,
+  emptyRecord,
+  engineBinary,
+  eventually,
+  temporaryDriver,
+  vlessInbound,
+  vlessOutbound,
+  vlessUser,
+} from './harness.js';
 import { download, freePort, startByteServer, startClientCore, upload } from './traffic.js';
 import type { CoreUser } from '../../driver.js';
 
@@ -11,7 +20,12 @@ async function path(t: ExecutionContext, user: CoreUser) {
   t.teardown(() => server.stop());
   const client = await startClientCore({ binary: engineBinary(), outbound: vlessOutbound(port, user) });
   t.teardown(() => client.stop());
-  const counter = async () => (await driver.counters(user.name)).find(({ name }) => name === user.name) ?? { name: user.name, up: 0, down: 0 };
+  const counter = async () =>
+    (await driver.counters(user.name)).find(({ name }) => name === user.name) ?? {
+      name: user.name,
+      up: 0,
+      down: 0,
+    };
   return { driver, server, socksPort: client.socksPort, counter };
 }
 
@@ -23,7 +37,10 @@ test('counters equal the payload in both directions', async (t) => {
   t.is(await download({ socksPort, server, bytes }), bytes);
   t.is(await upload({ socksPort, server, bytes }), bytes);
   t.is(server.received, bytes);
-  await eventually(async () => (await counter()).down >= bytes && (await counter()).up >= bytes, 'counters reach the payload');
+  await eventually(
+    async () => (await counter()).down >= bytes && (await counter()).up >= bytes,
+    'counters reach the payload',
+  );
   const { up, down } = await counter();
   t.true(within(up, bytes), `up ${up}`);
   t.true(within(down, bytes), `down ${down}`);

@@ -1,10 +1,14 @@
 import test from 'ava';
 import { lastWords, reasonOf } from '../failures.js';
 
-const chain = 'main: failed to load config files: [/x/config.json] > infra/conf: failed to build inbound config with tag in-1 > ';
+const chain =
+  'main: failed to load config files: [/x/config.json] > infra/conf: failed to build inbound config with tag in-1 > ';
 
 const readable: Array<[string, string]> = [
-  [`${chain}infra/conf: Config: unknown transport protocol: foo`, 'inbound in-1: Config: unknown transport protocol: foo'],
+  [
+    `${chain}infra/conf: Config: unknown transport protocol: foo`,
+    'inbound in-1: Config: unknown transport protocol: foo',
+  ],
   [
     `${chain}infra/conf: failed to build inbound handler for protocol vless > infra/conf: VLESS settings: please add/set "decryption":"none" to every settings`,
     'inbound in-1: VLESS settings: please add/set "decryption":"none" to every settings',
@@ -14,7 +18,10 @@ const readable: Array<[string, string]> = [
     'inbound in-1: failed to parse certificate: open /nope: no such file or directory',
   ],
   ['main: failed to create server > app/proxyman/inbound: existing tag found: aa', 'existing tag found: aa'],
-  ['main: failed to create server > app/router: this rule has no effective fields', 'this rule has no effective fields'],
+  [
+    'main: failed to create server > app/router: this rule has no effective fields',
+    'this rule has no effective fields',
+  ],
   [
     'app/proxyman/inbound: failed to listen TCP on 80 > transport/internet: failed to listen on address: 127.0.0.1:80 > listen tcp 127.0.0.1:80: bind: address already in use',
     'listen tcp 127.0.0.1:80: bind: address already in use',
@@ -24,13 +31,18 @@ const readable: Array<[string, string]> = [
 for (const [text, expected] of readable) {
   test(`readable: ${expected}`, (t) => {
     t.is(reasonOf(text), expected);
-    t.is(lastWords(`banner\n2026/11/21 [Warning] something is deprecated\nFailed to start: ${text}\n`), expected);
+    t.is(
+      lastWords(`banner\n2026/11/21 [Warning] something is deprecated\nFailed to start: ${text}\n`),
+      expected,
+    );
   });
 }
 
 test('a panic is told by its first line', (t) => {
   t.is(
-    lastWords('banner\npanic: interface conversion: protocol.Account is *trojan.MemoryAccount, not *vless.MemoryAccount\n\ngoroutine 1 [running]:\n'),
+    lastWords(
+      'banner\npanic: interface conversion: protocol.Account is *trojan.MemoryAccount, not *vless.MemoryAccount\n\ngoroutine 1 [running]:\n',
+    ),
     'panic: interface conversion: protocol.Account is *trojan.MemoryAccount, not *vless.MemoryAccount',
   );
 });

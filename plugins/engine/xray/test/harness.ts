@@ -15,7 +15,10 @@ import type { SavedCore } from '../record.js';
 
 export function engineBinary(): string {
   const binary = process.env['WEIR_ENGINE_BIN'];
-  if (binary === undefined || binary === '') throw new Error('WEIR_ENGINE_BIN must name an Xray-core 26.3.27 program, e.g. WEIR_ENGINE_BIN=/opt/xray/xray');
+  if (binary === undefined || binary === '')
+    throw new Error(
+      'WEIR_ENGINE_BIN must name an Xray-core 26.3.27 program, e.g. WEIR_ENGINE_BIN=/opt/xray/xray',
+    );
   return binary;
 }
 
@@ -55,20 +58,34 @@ export async function temporaryDriver(t: ExecutionContext): Promise<XrayDriver> 
 }
 
 export function vlessInbound(tag: string, port: number): CoreInbound {
-  return { tag, protocol: 'vless', config: { tag, listen: '127.0.0.1', port, protocol: 'vless', settings: { decryption: 'none' } } };
+  return {
+    tag,
+    protocol: 'vless',
+    config: { tag, listen: '127.0.0.1', port, protocol: 'vless', settings: { decryption: 'none' } },
+  };
 }
 
 export function trojanInbound(tag: string, port: number): CoreInbound {
   return { tag, protocol: 'trojan', config: { tag, listen: '127.0.0.1', port, protocol: 'trojan' } };
 }
 
-export const vlessUser = (name: string, id: string = randomUUID()): CoreUser => ({ name, account: { protocol: 'vless', id, flow: '' } });
-export const trojanUser = (name: string, password: string = randomUUID()): CoreUser => ({ name, account: { protocol: 'trojan', password } });
+export const vlessUser = (name: string, id: string = randomUUID()): CoreUser => ({
+  name,
+  account: { protocol: 'vless', id, flow: '' },
+});
+export const trojanUser = (name: string, password: string = randomUUID()): CoreUser => ({
+  name,
+  account: { protocol: 'trojan', password },
+});
 
 /** The outbound with which a client core uses `user` on a plain vless inbound. */
 export function vlessOutbound(port: number, user: CoreUser): JsonObject {
   const { id = '', flow = '' } = user.account;
-  return { tag: 'proxy', protocol: 'vless', settings: { vnext: [{ address: '127.0.0.1', port, users: [{ id, flow, encryption: 'none' }] }] } };
+  return {
+    tag: 'proxy',
+    protocol: 'vless',
+    settings: { vnext: [{ address: '127.0.0.1', port, users: [{ id, flow, encryption: 'none' }] }] },
+  };
 }
 
 /** A listener of another program: without SO_REUSEPORT, as the core's own would have it. */
@@ -88,4 +105,5 @@ export async function eventually(condition: () => boolean | Promise<boolean>, wh
   }
 }
 
-export const byName = (users: readonly CoreUser[]): readonly CoreUser[] => users.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+export const byName = (users: readonly CoreUser[]): readonly CoreUser[] =>
+  users.toSorted((a, b) => (a.name < b.name ? -1 : 1));

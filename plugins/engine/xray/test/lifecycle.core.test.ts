@@ -74,8 +74,13 @@ test('inbounds that contradict themselves or take our tag are refused', async (t
   const inbound = vlessInbound('v', await freePort());
   await t.throwsAsync(driver.test(base, [{ ...inbound, tag: 'w' }]), { instanceOf: CoreRefused });
   await t.throwsAsync(driver.test(base, [{ ...inbound, protocol: 'trojan' }]), { instanceOf: CoreRefused });
-  await t.throwsAsync(driver.test(base, [inbound, inbound]), { instanceOf: CoreRefused, message: /two inbounds/ });
-  await t.throwsAsync(driver.test(base, [vlessInbound('weir.api', await freePort())]), { instanceOf: CoreRefused });
+  await t.throwsAsync(driver.test(base, [inbound, inbound]), {
+    instanceOf: CoreRefused,
+    message: /two inbounds/,
+  });
+  await t.throwsAsync(driver.test(base, [vlessInbound('weir.api', await freePort())]), {
+    instanceOf: CoreRefused,
+  });
   await t.throwsAsync(driver.test({ ...base, inbounds: [] }, []), { instanceOf: CoreRefused });
 });
 
@@ -87,7 +92,10 @@ test('a start on a port of another program is refused with the reason and works 
   let ends = 0;
   driver.onExit(() => (ends += 1));
   for (let i = 0; i < 5; i += 1)
-    await t.throwsAsync(driver.start(base, [{ ...other, users: [] }, inbound], emptyRecord), { instanceOf: CoreRefused, message: /address already in use/ });
+    await t.throwsAsync(driver.start(base, [{ ...other, users: [] }, inbound], emptyRecord), {
+      instanceOf: CoreRefused,
+      message: /address already in use/,
+    });
   holder.close();
   await once(holder, 'close');
   await driver.start(base, [inbound], emptyRecord);
@@ -100,7 +108,10 @@ test('an inbound is put hot; on a port of another program it is refused and a re
   const user = vlessUser('i1.c1');
   const inbound = { ...vlessInbound('v', await freePort()), users: [user] };
   const holder = await holdPort(t, Number(inbound.config['port']));
-  await t.throwsAsync(driver.putInbound(inbound), { instanceOf: CoreRefused, message: /address already in use/ });
+  await t.throwsAsync(driver.putInbound(inbound), {
+    instanceOf: CoreRefused,
+    message: /address already in use/,
+  });
   await t.throwsAsync(driver.users('v'), { instanceOf: CoreRefused });
   holder.close();
   await once(holder, 'close');
@@ -109,7 +120,11 @@ test('an inbound is put hot; on a port of another program it is refused and a re
   t.deepEqual(await driver.users('v'), [user]);
   const bad = { ...inbound, config: { ...inbound.config, streamSettings: { network: 'foo' } } };
   await t.throwsAsync(driver.putInbound(bad), { instanceOf: CoreRefused, message: /foo/ });
-  t.deepEqual(await driver.users('v'), [user], 'a config that cannot be converted leaves the old inbound alone');
+  t.deepEqual(
+    await driver.users('v'),
+    [user],
+    'a config that cannot be converted leaves the old inbound alone',
+  );
 });
 
 test('a directory too long for a socket', async (t) => {
@@ -130,7 +145,10 @@ test('a program that is not there', async (t) => {
   const directory = await temporaryDirectory(t);
   const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet });
   await t.throwsAsync(driver.version(), { instanceOf: CoreUnreachable, message: /\/nowhere\/xray/ });
-  await t.throwsAsync(driver.start(base, [], emptyRecord), { instanceOf: CoreUnreachable, message: /\/nowhere\/xray/ });
+  await t.throwsAsync(driver.start(base, [], emptyRecord), {
+    instanceOf: CoreUnreachable,
+    message: /\/nowhere\/xray/,
+  });
 });
 
 test('a child that is killed is reported once, and a new one starts', async (t) => {
@@ -171,7 +189,10 @@ test('nothing to adopt: no record, a broken one, a dead process, a foreign proce
   await writeFile(join(directory, 'api.sock'), '');
   t.is(await driver.adopt(), undefined);
   await t.throwsAsync(stat(join(directory, 'api.sock')), { code: 'ENOENT' });
-  await writeFile(join(directory, 'core.json'), JSON.stringify({ ...(JSON.parse(text) as object), identity: identify(process.ppid) }));
+  await writeFile(
+    join(directory, 'core.json'),
+    JSON.stringify({ ...(JSON.parse(text) as object), identity: identify(process.ppid) }),
+  );
   t.is(await driver.adopt(), undefined);
   await rm(join(directory, 'core.json'));
 });
@@ -208,7 +229,10 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   t.true((counter?.down ?? 0) >= bytes);
   t.deepEqual(await driver.users('v'), [user]);
   await driver.putUser('v', vlessUser('i1.c2'));
-  await t.throwsAsync(driver.putUser('v', { name: 'i1.c3', account: { protocol: 'trojan', password: 'p' } }), { instanceOf: CoreRefused });
+  await t.throwsAsync(
+    driver.putUser('v', { name: 'i1.c3', account: { protocol: 'trojan', password: 'p' } }),
+    { instanceOf: CoreRefused },
+  );
   t.is(await download({ socksPort: client.socksPort, server, bytes }), bytes, 'the core still serves');
 
   const next = { base: 'b', inbounds: { v: 'other' } };

@@ -48,7 +48,12 @@ async function* blocks(bytes: number, rate: number): AsyncGenerator<Buffer> {
   }
 }
 
-async function give(response: ServerResponse, bytes: number, rate: number, count: (size: number) => void): Promise<void> {
+async function give(
+  response: ServerResponse,
+  bytes: number,
+  rate: number,
+  count: (size: number) => void,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
   // A first record that stands alone is what makes Vision hand a connection of TLS 1.3 over.
   response.flushHeaders();
@@ -78,7 +83,12 @@ export async function startByteServer({ tls }: ByteServerOptions = {}): Promise<
       giving += 1;
       response.once('close', () => (giving -= 1));
       // a reader that goes away ends the pipeline; that is its right
-      give(response, Number(searchParams.get('bytes') ?? 0), Number(searchParams.get('rate') ?? 0), (size) => (sent += size)).catch(() => response.destroy());
+      give(
+        response,
+        Number(searchParams.get('bytes') ?? 0),
+        Number(searchParams.get('rate') ?? 0),
+        (size) => (sent += size),
+      ).catch(() => response.destroy());
       return;
     }
     let here = 0;
@@ -89,7 +99,9 @@ export async function startByteServer({ tls }: ByteServerOptions = {}): Promise<
     incoming.on('end', () => response.end(String(here)));
     incoming.on('error', () => response.destroy());
   };
-  const server = (tls ? createTlsServer({ ...tls, minVersion: 'TLSv1.3' }, answer) : createServer(answer)).listen(0, HOST);
+  const server = (
+    tls ? createTlsServer({ ...tls, minVersion: 'TLSv1.3' }, answer) : createServer(answer)
+  ).listen(0, HOST);
   await once(server, 'listening');
   return {
     tls: tls !== undefined,
@@ -130,7 +142,9 @@ export async function startClientCore({ binary, outbound }: ClientCoreOptions): 
   const socksPort = await freePort();
   const config = {
     log: { loglevel: 'warning', access: 'none' },
-    inbounds: [{ tag: 'socks', listen: HOST, port: socksPort, protocol: 'socks', settings: { udp: true, ip: HOST } }],
+    inbounds: [
+      { tag: 'socks', listen: HOST, port: socksPort, protocol: 'socks', settings: { udp: true, ip: HOST } },
+    ],
     outbounds: [outbound],
   };
   const child = spawn(binary, ['run', '-c', 'stdin:'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -202,7 +216,12 @@ export interface Transfer {
   readonly bytes: number;
 }
 
-async function exchange({ socksPort, server }: Transfer, path: string, method: string, body?: Buffer): Promise<IncomingMessage> {
+async function exchange(
+  { socksPort, server }: Transfer,
+  path: string,
+  method: string,
+  body?: Buffer,
+): Promise<IncomingMessage> {
   const raw = await connectThrough(socksPort, server.port);
   // The certificate is the test's own; who it is matters to nobody here.
   const socket = server.tls ? connectTls({ socket: raw, rejectUnauthorized: false }) : raw;
@@ -224,7 +243,9 @@ async function exchange({ socksPort, server }: Transfer, path: string, method: s
 }
 
 /** Downloads from the byte server through the proxy and resolves with the number of bytes that came. `rate` in bytes per second, 0 for full speed. */
-export async function download(transfer: Transfer & { readonly rate?: number; readonly onBytes?: (soFar: number) => void }): Promise<number> {
+export async function download(
+  transfer: Transfer & { readonly rate?: number; readonly onBytes?: (soFar: number) => void },
+): Promise<number> {
   const response = await exchange(transfer, `/?bytes=${transfer.bytes}&rate=${transfer.rate ?? 0}`, 'GET');
   let soFar = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

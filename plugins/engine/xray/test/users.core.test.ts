@@ -1,12 +1,24 @@
 import test from 'ava';
 import { randomUUID } from 'node:crypto';
 import { type CoreAccount, type CoreInbound, CoreRefused, type JsonObject } from '../../driver.js';
-import { base, byName, emptyRecord, temporaryDriver, trojanInbound, trojanUser, vlessInbound, vlessUser } from './harness.js';
+import {
+  base,
+  byName,
+  emptyRecord,
+  temporaryDriver,
+  trojanInbound,
+  trojanUser,
+  vlessInbound,
+  vlessUser,
+} from './harness.js';
 import { freePort } from './traffic.js';
 
 test('users of the config are read back as they were given', async (t) => {
   const driver = await temporaryDriver(t);
-  const vless = [vlessUser('i1.c1'), { name: 'i1.c2', account: { protocol: 'vless', id: randomUUID(), flow: 'xtls-rprx-vision' } }];
+  const vless = [
+    vlessUser('i1.c1'),
+    { name: 'i1.c2', account: { protocol: 'vless', id: randomUUID(), flow: 'xtls-rprx-vision' } },
+  ];
   const trojan = [trojanUser('i2.c1', 'пароль 🔑 "quoted"')];
   await driver.start(
     base,
@@ -49,7 +61,11 @@ test('a user is added, replaced and removed while the core runs', async (t) => {
 test('an id in upper case is read back in lower case, whichever way it went in', async (t) => {
   const driver = await temporaryDriver(t);
   const ids = [randomUUID(), randomUUID()] as const;
-  await driver.start(base, [{ ...vlessInbound('v', await freePort()), users: [vlessUser('i1.c1', ids[0].toUpperCase())] }], emptyRecord);
+  await driver.start(
+    base,
+    [{ ...vlessInbound('v', await freePort()), users: [vlessUser('i1.c1', ids[0].toUpperCase())] }],
+    emptyRecord,
+  );
   await driver.putUser('v', vlessUser('i1.c2', ids[1].toUpperCase()));
   t.deepEqual(byName(await driver.users('v')), [vlessUser('i1.c1', ids[0]), vlessUser('i1.c2', ids[1])]);
 });
@@ -60,7 +76,13 @@ test('a flow that the inbound gives by default does not reach users without one'
   const user = vlessUser('i1.c1');
   await driver.start(
     base,
-    [{ ...inbound, config: { ...inbound.config, settings: { decryption: 'none', flow: 'xtls-rprx-vision' } }, users: [user] }],
+    [
+      {
+        ...inbound,
+        config: { ...inbound.config, settings: { decryption: 'none', flow: 'xtls-rprx-vision' } },
+        users: [user],
+      },
+    ],
     emptyRecord,
   );
   t.deepEqual(await driver.users('v'), [user]);
@@ -90,7 +112,10 @@ test('an account that would kill or mislead the core is refused and the core liv
     ['nope', { protocol: 'vless', id, flow: '' }, /no such inbound/],
   ];
   for (const [tag, { protocol = '', ...fields }, message] of refused) {
-    await t.throwsAsync(driver.putUser(tag, { name: 'i1.c1', account: { protocol, ...fields } }), { instanceOf: CoreRefused, message });
+    await t.throwsAsync(driver.putUser(tag, { name: 'i1.c1', account: { protocol, ...fields } }), {
+      instanceOf: CoreRefused,
+      message,
+    });
   }
   await t.throwsAsync(driver.putUser('v', vlessUser('a>>>b')), { instanceOf: CoreRefused });
   await t.throwsAsync(driver.putUser('v', vlessUser('')), { instanceOf: CoreRefused });
@@ -170,12 +195,19 @@ for (const [{ protocol, config }, first, second] of MORE) {
 test('a malformed key never reaches the core, where it would freeze all users of the inbound', async (t) => {
   const driver = await temporaryDriver(t);
   const [inbound] = MORE[2] as (typeof MORE)[number];
-  await driver.start(base, [{ ...inbound, config: { ...inbound.config, port: await freePort() }, users: [] }], emptyRecord);
+  await driver.start(
+    base,
+    [{ ...inbound, config: { ...inbound.config, port: await freePort() }, users: [] }],
+    emptyRecord,
+  );
   for (const key of ['', 'short', `${KEY}=`, 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8']) {
-    await t.throwsAsync(driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key } }), {
-      instanceOf: CoreRefused,
-      message: /key must be/,
-    });
+    await t.throwsAsync(
+      driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key } }),
+      {
+        instanceOf: CoreRefused,
+        message: /key must be/,
+      },
+    );
   }
   await driver.putUser('x', { name: 'i1.c1', account: { protocol: 'shadowsocks-2022', key: KEY } });
   t.is((await driver.users('x')).length, 1);

@@ -15,7 +15,10 @@ test('G48: beyond ASCII', (t) => {
 });
 
 test('G49: a description stays literal', (t) => {
-  t.is(encodeFragment('Server 01?serverDescription=RmFzdCBTZXJ2ZXI='), 'Server%2001?serverDescription=RmFzdCBTZXJ2ZXI=');
+  t.is(
+    encodeFragment('Server 01?serverDescription=RmFzdCBTZXJ2ZXI='),
+    'Server%2001?serverDescription=RmFzdCBTZXJ2ZXI=',
+  );
 });
 
 test('G50: any other question mark is escaped', (t) => {
@@ -23,7 +26,10 @@ test('G50: any other question mark is escaped', (t) => {
 });
 
 test('G51: what is not base64 is no description', (t) => {
-  t.is(encodeFragment('Node 1?serverDescription=not-base64!!!'), 'Node%201%3FserverDescription%3Dnot-base64%21%21%21');
+  t.is(
+    encodeFragment('Node 1?serverDescription=not-base64!!!'),
+    'Node%201%3FserverDescription%3Dnot-base64%21%21%21',
+  );
 });
 
 test('a description: standard alphabet, padded, not empty, at the end', (t) => {
@@ -33,13 +39,18 @@ test('a description: standard alphabet, padded, not empty, at the end', (t) => {
     const remark = `a?serverDescription=${tail}`;
     t.is(encodeFragment(remark), encodeURIComponent(remark), tail);
   }
-  t.is(encodeFragment('a?serverDescription=x?serverDescription=QQ=='), 'a%3FserverDescription%3Dx?serverDescription=QQ==');
+  t.is(
+    encodeFragment('a?serverDescription=x?serverDescription=QQ=='),
+    'a%3FserverDescription%3Dx?serverDescription=QQ==',
+  );
 });
 
 test('every ASCII character but the unreserved ones is escaped, in upper case', (t) => {
   for (let code = 0; code < 128; code++) {
     const character = String.fromCharCode(code);
-    const expected = /[A-Za-z0-9\-_.~]/.test(character) ? character : `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    const expected = /[A-Za-z0-9\-_.~]/.test(character)
+      ? character
+      : `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
     t.is(encodeFragment(character), expected);
     t.is(encodeFragment(`é${character}`), `%C3%A9${expected}`);
   }

@@ -5,12 +5,18 @@ import { compileRemark } from '../template.js';
 import type { TokenGroup } from '../tokens.js';
 import { named, NOW, remarkInput } from './sample.js';
 
-const without = (template: string, ...groups: TokenGroup[]): Template => withoutTokens(parseTemplate(template), new Set(groups));
+const without = (template: string, ...groups: TokenGroup[]): Template =>
+  withoutTokens(parseTemplate(template), new Set(groups));
 const first = (template: string): string =>
-  compileRemark(template, { identityOnAllLinks: false }).first(named('DE', 'john', { totalGB: 4096, down: 1024, expiryTime: NOW + 90_000_000 }));
+  compileRemark(template, { identityOnAllLinks: false }).first(
+    named('DE', 'john', { totalGB: 4096, down: 1024, expiryTime: NOW + 90_000_000 }),
+  );
 
 test('parts of a template', (t) => {
-  t.deepEqual(parseTemplate('a{{EMAIL}}{{X_Y}}|b'), [[{ literal: 'a' }, { token: 'EMAIL' }, { token: 'X_Y' }], [{ literal: 'b' }]]);
+  t.deepEqual(parseTemplate('a{{EMAIL}}{{X_Y}}|b'), [
+    [{ literal: 'a' }, { token: 'EMAIL' }, { token: 'X_Y' }],
+    [{ literal: 'b' }],
+  ]);
   t.deepEqual(parseTemplate(''), [[]]);
 });
 
@@ -25,7 +31,8 @@ test('single-brace names of the other family', (t) => {
 });
 
 test('other single-brace names are literal', (t) => {
-  for (const text of ['{INBOUND}', '{username}', '{TRAFFIC_LEFT}', '{STATUS}', '{}', '{ EMAIL }']) t.is(first(text), text);
+  for (const text of ['{INBOUND}', '{username}', '{TRAFFIC_LEFT}', '{STATUS}', '{}', '{ EMAIL }'])
+    t.is(first(text), text);
 });
 
 test('a single-brace name between double braces is an unknown token', (t) => {
@@ -52,11 +59,17 @@ test('lone and lower-case braces are literal', (t) => {
 test('astral characters stay whole', (t) => {
   t.is(first('🇩🇪{{EMAIL}}👩‍💻|𝕏{{INBOUND}}𝕐'), '🇩🇪john👩‍💻|𝕏DE𝕐');
   const input = remarkInput({ inboundRemark: '😀', client: { email: '🎉', uuid: '12345678-1' } });
-  t.is(compileRemark('{{INBOUND}}-{{EMAIL}} {{SHORT_ID}}', { identityOnAllLinks: false }).first(input), '😀-🎉 12345678');
+  t.is(
+    compileRemark('{{INBOUND}}-{{EMAIL}} {{SHORT_ID}}', { identityOnAllLinks: false }).first(input),
+    '😀-🎉 12345678',
+  );
 });
 
 const usageTable = [
-  ['{{INBOUND}}|📊{{TRAFFIC_LEFT}}|{{PROTOCOL}}-{{TRANSPORT}}-{{SECURITY}}', '{{INBOUND}}|{{PROTOCOL}}-{{TRANSPORT}}-{{SECURITY}}'],
+  [
+    '{{INBOUND}}|📊{{TRAFFIC_LEFT}}|{{PROTOCOL}}-{{TRANSPORT}}-{{SECURITY}}',
+    '{{INBOUND}}|{{PROTOCOL}}-{{TRANSPORT}}-{{SECURITY}}',
+  ],
   ['{{TRAFFIC_LEFT}}|{{SECURITY}}', '{{SECURITY}}'],
   ['{{INBOUND}}|📊{{TRAFFIC_LEFT}} {{PROTOCOL}}', '{{INBOUND}}|{{PROTOCOL}}'],
   ['{{EMAIL}} {{TRAFFIC_USED}}5h', '{{EMAIL}}'],
@@ -91,8 +104,10 @@ test('filter: every usage token goes, the others stay', (t) => {
   const tokens =
     'TRAFFIC_USED TRAFFIC_LEFT TRAFFIC_TOTAL TRAFFIC_USED_BYTES TRAFFIC_LEFT_BYTES TRAFFIC_TOTAL_BYTES UP DOWN DAYS_LEFT EXPIRE_DATE EXPIRE_UNIX JALALI_EXPIRE_DATE STATUS STATUS_EMOJI USAGE_PERCENTAGE TIME_LEFT';
   for (const name of tokens.split(' ')) t.deepEqual(without(`{{${name}}}`, 'usage'), [], name);
-  const others = 'EMAIL USERNAME INBOUND HOST ID SHORT_ID TELEGRAM_ID SUB_ID COMMENT CREATED_UNIX RESET_DAYS RESET_DAY PROTOCOL TRANSPORT SECURITY NO_SUCH';
-  for (const name of others.split(' ')) t.deepEqual(without(`{{${name}}}`, 'usage'), parseTemplate(`{{${name}}}`), name);
+  const others =
+    'EMAIL USERNAME INBOUND HOST ID SHORT_ID TELEGRAM_ID SUB_ID COMMENT CREATED_UNIX RESET_DAYS RESET_DAY PROTOCOL TRANSPORT SECURITY NO_SUCH';
+  for (const name of others.split(' '))
+    t.deepEqual(without(`{{${name}}}`, 'usage'), parseTemplate(`{{${name}}}`), name);
 });
 
 test('filter: a template with nothing to remove keeps its spaces and empty segments', (t) => {
@@ -100,7 +115,10 @@ test('filter: a template with nothing to remove keeps its spaces and empty segme
 });
 
 test('filter: spaces around pipes stay, at the ends they go, literal segments stay', (t) => {
-  t.deepEqual(without('{{INBOUND}} | {{STATUS}} | {{HOST}}', 'usage'), parseTemplate('{{INBOUND}} | {{HOST}}'));
+  t.deepEqual(
+    without('{{INBOUND}} | {{STATUS}} | {{HOST}}', 'usage'),
+    parseTemplate('{{INBOUND}} | {{HOST}}'),
+  );
   t.deepEqual(without('{{STATUS}} | {{HOST}} ', 'usage'), parseTemplate('{{HOST}}'));
   t.deepEqual(without('VIP | {{STATUS}}', 'usage'), parseTemplate('VIP'));
 });

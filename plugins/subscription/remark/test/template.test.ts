@@ -3,7 +3,8 @@ import { compileRemark, type RemarkTemplate } from '../template.js';
 import type { RemarkInput } from '../tokens.js';
 import { DAY, DEFAULT_TEMPLATE, GB, named, NOW, remarkInput } from './sample.js';
 
-const compile = (template: string, identityOnAllLinks = false): RemarkTemplate => compileRemark(template, { identityOnAllLinks });
+const compile = (template: string, identityOnAllLinks = false): RemarkTemplate =>
+  compileRemark(template, { identityOnAllLinks });
 const first = (template: string, input: RemarkInput): string => compile(template).first(input);
 
 const host = (client: Partial<RemarkInput['client']> = {}): RemarkInput => named('host', '', client);
@@ -25,13 +26,21 @@ const golden: readonly (readonly [template: string, input: RemarkInput, remark: 
   ['{{EMAIL}} 📊{{TRAFFIC_LEFT}}', named('', 'john'), 'john 📊∞'],
   ['{{INBOUND}}|{{COMMENT}}', host(), 'host'],
   ['{{INBOUND}}|📅{{EXPIRE_DATE}}', host(), 'host'],
-  ['{{INBOUND}} | {{TRAFFIC_LEFT}} | {{DAYS_LEFT}}d', named('DE', '', { totalGB: 100 * GB, down: 20 * GB, expiryTime: -10 * DAY }), 'DE | 80.00GB | 10d'],
+  [
+    '{{INBOUND}} | {{TRAFFIC_LEFT}} | {{DAYS_LEFT}}d',
+    named('DE', '', { totalGB: 100 * GB, down: 20 * GB, expiryTime: -10 * DAY }),
+    'DE | 80.00GB | 10d',
+  ],
   [
     '{{INBOUND}}|{{HOST}}|{{TRAFFIC_LEFT}}',
     remarkInput({ inboundRemark: 'DE', hostRemark: 'CDN', client: { totalGB: 100 * GB, up: 20 * GB } }),
     'DE|CDN|80.00GB',
   ],
-  ['', remarkInput({ inboundRemark: 'DE', hostRemark: 'Relay', client: { email: 'john@example.com' } }), 'DE-Relay-john@example.com'],
+  [
+    '',
+    remarkInput({ inboundRemark: 'DE', hostRemark: 'Relay', client: { email: 'john@example.com' } }),
+    'DE-Relay-john@example.com',
+  ],
   ['  {{INBOUND}}  ', named('DE', ''), '  DE  '],
 ];
 
@@ -42,7 +51,11 @@ for (const [index, [template, input, remark]] of golden.entries()) {
 }
 
 test('golden: display forms', (t) => {
-  const input = remarkInput({ inboundRemark: 'DE', hostRemark: 'CDN', client: { email: 'john@example.com', totalGB: 100 * GB } });
+  const input = remarkInput({
+    inboundRemark: 'DE',
+    hostRemark: 'CDN',
+    client: { email: 'john@example.com', totalGB: 100 * GB },
+  });
   t.is(compile(DEFAULT_TEMPLATE).display(input), 'DE-john@example.com');
   t.is(compile('{{INBOUND}}-{{HOST}}|📊{{TRAFFIC_LEFT}}').display(input), 'DE-CDN');
 });
@@ -73,7 +86,10 @@ test('no template, or a blank one, joins what there is, on every kind of link', 
   for (const text of ['', '  ']) {
     const { first, later, display } = compile(text);
     for (const render of [first, later, display]) {
-      t.is(render(remarkInput({ inboundRemark: 'DE', hostRemark: 'Relay', client: { email: 'j' } })), 'DE-Relay-j');
+      t.is(
+        render(remarkInput({ inboundRemark: 'DE', hostRemark: 'Relay', client: { email: 'j' } })),
+        'DE-Relay-j',
+      );
       t.is(render(remarkInput({ hostRemark: 'Relay', client: { email: 'j' } })), 'Relay-j');
       t.is(render(named('DE', 'j')), 'DE-j');
       t.is(render(named('', 'j')), 'j');
@@ -106,15 +122,29 @@ test('a lone dash stands only between texts', (t) => {
   t.is(first('{{INBOUND}} - {{EMAIL}}', named('A', 'B')), 'A - B');
   t.is(first('{{INBOUND}}--{{EMAIL}}', named('A', '')), 'A--', 'two dashes are plain text');
   t.is(first('{{INBOUND}}-', named('A', '')), 'A-', 'nothing behind it');
-  t.is(first('{{INBOUND}}|{{COMMENT}}-{{EMAIL}}', named('A', 'B')), 'A|B', 'text before a pipe does not count');
+  t.is(
+    first('{{INBOUND}}|{{COMMENT}}-{{EMAIL}}', named('A', 'B')),
+    'A|B',
+    'text before a pipe does not count',
+  );
 });
 
 test('segments: literal ones stay, those with only empty or unlimited tokens go', (t) => {
   t.is(first('VIP|{{INBOUND}}', named('DE', '')), 'VIP|DE');
   t.is(first('VIP|x{{COMMENT}}y', named('DE', '')), 'VIP');
   t.is(first('{{INBOUND}}|{{TRAFFIC_TOTAL}} {{TIME_LEFT}} {{DAYS_LEFT}}', named('DE', '')), 'DE');
-  t.is(first('{{INBOUND}}|{{TRAFFIC_LEFT}} of {{TRAFFIC_TOTAL}} {{DAYS_LEFT}}', named('DE', '', { expiryTime: NOW + DAY })), 'DE|∞ of ∞ 1');
-  t.is(first('{{INBOUND}}|{{HOST}}', remarkInput({ inboundRemark: 'DE', hostRemark: '∞' })), 'DE|∞', 'only limits can be unlimited');
+  t.is(
+    first(
+      '{{INBOUND}}|{{TRAFFIC_LEFT}} of {{TRAFFIC_TOTAL}} {{DAYS_LEFT}}',
+      named('DE', '', { expiryTime: NOW + DAY }),
+    ),
+    'DE|∞ of ∞ 1',
+  );
+  t.is(
+    first('{{INBOUND}}|{{HOST}}', remarkInput({ inboundRemark: 'DE', hostRemark: '∞' })),
+    'DE|∞',
+    'only limits can be unlimited',
+  );
 });
 
 test('pipes and braces in values are only text', (t) => {

@@ -4,7 +4,8 @@ import { TOKENS, type RemarkInput } from '../tokens.js';
 import { DAY, GB, NOW, remarkInput } from './sample.js';
 
 const read = (name: string, input: RemarkInput): string | undefined => TOKENS.get(name)?.read(input);
-const client = (name: string, changes: Partial<RemarkInput['client']>): string | undefined => read(name, remarkInput({ client: changes }));
+const client = (name: string, changes: Partial<RemarkInput['client']>): string | undefined =>
+  read(name, remarkInput({ client: changes }));
 
 test('traffic: base 1024, two decimals', (t) => {
   t.is(formatTraffic(0), '0.00B');
@@ -39,7 +40,9 @@ test('traffic tokens', (t) => {
   t.is(client('USAGE_PERCENTAGE', over), '100.0％');
 
   t.deepEqual(
-    ['TRAFFIC_LEFT', 'TRAFFIC_TOTAL', 'TRAFFIC_LEFT_BYTES', 'TRAFFIC_TOTAL_BYTES', 'USAGE_PERCENTAGE'].map((name) => client(name, { up: 1 })),
+    ['TRAFFIC_LEFT', 'TRAFFIC_TOTAL', 'TRAFFIC_LEFT_BYTES', 'TRAFFIC_TOTAL_BYTES', 'USAGE_PERCENTAGE'].map(
+      (name) => client(name, { up: 1 }),
+    ),
     ['∞', '∞', '0', '0', ''],
   );
 });
@@ -58,7 +61,14 @@ test('status: disabled, expired, depleted, active, in this order', (t) => {
 
 test('time left', (t) => {
   const days = (expiryTime: number): string | undefined => client('DAYS_LEFT', { expiryTime });
-  t.deepEqual([0, NOW - 1, NOW, NOW + DAY - 1, NOW + 10 * DAY + 5, -10 * DAY].map(days), ['∞', '0', '0', '0', '10', '10']);
+  t.deepEqual([0, NOW - 1, NOW, NOW + DAY - 1, NOW + 10 * DAY + 5, -10 * DAY].map(days), [
+    '∞',
+    '0',
+    '0',
+    '0',
+    '10',
+    '10',
+  ]);
   const time = (expiryTime: number): string => formatTimeLeft(expiryTime, NOW);
   t.is(time(0), '∞');
   t.is(time(NOW - 1), '0');
@@ -106,12 +116,36 @@ test('dates: none where there is none', (t) => {
     t.is(client('EXPIRE_DATE', { expiryTime }), '');
     t.is(client('JALALI_EXPIRE_DATE', { expiryTime }), '');
   }
-  t.is(read('EXPIRE_DATE', remarkInput({ timeZone: 'Asia/Tehran', client: { expiryTime: Date.UTC(2023, 11, 31, 22) } })), '2024-01-01');
+  t.is(
+    read(
+      'EXPIRE_DATE',
+      remarkInput({ timeZone: 'Asia/Tehran', client: { expiryTime: Date.UTC(2023, 11, 31, 22) } }),
+    ),
+    '2024-01-01',
+  );
 });
 
 test('identity and account tokens', (t) => {
-  const known = { email: 'e', uuid: 'abcdef12-3456', subId: 's', tgId: 42, comment: 'c', reset: 30, resetDay: 1 };
-  const names = ['EMAIL', 'USERNAME', 'ID', 'SHORT_ID', 'SUB_ID', 'TELEGRAM_ID', 'COMMENT', 'RESET_DAYS', 'RESET_DAY'];
+  const known = {
+    email: 'e',
+    uuid: 'abcdef12-3456',
+    subId: 's',
+    tgId: 42,
+    comment: 'c',
+    reset: 30,
+    resetDay: 1,
+  };
+  const names = [
+    'EMAIL',
+    'USERNAME',
+    'ID',
+    'SHORT_ID',
+    'SUB_ID',
+    'TELEGRAM_ID',
+    'COMMENT',
+    'RESET_DAYS',
+    'RESET_DAY',
+  ];
   t.deepEqual(
     names.map((name) => client(name, known)),
     ['e', 'e', 'abcdef12-3456', 'abcdef12', 's', '42', 'c', '30', '1'],
