@@ -76,7 +76,10 @@ const answers = (port) =>
   new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port });
     socket
-      .once('data', () => (socket.destroy(), resolve(true)))
+      .once('data', () => {
+        socket.destroy();
+        resolve(true);
+      })
       .once('error', () => resolve(false))
       .once('close', () => resolve(false));
   });

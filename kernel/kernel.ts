@@ -113,9 +113,10 @@ export class Kernel {
     // Connect and migrate.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory);
-    const connections = await connect(options.databaseUrl, dataDirectory).catch(
-      async (cause: unknown) => (await lock.release(), Promise.reject(cause)),
-    );
+    const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => {
+      await lock.release();
+      throw cause;
+    });
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { strict });
     try {

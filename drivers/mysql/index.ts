@@ -71,16 +71,24 @@ export const connect: Connect = async (url, dataDirectory) => {
     await letGo();
     const opened = await connections.getConnection({ type: 'WRITE', useMaster: true });
     held = opened;
-    await lock(opened, sequelize, boot).catch(
-      async (error: unknown) => (await letGo(), Promise.reject(error)),
-    );
+    try {
+      await lock(opened, sequelize, boot);
+    } catch (error) {
+      await letGo();
+      throw error;
+    }
     return opened;
   };
   const close = async () => {
     await letGo();
     await sequelize.close();
   };
-  await writer().catch(async (error: unknown) => (await close(), Promise.reject(error)));
+  try {
+    await writer();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     sequelize,
     sql: mysqlWords,

@@ -27,7 +27,10 @@ export const connect: Connect = async (_url, dataDirectory) => {
     types: sqliteTypes,
     keepCopy: (log) => keepCopy(sequelize, writer, dataDirectory, log),
     writer: async () => writer,
-    begin: async () => (await execute(writer, 'BEGIN IMMEDIATE'), writer),
+    begin: async () => {
+      await execute(writer, 'BEGIN IMMEDIATE');
+      return writer;
+    },
     close: async () => {
       const closing = (c: SqliteConnection) => new Promise<void>((resolve) => c.close(() => resolve()));
       await closing(reader);
