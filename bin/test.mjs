@@ -1,7 +1,10 @@
-// Every test, with all that it needs. `npm test -- plugins/clients` runs one folder; `--fast` leaves out what needs a core,
-// and the second pass, in which the files that say so run on MariaDB.
-import { readdir, readFile } from 'node:fs/promises';
+// Runs the tests, with all that they need. `npm test -- plugins/clients` runs one folder; `--fast` leaves out what needs a
+// core, and the second pass, in which the files that say so run on MariaDB; `--full` (`npm run test:full`) adds the long
+// and heavy proofs, `*.full.test.ts`, and fails where something that a test needs is missing.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { core } from './core.mjs';
@@ -14,8 +17,13 @@ const folders = process.argv
   .filter((argument) => !argument.startsWith('--'))
   .map((argument) => join('dist', argument.replace(/\.ts$/, '.js')));
 const fast = process.argv.includes('--fast');
-const NEEDS_CORE = '.core.test.js';
+const full = process.argv.includes('--full');
+const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;
+const FULL = '.full.test.js';
 const EVERY_DATABASE = '// Runs on every database.\n';
+/** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
+const TIMES = join(root, 'node_modules', '.cache', 'weir', 'test-times.json');
+const SLOWEST = 10;
 
 async function testFiles(folder) {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
@@ -41,17 +49,25 @@ const server = async () =>
     ? { server: namedServer, version: 'of WEIR_TEST_DATABASE_SERVER', stop: async () => {} }
     : mariadb();
 
-/** Shows what ava writes and counts it. Not its TAP: that reporter breaks on a test that hangs or exits, and names no line of ours. */
-function runAva(files, env) {
+/**
+ * Shows what ava writes and counts it. Not its TAP: that reporter breaks on a test that hangs or exits, and names no line
+ * of ours. `print` gets each line.
+ */
+function runAva(files, env, concurrency, print) {
   return new Promise((resolve, reject) => {
     const ava = spawnWithUs(
       process.execPath,
-      [join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs'), ...files],
+      [
+        join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs'),
+        '--concurrency',
+        String(concurrency),
+        ...files,
+      ],
       { env, stdio: ['ignore', 'pipe', 2] },
     );
     const count = { passed: 0, failed: 0, skipped: 0 };
     createInterface({ input: ava.stdout }).on('line', (line) => {
-      process.stdout.write(`${line}\n`);
+      print(line);
       const text = stripVTControlCharacters(line);
       if (/^ {2}[✔√] /.test(text)) count.passed++;
       else if (/^ {2}- \[(?:skip|todo)\]/.test(text)) count.skipped++;
@@ -65,6 +81,20 @@ function runAva(files, env) {
   });
 }
 
+/** Each test process leaves a file that says how long it lived (test/harness/file-times.mjs). */
+async function readTimes(folder) {
+  const names = await readdir(folder);
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return texts.map((text) => JSON.parse(text)).sort((a, b) => b.ms - a.ms);
+}
+
+async function keepTimes(times) {
+  const before = JSON.parse(await readFile(TIMES, 'utf8').catch(() => '{}'));
+  const now = Object.fromEntries(times.toReversed().map(({ file, ms }) => [file, ms]));
+  await mkdir(join(TIMES, '..'), { recursive: true });
+  await writeFile(TIMES, JSON.stringify({ ...before, ...now }));
+}
+
 await setUp();
 const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
 await run('the check of format and lint', process.execPath, [biome, 'check', '--error-on-warnings'], {
@@ -75,47 +105,71 @@ await run('the check of format and lint', process.execPath, [biome, 'check', '--
   process.exit(1);
 });
 
-const wanted = (await testFiles(join(root, 'dist'))).filter(
+const all = (await testFiles(join(root, 'dist'))).filter(
   (file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)),
 );
+// A file that is named is run.
+const wanted = all.filter((file) => full || !file.endsWith(FULL) || folders.includes(file));
 const found = fast ? { missing: '--fast' } : await core();
-const files = 'binary' in found ? wanted : wanted.filter((file) => !file.endsWith(NEEDS_CORE));
+const files = 'binary' in found ? wanted : wanted.filter((file) => !NEEDS_CORE.test(file));
 const leftOut = wanted.length - files.length;
+const print = (line) => process.stdout.write(`${line}\n`);
 if (wanted.length === 0)
-  process.stdout.write(
-    `there is no test ${folders.length > 0 ? `under ${folders.join(', ')}` : 'in dist'}\n`,
-  );
-if (files.length === 1) process.stdout.write(`${files[0]}\n`);
-if (leftOut > 0)
-  process.stdout.write(`left out, for they need a core (${found.missing}): ${leftOut} files\n`);
+  print(`there is no test ${folders.length > 0 ? `under ${folders.join(', ')}` : 'in dist'}`);
+if (files.length === 1) print(files[0]);
+if (leftOut > 0) print(`left out, for they need a core (${found.missing}): ${leftOut} files`);
+if (all.length > wanted.length)
+  print(`${all.length - wanted.length} long proofs are left to npm run test:full`);
 
+const timesFolder = await mkdtemp(join(tmpdir(), 'weir-test-times-'));
 const env = {
   ...process.env,
   NODE_ENV: 'test',
   WEIR_TEST_DATABASE_SERVER: '',
+  WEIR_TEST_TIMES: timesFolder,
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
 };
 const count = { passed: 0, failed: 0, skipped: 0 };
 const add = (more) => {
   for (const key of Object.keys(count)) count[key] += more[key];
 };
-if (files.length > 0) add(await runAva(files, env));
-
+const began = performance.now();
 const again = fast ? [] : await onEveryDatabase(files);
 const database = again.length > 0 ? await server() : undefined;
+
+// Both passes run at once; what the second prints is held back until the first has ended.
+const held = [];
+let isFirstDone = false;
+const second = database?.server
+  ? runAva(again, { ...env, WEIR_TEST_DATABASE_SERVER: database.server }, 1, (line) =>
+      isFirstDone ? print(line) : held.push(line),
+    )
+  : undefined;
+if (files.length > 0) add(await runAva(files, env, availableParallelism() * 2, print));
+isFirstDone = true;
 if (database?.missing)
-  process.stdout.write(
-    `left out, for they need MariaDB (${database.missing}): ${again.length} files a second time\n`,
-  );
-if (database?.server) {
-  process.stdout.write(`\non MariaDB ${database.version}: ${again.length} files\n`);
-  add(await runAva(again, { ...env, WEIR_TEST_DATABASE_SERVER: database.server }));
+  print(`left out, for they need MariaDB (${database.missing}): ${again.length} files a second time`);
+if (second) {
+  print(`\non MariaDB ${database.version}: ${again.length} files`);
+  for (const line of held) print(line);
+  add(await second);
   await database.stop();
 }
 
-const incomplete = (leftOut > 0 || database?.missing) && process.env.CI && !fast;
-if (incomplete) process.stdout.write('with CI set, a test that is left out is a failure\n');
-process.stdout.write(
-  `\n${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}\n`,
+const times = await readTimes(timesFolder);
+await rm(timesFolder, { recursive: true, force: true });
+await keepTimes(times);
+if (times.length > SLOWEST) {
+  print(`\nthe slowest of ${times.length} files:`);
+  for (const { file, ms, on } of times.slice(0, SLOWEST))
+    print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on ? ` on ${on}` : ''}`);
+}
+const seconds = (performance.now() - began) / 1000;
+print(`the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+
+const incomplete = (leftOut > 0 || database?.missing) && (process.env.CI || full) && !fast;
+if (incomplete) print('a test that is left out is a failure where CI is set and with --full');
+print(
+  `\n${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`,
 );
 process.exitCode = count.failed > 0 || count.passed === 0 || incomplete ? 1 : 0;
