@@ -140,9 +140,13 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
   const { registry, plugin } = farm(60_000);
   const bad = plugin('bad');
   const heard: string[] = [];
+  const late = latch();
   registry.add(
     bad,
-    tap(afterSow, (seed) => (heard.push(seed), never())),
+    tap(afterSow, (seed) => {
+      heard.push(seed);
+      return late.opened;
+    }),
   );
   registry.add(
     plugin('good'),
@@ -151,6 +155,7 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
   for (let i = 0; i < 20; i++) bad.fault('here', new Error('x'));
   await registry.after(afterSow, 'rye');
   t.deepEqual(heard, ['rye', 'good rye']);
+  late.open();
 });
 
 test('what an entry of a list does wrong is written down to who added it', async (t) => {

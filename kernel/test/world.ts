@@ -132,7 +132,8 @@ export class World {
         strict: true,
         ...(options.file && { file: options.file }),
         ...(options.clock && { clock: options.clock }),
-        ...(options.limits && { limits: options.limits }),
+        // A listener that hangs would keep the test's process alive for the minute that a panel allows it.
+        limits: { event: 2_000, ...options.limits },
       });
       const failed = kernel.plugins().find(({ state }) => state === 'failed');
       if (failed && !options.partial) {
