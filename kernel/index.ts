@@ -1,7 +1,13 @@
 // The only door to the kernel for plugins.
 export { authenticate, type Principal } from './auth/principal.js';
 export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csrf.js';
-export { sameSecret, SESSION_COOKIE, Sessions, type SessionsApi } from './auth/session.js';
+export {
+  sameSecret,
+  SESSION_COOKIE,
+  type SessionOrigin,
+  Sessions,
+  type SessionsApi,
+} from './auth/session.js';
 export { command, type Command, type CommandInput } from './command/command.js';
 export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
 export { type Configured, variable } from './config/variable.js';

@@ -8,9 +8,42 @@ export type LoginInput = {
     /** text without control characters */
     username: string;
     password: string;
+    /** of the authenticator, or a recovery code */
     twoFactorCode?: string;
     _csrf?: string;
   };
+};
+
+export type AccessRecoveryCodesRenewInput = {
+  body: {
+    /** of the authenticator, or a recovery code that is left */
+    twoFactorCode: string;
+  };
+};
+
+export type AccessRecoveryCodesRenewReply = {
+  recoveryCodes: string[];
+};
+
+export type GetAccessSessionsReply = {
+  id: string;
+  username: string;
+  /** Unix ms of the login */
+  createdAt: number;
+  /** Unix ms, at most a minute behind */
+  lastUsedAt: number;
+  /** Unix ms at which it ends unless it is used */
+  expiresAt: number;
+  /** address that used it last; empty for a session from before an upgrade */
+  ip: string;
+  /** as the browser called itself at the login */
+  userAgent: string;
+  /** whether this request came with it */
+  current: boolean;
+}[];
+
+export type AccessSessionsRevokeByIdInput = {
+  id: string;
 };
 
 export type ClientsAddInput = {
@@ -1097,6 +1130,8 @@ export type SettingAllReply = {
   webBasePath: string;
   /** minutes that a login lasts after the last request */
   sessionMaxAge: number;
+  /** minutes after which a login ends, however much it is used */
+  sessionMaxLifetime: number;
   /** IANA time zone of days, weeks and months; Local is the machine's */
   timeLocation: string;
   /** rows of a table; 0 shows all at once */
@@ -1153,6 +1188,8 @@ export type GetSettingApiTokensReply = {
   createdAt: number;
   /** Unix ms; 0: never */
   expiresAt: number;
+  /** Unix seconds, at most a minute behind; 0: never */
+  lastUsedAt: number;
 }[];
 
 export type SettingApiTokensCreateInput = {
@@ -1172,6 +1209,8 @@ export type SettingApiTokensCreateReply = {
   createdAt: number;
   /** Unix ms; 0: never */
   expiresAt: number;
+  /** Unix seconds, at most a minute behind; 0: never */
+  lastUsedAt: number;
   token: string;
 };
 
@@ -1196,6 +1235,8 @@ export type SettingUpdateInput = {
     webBasePath?: string;
     /** minutes that a login lasts after the last request */
     sessionMaxAge?: number;
+    /** minutes after which a login ends, however much it is used */
+    sessionMaxLifetime?: number;
     /** IANA time zone of days, weeks and months; Local is the machine's */
     timeLocation?: string;
     /** rows of a table; 0 shows all at once */
@@ -1243,6 +1284,8 @@ export type SettingUpdateInput = {
   };
 };
 
+export type SettingUpdateReply = Record<string, unknown> | null;
+
 export type SettingUpdateUserInput = {
   body: {
     /** text without control characters */
@@ -1251,8 +1294,18 @@ export type SettingUpdateUserInput = {
     /** text without control characters */
     newUsername: string;
     newPassword: string;
+    /** of the authenticator, or a recovery code */
     twoFactorCode?: string;
+    /** true disables every API token as well */
+    revokeTokens?: boolean;
   };
+};
+
+export type SettingUpdateUserReply = {
+  /** API tokens that still work */
+  apiTokens: number;
+  /** API tokens that this call disabled */
+  revokedTokens: number;
 };
 
 export type GetSystemPluginsReply = {
@@ -1307,6 +1360,33 @@ export class Weir extends Transport {
   /** Ends the session. — POST /logout */
   logout(): Promise<string> {
     return this.call({ method: 'POST', path: '/logout', gives: 'msg' });
+  }
+
+  /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
+  getAccessRecoveryCodes(): Promise<{
+  left: number;
+}> {
+    return this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' });
+  }
+
+  /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
+  accessRecoveryCodesRenew(input: AccessRecoveryCodesRenewInput): Promise<AccessRecoveryCodesRenewReply> {
+    return this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj' }, input);
+  }
+
+  /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
+  getAccessSessions(): Promise<GetAccessSessionsReply> {
+    return this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' });
+  }
+
+  /** Ends one session, and the live connections that rest on it. — POST /panel/api/access/sessions/revoke/{id} */
+  accessSessionsRevokeById(input: AccessSessionsRevokeByIdInput): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/access/sessions/revoke/{id}', gives: 'msg' }, input);
+  }
+
+  /** Ends every session but that of the caller; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
+  accessSessionsRevokeOthers(): Promise<string> {
+    return this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg' });
   }
 
   /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
@@ -1656,13 +1736,13 @@ export class Weir extends Transport {
   }
 
   /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
-  settingUpdate(input?: SettingUpdateInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'msg' }, input);
+  settingUpdate(input?: SettingUpdateInput): Promise<SettingUpdateReply> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input);
   }
 
   /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
-  settingUpdateUser(input: SettingUpdateUserInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'msg' }, input);
+  settingUpdateUser(input: SettingUpdateUserInput): Promise<SettingUpdateUserReply> {
+    return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input);
   }
 
   /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */

@@ -8,6 +8,10 @@ import type { Migration } from '../database/migrate.js';
 
 export const SESSION_COOKIE = 'weir_session';
 const SEEN_EVERY_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** A program that logs in for every call must not fill the memory. */
+const MOST_SESSIONS = 10_000;
+const LONGEST_AGENT = 255;
 
 export const sessionMigrations: readonly Migration[] = [
   {
@@ -16,7 +20,21 @@ export const sessionMigrations: readonly Migration[] = [
       `CREATE TABLE kernel_sessions (digest VARCHAR(64) PRIMARY KEY, user_name VARCHAR(255) NOT NULL, csrf VARCHAR(64) NOT NULL, created_at ${integer} NOT NULL, seen_at ${integer} NOT NULL)`,
     ],
   },
+  {
+    name: '0002-session-origin',
+    up: () => [
+      "ALTER TABLE kernel_sessions ADD COLUMN ip VARCHAR(64) NOT NULL DEFAULT ''",
+      "ALTER TABLE kernel_sessions ADD COLUMN user_agent VARCHAR(255) NOT NULL DEFAULT ''",
+    ],
+  },
 ];
+
+/** Where a login came from. */
+export interface SessionOrigin {
+  readonly ip: string;
+  /** header `User-Agent` as it was sent; kept up to 255 characters */
+  readonly userAgent?: string | undefined;
+}
 
 export interface Session {
   readonly digest: string;
@@ -24,21 +42,30 @@ export interface Session {
   readonly csrf: string;
   /** Unix ms */
   readonly createdAt: number;
+  /** Unix ms; at most a minute behind the last request */
   seenAt: number;
+  /** address of the request that `seenAt` counts; empty where it is not known */
+  ip: string;
+  readonly userAgent: string;
 }
 
 /** What plugins do with sessions; provided by the kernel. */
 export interface SessionsApi {
   /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. One that takes the place of another may keep its CSRF token. */
-  open(userName: string, csrf?: string): Promise<{ id: string; session: Session }>;
+  open(userName: string, csrf?: string, origin?: SessionOrigin): Promise<{ id: string; session: Session }>;
+  /** All live sessions; the one that was used last comes first. */
+  list(): Readonly<Session>[];
   close(digest: string): Promise<void>;
   /** Ends every session, or all but one (its digest), e.g. after a change of credentials; within a write where there is one. */
   closeAll(options?: { readonly except?: string | undefined; readonly tx?: Tx }): Promise<void>;
   /** The CSRF token that belongs to a session cookie. */
   csrfOf(id: string | undefined): string | undefined;
-  /** Sliding lifetime in ms; takes effect at once, for open sessions too. */
-  setLifetime(ms: number): void;
+  /** Sliding and absolute lifetime in ms; both take effect at once, for open sessions too. */
+  setLifetime(ms: number, longest?: number): void;
+  /** A session ends this long after its last request. */
   readonly lifetime: number;
+  /** A session ends this long after its login, however much it is used; also the lifetime of its cookie. */
+  readonly longest: number;
 }
 export const Sessions = token<SessionsApi>('kernel', 'sessions');
 
@@ -59,6 +86,7 @@ export class SessionStore implements SessionsApi {
   #touched = new Set<Session>();
   #ended: () => void = () => undefined;
   lifetime = 360 * 60_000;
+  longest = 30 * DAY_MS;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
@@ -72,6 +100,8 @@ export class SessionStore implements SessionsApi {
       csrf: string;
       created_at: number;
       seen_at: number;
+      ip: string;
+      user_agent: string;
     }>('SELECT * FROM kernel_sessions');
     for (const row of rows)
       this.#sessions.set(row.digest, {
@@ -80,23 +110,39 @@ export class SessionStore implements SessionsApi {
         csrf: row.csrf,
         createdAt: row.created_at,
         seenAt: row.seen_at,
+        ip: row.ip,
+        userAgent: row.user_agent,
       });
   }
 
-  setLifetime(ms: number): void {
+  setLifetime(ms: number, longest = this.longest): void {
     this.lifetime = ms;
+    this.longest = longest;
   }
 
-  async open(userName: string, csrf = random()): Promise<{ id: string; session: Session }> {
+  async open(
+    userName: string,
+    csrf = random(),
+    { ip, userAgent = '' }: SessionOrigin = { ip: '' },
+  ): Promise<{ id: string; session: Session }> {
     const id = random();
     const now = this.#clock.now();
-    const session: Session = { digest: digestOf(id), userName, csrf, createdAt: now, seenAt: now };
+    const session: Session = {
+      digest: digestOf(id),
+      userName,
+      csrf,
+      createdAt: now,
+      seenAt: now,
+      ip,
+      userAgent: userAgent.slice(0, LONGEST_AGENT),
+    };
+    const surplus = this.#sessions.size < MOST_SESSIONS ? [] : this.list().slice(MOST_SESSIONS - 1);
     // Known before it is written: a closeAll that comes meanwhile ends this session too, in memory as in the database.
     this.#sessions.set(session.digest, session);
     try {
       await this.#db.write((tx) =>
         tx.run(
-          'INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt)',
+          'INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at, ip, user_agent) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)',
           {
             ...session,
           },
@@ -106,17 +152,19 @@ export class SessionStore implements SessionsApi {
       this.#sessions.delete(session.digest);
       throw error;
     }
+    for (const { digest } of surplus) await this.close(digest);
     return { id, session };
   }
 
-  /** The live session of a cookie; being asked for keeps it alive. */
-  find(id: string | undefined): Session | undefined {
+  /** The live session of a cookie; being asked for keeps it alive. `ip` is the address that asks. */
+  find(id: string | undefined, ip?: string): Session | undefined {
     if (!id) return undefined;
     const session = this.#sessions.get(digestOf(id));
+    if (!session || this.#isOver(session)) return undefined;
     const now = this.#clock.now();
-    if (!session || session.seenAt + this.lifetime <= now) return undefined;
     if (now - session.seenAt > Math.min(SEEN_EVERY_MS, this.lifetime / 10)) {
       session.seenAt = now;
+      session.ip = ip ?? session.ip;
       this.#touched.add(session);
     }
     return session;
@@ -125,7 +173,18 @@ export class SessionStore implements SessionsApi {
   /** Whether the session still lasts; to be asked for does not keep it alive. */
   isLive(digest: string): boolean {
     const session = this.#sessions.get(digest);
-    return session !== undefined && session.seenAt + this.lifetime > this.#clock.now();
+    return session !== undefined && !this.#isOver(session);
+  }
+
+  list(): Readonly<Session>[] {
+    return [...this.#sessions.values()]
+      .filter((session) => !this.#isOver(session))
+      .sort((a, b) => b.seenAt - a.seenAt || b.createdAt - a.createdAt);
+  }
+
+  #isOver({ seenAt, createdAt }: Session): boolean {
+    const now = this.#clock.now();
+    return seenAt + this.lifetime <= now || createdAt + this.longest <= now;
   }
 
   /** Calls back whenever sessions have ended. */
@@ -158,20 +217,24 @@ export class SessionStore implements SessionsApi {
 
   /** Writes down who was seen and forgets who was not for too long. A job calls it; losing a minute of it costs a login at most. */
   async sweep(): Promise<void> {
-    const oldest = this.#clock.now() - this.lifetime;
-    const gone = [...this.#sessions.values()].filter((session) => session.seenAt <= oldest);
+    const gone = [...this.#sessions.values()].filter((session) => this.#isOver(session));
     const seen = [...this.#touched];
     if (gone.length === 0 && seen.length === 0) return;
     this.#touched = new Set();
     for (const { digest } of gone) this.#sessions.delete(digest);
     if (gone.length > 0) this.#ended();
     await this.#db.write(async (tx) => {
-      for (const { digest, seenAt } of seen)
-        await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt WHERE digest = :digest', {
+      for (const { digest, seenAt, ip } of seen)
+        await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt, ip = :ip WHERE digest = :digest', {
           seenAt,
+          ip,
           digest,
         });
-      await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :oldest', { oldest });
+      const now = this.#clock.now();
+      await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', {
+        unused: now - this.lifetime,
+        old: now - this.longest,
+      });
     });
   }
 }

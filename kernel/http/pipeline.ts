@@ -165,7 +165,7 @@ export class Pipeline {
     if (route.auth === 'anyone') return undefined;
     const { authorization } = request.headers;
     const session =
-      authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE]) : undefined;
+      authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE], ip) : undefined;
     if (session) {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request));
       return { name: session.userName, via: 'session', session: session.digest };

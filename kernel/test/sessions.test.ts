@@ -43,6 +43,25 @@ test.serial('a session lives on while it is used, and ends when it is not', asyn
   t.is(await me(world, login), 401);
 });
 
+test.serial('a session in use ends after its longest lifetime, and leaves the database', async (t) => {
+  const clock = new FakeClock();
+  await using world = await boot(clock);
+  const login = await world.login();
+  inner.sessions?.setLifetime(60 * MINUTE, 100 * MINUTE);
+  t.is(inner.sessions?.longest, 100 * MINUTE);
+  clock.tick(50 * MINUTE);
+  t.is(await me(world, login), 'ada');
+  clock.tick(50 * MINUTE - 1);
+  t.is(await me(world, login), 'ada');
+  clock.tick(1);
+  t.is(await me(world, login), 401);
+  t.deepEqual(inner.sessions?.list(), []);
+  await until(async () => {
+    clock.tick(MINUTE);
+    return (await inner.db?.query('SELECT * FROM kernel_sessions'))?.length === 0;
+  }, 'a sweep took it out of the database');
+});
+
 test.serial('a shorter lifetime takes effect at once', async (t) => {
   const clock = new FakeClock();
   await using world = await boot(clock);
@@ -187,6 +206,23 @@ test('a session that could not be written is not open', async (t) => {
   clock.tick(store.lifetime);
   // A sweep that has something to forget writes, and would fail here.
   await t.notThrowsAsync(store.sweep());
+});
+
+test('at most ten thousand sessions are open: the one that is idle the longest ends first', async (t) => {
+  const db = { write: async () => undefined, query: async () => [] } as unknown as Database;
+  const clock = new FakeClock();
+  const store = new SessionStore(db, clock);
+  const { id: first } = await store.open('ada', undefined, { ip: '192.0.2.1', userAgent: 'x'.repeat(300) });
+  t.like(store.list(), [{ ip: '192.0.2.1', userAgent: 'x'.repeat(255) }]);
+  clock.tick(1);
+  const { id: second } = await store.open('ada');
+  for (let i = 2; i < 10_000; i++) await store.open('ada');
+  clock.tick(2 * MINUTE);
+  t.truthy(store.find(first));
+  await store.open('ada');
+  t.is(store.list().length, 10_000);
+  t.truthy(store.find(first));
+  t.is(store.find(second), undefined);
 });
 
 test('secrets are equal when every byte is', (t) => {

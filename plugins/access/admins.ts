@@ -2,6 +2,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import type { Clock, Database, Row, Tx } from '../../kernel/index.js';
 import { Op } from 'sequelize';
+import type { PasswordQueue } from './password-queue.js';
 import type { AccessTables, tables } from './tables.js';
 
 export type Admin = Row<typeof tables.admins>;
@@ -10,19 +11,23 @@ export type Admin = Row<typeof tables.admins>;
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Checked for unknown names, so that they take as long as known ones. */
 const NOBODY = hash('nobody', COST);
-const MOST_AT_ONCE = 4;
 
 export class Admins {
   readonly #db: Database;
   readonly #rows: AccessTables['admins'];
   readonly #clock: Clock;
-  #checking = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue: PasswordQueue;
 
-  constructor({ db, tables, clock }: { db: Database; tables: AccessTables; clock: Clock }) {
+  constructor({
+    db,
+    tables,
+    clock,
+    queue,
+  }: { db: Database; tables: AccessTables; clock: Clock; queue: PasswordQueue }) {
     this.#db = db;
     this.#rows = tables.admins;
     this.#clock = clock;
+    this.#queue = queue;
   }
 
   async isEmpty(): Promise<boolean> {
@@ -35,20 +40,26 @@ export class Admins {
   }
 
   hash(password: string): Promise<string> {
-    return this.#oneOfFew(() => hash(password, COST));
+    return this.#queue.run(() => hash(password, COST), { isStranger: false });
   }
 
-  /** The admin whom name and password belong to. Takes the same time whether the name exists or not. */
-  async withPassword(username: string, password: string): Promise<Admin | undefined> {
+  /** The admin whom name and password belong to. Takes the same time whether the name exists or not. Strangers wait for all others. */
+  async withPassword(
+    username: string,
+    password: string,
+    caller: { readonly isStranger: boolean },
+  ): Promise<Admin | undefined> {
     const admin = (await this.#rows.findOne({ where: { username }, raw: true })) as unknown as Admin | null;
-    const fits = await this.#oneOfFew(async () => verify(admin?.passwordHash ?? (await NOBODY), password));
+    const check = async () => verify(admin?.passwordHash ?? (await NOBODY), password);
+    const fits = await this.#queue.run(check, caller);
     return fits && admin ? admin : undefined;
   }
 
   /** Whether it is the admin's, for callers who have no name of their own, like programs with a token. */
   async isPassword(password: string): Promise<boolean> {
     const admin = (await this.#rows.findOne({ order: ['id'], raw: true })) as unknown as Admin | null;
-    return admin !== null && this.#oneOfFew(() => verify(admin.passwordHash, password));
+    if (admin === null) return false;
+    return this.#queue.run(() => verify(admin.passwordHash, password), { isStranger: false });
   }
 
   /** Whether name and password are still those that this admin was found with. */
@@ -88,17 +99,5 @@ export class Admins {
       { username, passwordHash, createdAt: this.#clock.now(), codeStep: 0 },
       { transaction: tx.t },
     );
-  }
-
-  /** Each check takes 19 MiB: a flood of logins must not take them all at once. */
-  async #oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#checking >= MOST_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#checking++;
-    try {
-      return await work();
-    } finally {
-      this.#checking--;
-      this.#waiting.shift()?.();
-    }
   }
 }

@@ -10,9 +10,11 @@ import {
 } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { Attempts } from './attempts.js';
+import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { firstLoginFile, randomName } from './first-login.js';
-import type { LoginLimits } from './login-limits.js';
+import type { KnownAddresses } from './known-addresses.js';
+import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
 
 export interface NewCredentials {
@@ -21,6 +23,15 @@ export interface NewCredentials {
   readonly newUsername: string;
   readonly newPassword: string;
   readonly twoFactorCode?: string;
+  /** also disables every API token */
+  readonly revokeTokens?: boolean;
+}
+/** What a change of credentials leaves behind. */
+export interface TokensLeft {
+  /** API tokens that still work */
+  readonly apiTokens: number;
+  /** API tokens that this change disabled */
+  readonly revokedTokens: number;
 }
 
 export class Credentials {
@@ -29,7 +40,9 @@ export class Credentials {
   readonly #dataDirectory: string;
   readonly #admins: Admins;
   readonly #attempts: Attempts;
-  readonly #limits: LoginLimits;
+  readonly #addresses: KnownAddresses;
+  readonly #devices: DeviceCookie;
+  readonly #tokens: Tokens;
   readonly #sessions: SessionsApi;
   readonly #twoFactor: TwoFactor;
 
@@ -39,7 +52,9 @@ export class Credentials {
     dataDirectory: string;
     admins: Admins;
     attempts: Attempts;
-    limits: LoginLimits;
+    addresses: KnownAddresses;
+    devices: DeviceCookie;
+    tokens: Tokens;
     sessions: SessionsApi;
     twoFactor: TwoFactor;
   }) {
@@ -48,36 +63,47 @@ export class Credentials {
     this.#dataDirectory = parts.dataDirectory;
     this.#admins = parts.admins;
     this.#attempts = parts.attempts;
-    this.#limits = parts.limits;
+    this.#addresses = parts.addresses;
+    this.#devices = parts.devices;
+    this.#tokens = parts.tokens;
     this.#sessions = parts.sessions;
     this.#twoFactor = parts.twoFactor;
   }
 
   /** Ends every session; a caller with one gets another, which nobody else can have seen. */
   async change(
-    { oldUsername, oldPassword, newUsername, newPassword, twoFactorCode }: NewCredentials,
-    { who, ip, signal, cookies, reply }: RequestInfo,
-  ): Promise<void> {
+    { oldUsername, oldPassword, newUsername, newPassword, twoFactorCode, revokeTokens }: NewCredentials,
+    { who, ip, signal, cookies, headers, reply }: RequestInfo,
+  ): Promise<TokensLeft> {
     const csrf = this.#sessions.csrfOf(cookies[SESSION_COOKIE]);
-    await this.#attempts.run({ ip, username: oldUsername, signal }, async () => {
-      const admin = await this.#admins.withPassword(oldUsername, oldPassword);
+    let revokedTokens = 0;
+    const guesser = { ip, username: oldUsername, cookies, isAuthenticated: true, signal };
+    await this.#attempts.run(guesser, async (attempt) => {
+      const admin = await this.#admins.withPassword(oldUsername, oldPassword, attempt);
       if (!admin) throw errors.WRONG_CREDENTIALS(undefined, { path: 'oldPassword' });
-      if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode)))
+      if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) {
+        attempt.wrongCode();
         throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
+      }
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
         if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash })))
           throw errors.WRONG_CREDENTIALS('somebody has just changed them', { path: 'oldPassword' });
+        if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx);
         await this.#sessions.closeAll({ tx });
       });
     });
     this.#log.info('name and password of the admin were changed; all sessions are closed', {
       username: newUsername,
       ip,
+      revokedTokens,
     });
-    if (who?.via !== 'session') return;
-    const { id } = await this.#sessions.open(newUsername, csrf);
-    reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.lifetime });
+    if (who?.via === 'session') {
+      const { id } = await this.#sessions.open(newUsername, csrf, { ip, userAgent: headers['user-agent'] });
+      reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.longest });
+      this.#devices.set({ cookies, reply });
+    }
+    return { apiTokens: this.#tokens.list().filter(({ enabled }) => enabled).length, revokedTokens };
   }
 
   /** For who cannot log in any more: one admin with a new password, no second factor, no session, no block. */
@@ -89,8 +115,12 @@ export class Credentials {
       await this.#admins.replaceAll(tx, { username, passwordHash });
       await this.#twoFactor.turnOff(tx);
       await this.#sessions.closeAll({ tx });
+      await this.#addresses.forget(tx);
+      await this.#devices.replaceKey(tx);
     });
-    this.#limits.forget();
+    await this.#addresses.load();
+    await this.#devices.load();
+    await this.#attempts.forget();
     await rm(firstLoginFile(this.#dataDirectory), { force: true });
     this.#log.warn(
       'the admin was reset from the command line; all sessions are closed and two-factor is off',

@@ -9,6 +9,8 @@ export const errors = defineErrors('access', {
     422,
     'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode',
   ],
+  TWO_FACTOR_OFF: [422, 'recovery codes belong to two-factor, which is off; switch it on first'],
+  SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, switched off or expired'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],

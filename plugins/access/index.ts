@@ -2,6 +2,7 @@ import {
   authenticate,
   definePlugin,
   extend,
+  job,
   optional,
   Sessions,
   singleton,
@@ -11,6 +12,7 @@ import {
 } from '../../kernel/index.js';
 import {
   beforeSettingsSave,
+  composeSettingsReply,
   panelSettings,
   settingChanges,
   SettingGroups,
@@ -18,13 +20,20 @@ import {
 } from '../settings/contract.js';
 import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
+import { BlockStore } from './block-store.js';
 import { commands } from './commands.js';
 import { Credentials } from './credentials.js';
+import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { createFirstAdmin } from './first-login.js';
+import { KnownAddresses } from './known-addresses.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
+import { NameGate } from './name-gate.js';
+import { PasswordQueue } from './password-queue.js';
+import { RecoveryCodes } from './recovery-codes.js';
 import { routes } from './routes.js';
+import { securityRoutes } from './security-routes.js';
 import { migrations, tables } from './tables.js';
 import { afterTokensSave, Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
@@ -53,9 +62,15 @@ export default definePlugin({
   tables,
   migrations,
   services: {
+    queue: singleton(PasswordQueue),
     admins: singleton(Admins),
     tokens: singleton(Tokens),
+    blocks: singleton(BlockStore),
     limits: singleton(LoginLimits),
+    gate: singleton(NameGate),
+    addresses: singleton(KnownAddresses),
+    devices: singleton(DeviceCookie),
+    recoveryCodes: singleton(RecoveryCodes),
     attempts: singleton(Attempts),
     twoFactor: singleton(TwoFactor),
     rules: singleton(TwoFactorRules),
@@ -66,19 +81,34 @@ export default definePlugin({
   hooks: ({ tokens, rules }) => [
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
+    tap(composeSettingsReply, async (add, { changes }) => {
+      const recoveryCodes = await rules.afterSave(changes);
+      if (recoveryCodes) add({ recoveryCodes });
+    }),
     tap(afterTokensSave, () => tokens.load()),
     tap(authenticate, ({ authorization }) => {
       if (authorization === undefined) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-      const known = token === undefined ? undefined : tokens.find(token);
+      const known = token === undefined ? undefined : tokens.use(token);
       if (!known) throw errors.WRONG_TOKEN();
       return { name: known.name, via: 'bearer' };
     }),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...securityRoutes(scope)],
   commands,
-  start: async ({ admins, tokens, config, settings, dataDirectory, log }) => {
+  jobs: ({ limits, tokens }) => [
+    job('login-blocks', '5s', () => limits.flush()),
+    job('token-use', '1m', () => tokens.flush()),
+  ],
+  stop: async ({ limits, tokens }) => {
+    await limits.flush();
+    await tokens.flush();
+  },
+  start: async ({ admins, tokens, limits, addresses, devices, config, settings, dataDirectory, log }) => {
     await tokens.load();
+    await limits.load();
+    await addresses.load();
+    await devices.load();
     await createFirstAdmin(admins, config, {
       basePath: () => settings.read(panelSettings).webBasePath,
       dataDirectory,

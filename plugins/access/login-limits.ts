@@ -1,90 +1,130 @@
-// Slows guessing down. An address, and an address with one user name, are blocked after failures; a user name alone is
-// only delayed, or anybody could lock the admin out. Attempts are counted before they are checked, so that many at once gain nothing.
+// Counts failures per source and blocks a source that fails too often. A source is whatever can be told apart: an
+// address, a network, a device, an address with one user name. Checks under way count too, so that many at once gain nothing.
+import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/index.js';
-import { isIPv6 } from 'node:net';
+import type { BlockStore } from './block-store.js';
 
 const WINDOW_MS = 5 * 60_000;
-const BLOCK_MS = 15 * 60_000;
-const PER_PAIR = 5;
-const PER_ADDRESS = 20;
-const LONGEST_DELAY_MS = 5_000;
-const MOST_KEYS = 10_000;
+export const BLOCK_MS = 15 * 60_000;
+/** How soon a caller may try again that waits for checks under way. */
+const SOON_MS = 1000;
+const MOST_COUNTS = 20_000;
+const MOST_BLOCKS = 10_000;
 
-interface Record {
-  failures: number[];
-  blockedUntil: number;
+/** So many failures of a source within five minutes block it for fifteen. */
+export interface Limit {
+  readonly source: string;
+  readonly most: number;
 }
+interface Count {
+  failures: number[];
+  underWay: number;
+}
+export type Outcome = 'succeeded' | 'failed' | 'undecided';
+/** Ends a check that was let in; call it once. */
+export type Finish = (outcome: Outcome) => void;
 
-/** One household has a whole IPv6 /64. */
-const networkOf = (ip: string): string => {
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail = ''] = ip.split('::');
-  const left = head.split(':').filter(Boolean);
-  const right = tail.split(':').filter(Boolean);
-  const whole = ip.includes('::')
-    ? [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
-    : left;
-  return whole.slice(0, 4).join(':');
-};
+/** Fixed in size, and no user name is written down: people type passwords into that field too. */
+const keyOf = (source: string): string => hash('sha256', source);
 
 export class LoginLimits {
   readonly #clock: Clock;
-  readonly #records = new Map<string, Record>();
+  readonly #store: BlockStore;
+  /** by key; touched ones move to the end */
+  readonly #counts = new Map<string, Count>();
+  /** Until when (Unix ms), by key. All blocks last equally long, so the first one ends first. */
+  readonly #blocks = new Map<string, number>();
 
-  constructor({ clock }: { clock: Clock }) {
+  constructor({ clock, blocks }: { clock: Clock; blocks: BlockStore }) {
     this.#clock = clock;
+    this.#store = blocks;
   }
 
-  /** Counts an attempt as failed until `succeeded` says otherwise. Answers how long to wait first, or until when it is blocked (both ms). */
-  attempt(ip: string, username: string): { delay: number } | { blockedFor: number } {
+  /** Takes over the blocks of the last run. */
+  async load(): Promise<void> {
     const now = this.#clock.now();
-    const network = networkOf(ip);
-    const user = username.trim().toLowerCase();
-    const limits: [string, number][] = [
-      [`a ${network}`, PER_ADDRESS],
-      [`p ${network} ${user}`, PER_PAIR],
-    ];
-    const blocked = Math.max(...limits.map(([key]) => (this.#records.get(key)?.blockedUntil ?? 0) - now));
-    if (blocked > 0) return { blockedFor: blocked };
-    for (const [key, most] of limits) {
-      const record = this.#count(key, now);
-      if (record.failures.length > most)
-        Object.assign(record, { failures: [], blockedUntil: now + BLOCK_MS });
-      if (record.blockedUntil > now) return { blockedFor: record.blockedUntil - now };
-    }
-    const failures = this.#count(`u ${user}`, now).failures.length;
-    return { delay: failures <= 3 ? 0 : Math.min(LONGEST_DELAY_MS, 100 * 2 ** (failures - 4)) };
+    // A clock that was wrong then must not block for years.
+    for (const { source, blockedUntil } of await this.#store.load())
+      if (blockedUntil > now) this.#blocks.set(source, Math.min(blockedUntil, now + BLOCK_MS));
   }
 
-  succeeded(ip: string, username: string): void {
-    const network = networkOf(ip);
-    const user = username.trim().toLowerCase();
-    this.#records.delete(`p ${network} ${user}`);
-    this.#records.delete(`u ${user}`);
-    this.#records.get(`a ${network}`)?.failures.pop();
+  /** Writes down the blocks since the last call. */
+  flush(): Promise<void> {
+    this.#dropOldBlocks();
+    return this.#store.flush(this.#blocks.values().next().value ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** How many ms the longest block of these sources still lasts; 0 when none is blocked. */
+  blockedFor(sources: readonly string[]): number {
+    const now = this.#clock.now();
+    return Math.max(0, ...sources.map((source) => (this.#blocks.get(keyOf(source)) ?? 0) - now));
+  }
+
+  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. */
+  admit(limits: readonly Limit[]): Finish | { readonly waitMs: number } {
+    const blocked = this.blockedFor(limits.map(({ source }) => source));
+    if (blocked > 0) return { waitMs: blocked };
+    const counted = limits.map(({ source, most }) => {
+      const key = keyOf(source);
+      return { key, most, count: this.#count(key) };
+    });
+    if (counted.some(({ count, most }) => count.failures.length + count.underWay >= most))
+      return { waitMs: SOON_MS };
+    for (const { count } of counted) count.underWay++;
+    return (outcome) => {
+      for (const { count } of counted) count.underWay--;
+      if (outcome === 'failed') for (const { key, most, count } of counted) this.#fail(key, most, count);
+      // One success says nothing about the other names and addresses that the wider sources count.
+      const narrowest = counted.at(-1);
+      if (outcome === 'succeeded' && narrowest) {
+        narrowest.count.failures = [];
+        this.#counts.delete(narrowest.key);
+      }
+    };
   }
 
   /** Lifts every block. */
-  forget(): void {
-    this.#records.clear();
+  async forget(): Promise<void> {
+    this.#counts.clear();
+    this.#blocks.clear();
+    await this.#store.clear();
   }
 
-  #count(key: string, now: number): Record {
-    const record = this.#records.get(key) ?? { failures: [], blockedUntil: 0 };
-    record.failures = record.failures.filter((at) => at > now - WINDOW_MS);
-    record.failures.push(now);
-    this.#records.delete(key);
-    this.#records.set(key, record);
-    this.#forgetOld(now);
-    return record;
+  #fail(key: string, most: number, count: Count): void {
+    const now = this.#clock.now();
+    count.failures.push(now);
+    if (count.failures.length < most) return;
+    count.failures = [];
+    const blockedUntil = now + BLOCK_MS;
+    this.#blocks.delete(key);
+    this.#blocks.set(key, blockedUntil);
+    this.#store.add(key, blockedUntil);
+    this.#dropOldBlocks();
   }
 
-  /** A flood of names must not fill the memory; blocks in force are kept. */
-  #forgetOld(now: number): void {
-    if (this.#records.size <= MOST_KEYS) return;
-    for (const [key, { blockedUntil }] of this.#records) {
-      if (blockedUntil <= now) this.#records.delete(key);
-      if (this.#records.size <= MOST_KEYS) return;
+  #count(key: string): Count {
+    const now = this.#clock.now();
+    const count = this.#counts.get(key) ?? { failures: [], underWay: 0 };
+    count.failures = count.failures.filter((at) => at > now - WINDOW_MS);
+    this.#counts.delete(key);
+    this.#counts.set(key, count);
+    this.#forgetOldest();
+    return count;
+  }
+
+  /** A flood of names or addresses must not fill the memory. Checks under way keep their count. */
+  #forgetOldest(): void {
+    for (const [key, { underWay }] of this.#counts) {
+      if (this.#counts.size <= MOST_COUNTS) return;
+      if (underWay === 0) this.#counts.delete(key);
+    }
+  }
+
+  #dropOldBlocks(): void {
+    const now = this.#clock.now();
+    for (const [key, until] of this.#blocks) {
+      if (until > now && this.#blocks.size <= MOST_BLOCKS) return;
+      this.#blocks.delete(key);
     }
   }
 }

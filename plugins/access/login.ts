@@ -10,9 +10,11 @@ import {
   type SessionsApi,
 } from '../../kernel/index.js';
 import type { Admin, Admins } from './admins.js';
-import type { Attempts } from './attempts.js';
+import type { Attempt, Attempts } from './attempts.js';
 import { beforeLogin, BLOCKED, loginAttempted } from './contract.js';
+import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
+import type { KnownAddresses } from './known-addresses.js';
 import type { TwoFactor } from './two-factor.js';
 
 export interface LoginBody {
@@ -28,19 +30,25 @@ export class Login {
   readonly #twoFactor: TwoFactor;
   readonly #sessions: SessionsApi;
   readonly #hooks: Hooks;
+  readonly #addresses: KnownAddresses;
+  readonly #devices: DeviceCookie;
 
-  constructor({
-    admins,
-    attempts,
-    twoFactor,
-    sessions,
-    hooks,
-  }: { admins: Admins; attempts: Attempts; twoFactor: TwoFactor; sessions: SessionsApi; hooks: Hooks }) {
-    this.#admins = admins;
-    this.#attempts = attempts;
-    this.#twoFactor = twoFactor;
-    this.#sessions = sessions;
-    this.#hooks = hooks;
+  constructor(parts: {
+    admins: Admins;
+    attempts: Attempts;
+    twoFactor: TwoFactor;
+    sessions: SessionsApi;
+    hooks: Hooks;
+    addresses: KnownAddresses;
+    devices: DeviceCookie;
+  }) {
+    this.#admins = parts.admins;
+    this.#attempts = parts.attempts;
+    this.#twoFactor = parts.twoFactor;
+    this.#sessions = parts.sessions;
+    this.#hooks = parts.hooks;
+    this.#addresses = parts.addresses;
+    this.#devices = parts.devices;
   }
 
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
@@ -56,29 +64,35 @@ export class Login {
       requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
-    const check = async (): Promise<Admin> => {
-      const admin = await this.#admins.withPassword(username, password);
-      if (!admin) reason = 'invalid credentials';
-      else if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode)))
-        reason = 'invalid two-factor code';
-      else return admin;
+    const check = async (attempt: Attempt): Promise<Admin> => {
+      const admin = await this.#admins.withPassword(username, password, attempt);
+      if (admin && (!this.#twoFactor.isOn || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
+      if (admin) attempt.wrongCode();
+      reason = admin ? 'invalid two-factor code' : 'invalid credentials';
       // The same words for both: who guesses passwords shall not learn when one is right.
       throw errors.WRONG_LOGIN();
     };
-    const admin = await this.#attempts.run({ ip, username, signal }, check).catch((error: unknown) => {
-      if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = BLOCKED;
-      if (reason !== '') this.#report(username, ip, false, reason);
-      throw error;
+    const admin = await this.#attempts
+      .run({ ip, username, cookies, signal }, check)
+      .catch((error: unknown) => {
+        if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = BLOCKED;
+        if (reason !== '') this.#report(username, ip, false, reason);
+        throw error;
+      });
+    const { id, session } = await this.#sessions.open(username, undefined, {
+      ip,
+      userAgent: headers['user-agent'],
     });
-    const { id, session } = await this.#sessions.open(username);
     if (!(await this.#admins.isUnchanged(admin))) {
       // Changed while this login was on its way; the change ended all sessions that were open by then.
       await this.#sessions.close(session.digest);
       throw errors.WRONG_LOGIN();
     }
+    await this.#addresses.remember(ip);
     this.#report(username, ip, true, '');
-    reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.lifetime });
+    reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.longest });
     reply.clearCookie(CSRF_COOKIE);
+    this.#devices.set({ cookies, reply });
     return 'logged in';
   }
 

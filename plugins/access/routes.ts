@@ -9,6 +9,7 @@ import {
   payload,
   route,
   type Route,
+  said,
   SESSION_COOKIE,
   type SessionsApi,
   shape,
@@ -28,6 +29,7 @@ const token = {
   enabled: bool(),
   createdAt: int().description('Unix seconds'),
   expiresAt: int().description('Unix ms; 0: never'),
+  lastUsedAt: int().description('Unix seconds, at most a minute behind; 0: never'),
 };
 const TokenId = shape({ id: int().min(1) });
 
@@ -56,7 +58,7 @@ export const routes = ({
     body: shape({
       username: plainWord().max(255),
       password: word().max(1024),
-      twoFactorCode: optional(text().max(16)),
+      twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
       _csrf: optional(text()),
     }),
     reply: message(),
@@ -102,13 +104,20 @@ export const routes = ({
       oldPassword: word().max(1024),
       newUsername: plainWord().trim().max(255),
       newPassword: newPassword(),
-      twoFactorCode: optional(text().max(16)),
+      twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
+      revokeTokens: optional(bool()).description('true disables every API token as well'),
     }),
-    reply: message(),
+    reply: payload(
+      shape({
+        apiTokens: int().description('API tokens that still work'),
+        revokedTokens: int().description('API tokens that this call disabled'),
+      }),
+    ),
     errors: [errors.WRONG_CREDENTIALS, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
     handle: async (input) => {
-      await credentials.change(input.body, input);
-      return 'name and password changed; all other sessions are closed';
+      const left = await credentials.change(input.body, input);
+      const tokensSaid = `${left.apiTokens} API tokens still work${left.apiTokens > 0 ? '; disable those that you do not know' : ''}`;
+      return said(`name and password changed; all other sessions are closed; ${tokensSaid}`, left);
     },
   }),
   route({

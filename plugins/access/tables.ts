@@ -9,7 +9,7 @@ export const tables = {
     createdAt: column.integer(),
     codeStep: column.integer(),
   }),
-  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` in Unix seconds, `expiresAt` in Unix ms (0: never). */
+  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` and `lastUsedAt` (0: never) in Unix seconds, `expiresAt` in Unix ms (0: never). */
   tokens: table('api_tokens', {
     id: column.id(),
     name: column.text(),
@@ -17,7 +17,16 @@ export const tables = {
     enabled: column.bool(),
     createdAt: column.integer(),
     expiresAt: column.integer(),
+    lastUsedAt: column.integer(),
   }),
+  /** Blocks of failed logins: `source` is a SHA-256 in hex, `blockedUntil` in Unix ms. */
+  blocks: table('login_blocks', { source: column.key<string>(), blockedUntil: column.integer() }),
+  /** Addresses and IPv6 /64 that admins have logged in from; `seenAt` in Unix ms. */
+  addresses: table('login_addresses', { network: column.key<string>(), seenAt: column.integer() }),
+  /** Random secrets that the panel makes for itself. */
+  keys: table('access_keys', { name: column.key<string>(), value: column.text() }),
+  /** SHA-256 in hex of the recovery codes that are left. */
+  recoveryCodes: table('recovery_codes', { digest: column.key<string>() }),
 } as const;
 export type AccessTables = TableModels<typeof tables>;
 
@@ -34,6 +43,16 @@ export const migrations: readonly Migration[] = [
     up: ({ integer }) => [
       `ALTER TABLE admins ADD COLUMN code_step ${integer} NOT NULL DEFAULT 0`,
       `ALTER TABLE api_tokens ADD COLUMN expires_at ${integer} NOT NULL DEFAULT 0`,
+    ],
+  },
+  {
+    name: '0003-guessing-and-recovery',
+    up: ({ integer }) => [
+      `ALTER TABLE api_tokens ADD COLUMN last_used_at ${integer} NOT NULL DEFAULT 0`,
+      `CREATE TABLE login_blocks (source VARCHAR(64) PRIMARY KEY, blocked_until ${integer} NOT NULL)`,
+      `CREATE TABLE login_addresses (network VARCHAR(64) PRIMARY KEY, seen_at ${integer} NOT NULL)`,
+      `CREATE TABLE access_keys (name VARCHAR(64) PRIMARY KEY, value VARCHAR(64) NOT NULL)`,
+      `CREATE TABLE recovery_codes (digest VARCHAR(64) PRIMARY KEY)`,
     ],
   },
 ];

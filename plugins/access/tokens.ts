@@ -7,20 +7,15 @@ import type { AccessTables, tables } from './tables.js';
 
 type TokenRow = Row<typeof tables.tokens>;
 /** What the API shows of a token. */
-export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt' | 'expiresAt'>;
+export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>;
 
 /** Internal to this plugin: memory follows the commit. */
 export const afterTokensSave = after<undefined>('access/afterTokensSave');
 
 /** In one call: a hash object would cost more than the hashing, at every request. */
 const digestOf = (token: string): string => hash('sha256', token);
-const view = ({ id, name, enabled, createdAt, expiresAt }: TokenRow): TokenView => ({
-  id,
-  name,
-  enabled: Boolean(enabled),
-  createdAt,
-  expiresAt,
-});
+/** A use is noted, and written, at most once in so many seconds for each token. */
+const USED_EVERY_S = 60;
 
 export class Tokens {
   readonly #db: Database;
@@ -28,6 +23,9 @@ export class Tokens {
   readonly #clock: Clock;
   /** by digest; a request costs no query */
   #known: ReadonlyMap<string, TokenRow> = new Map();
+  /** Unix seconds of the last use, by id; the database has them up to the last `flush` */
+  readonly #used = new Map<number, number>();
+  #unwritten = new Set<number>();
 
   constructor({ db, tables: { tokens }, clock }: { db: Database; tables: AccessTables; clock: Clock }) {
     this.#db = db;
@@ -42,13 +40,34 @@ export class Tokens {
   }
 
   list(): TokenView[] {
-    return [...this.#known.values()].map(view);
+    return [...this.#known.values()].map((row) => this.#view(row));
   }
 
-  /** The token that was presented, where it is enabled and not expired. Looking up a digest tells an attacker nothing about the token. */
-  find(token: string): TokenView | undefined {
+  /** The token that was presented, where it is enabled and not expired; it counts as used. Looking up a digest tells an attacker nothing about the token. */
+  use(token: string): Pick<TokenRow, 'id' | 'name'> | undefined {
     const row = this.#known.get(digestOf(token));
-    return row?.enabled && (row.expiresAt === 0 || row.expiresAt > this.#clock.now()) ? view(row) : undefined;
+    const now = this.#clock.now();
+    if (!row?.enabled || (row.expiresAt !== 0 && row.expiresAt <= now)) return undefined;
+    const second = Math.floor(now / 1000);
+    if (second >= (this.#used.get(row.id) ?? row.lastUsedAt) + USED_EVERY_S) {
+      this.#used.set(row.id, second);
+      this.#unwritten.add(row.id);
+    }
+    return row;
+  }
+
+  /** Writes down which tokens were used since the last call. */
+  async flush(): Promise<void> {
+    if (this.#unwritten.size === 0) return;
+    const used = [...this.#unwritten].map((id) => [id, this.#used.get(id)]);
+    this.#unwritten = new Set();
+    await this.#db.write((tx) =>
+      tx.run(
+        `UPDATE api_tokens SET last_used_at = (SELECT j.at FROM ${tx.sql.rows({ id: 'integer', at: 'integer' })} AS j WHERE j.id = api_tokens.id)
+         WHERE id IN (SELECT j.id FROM ${tx.sql.rows({ id: 'integer', at: 'integer' })} AS j)`,
+        { rows: JSON.stringify(used) },
+      ),
+    );
   }
 
   /** The only time the token itself is seen. */
@@ -67,6 +86,7 @@ export class Tokens {
             enabled: true,
             createdAt: Math.floor(this.#clock.now() / 1000),
             expiresAt,
+            lastUsedAt: 0,
           },
           { transaction: tx.t },
         ),
@@ -78,7 +98,7 @@ export class Tokens {
     }
     const row = this.#known.get(digestOf(token));
     if (!row) throw new Error('the new token is not in the database');
-    return { ...view(row), token };
+    return { ...this.#view(row), token };
   }
 
   async setEnabled(id: number, enabled: boolean): Promise<void> {
@@ -91,6 +111,27 @@ export class Tokens {
   async delete(id: number): Promise<void> {
     const deleted = await this.#save((tx) => this.#rows.destroy({ where: { id }, transaction: tx.t }));
     if (deleted === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+  }
+
+  /** Disables every API token within a write of the caller's; answers how many were enabled. */
+  async disableAll(tx: Tx): Promise<number> {
+    const [disabled] = await this.#rows.update(
+      { enabled: false },
+      { where: { enabled: true }, transaction: tx.t },
+    );
+    tx.after(afterTokensSave, undefined);
+    return disabled;
+  }
+
+  #view({ id, name, enabled, createdAt, expiresAt, lastUsedAt }: TokenRow): TokenView {
+    return {
+      id,
+      name,
+      enabled: Boolean(enabled),
+      createdAt,
+      expiresAt,
+      lastUsedAt: this.#used.get(id) ?? lastUsedAt,
+    };
   }
 
   #save<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

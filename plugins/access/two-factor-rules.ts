@@ -2,8 +2,9 @@
 import type { SessionsApi } from '../../kernel/index.js';
 import type { SettingsCaller } from '../settings/contract.js';
 import type { Admins } from './admins.js';
-import type { Attempts } from './attempts.js';
+import type { Attempt, Attempts } from './attempts.js';
 import { errors } from './errors.js';
+import type { RecoveryCodes } from './recovery-codes.js';
 import type { TwoFactor } from './two-factor.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -13,17 +14,20 @@ export class TwoFactorRules {
   readonly #attempts: Attempts;
   readonly #sessions: SessionsApi;
   readonly #twoFactor: TwoFactor;
+  readonly #recoveryCodes: RecoveryCodes;
 
-  constructor({
-    admins,
-    attempts,
-    sessions,
-    twoFactor,
-  }: { admins: Admins; attempts: Attempts; sessions: SessionsApi; twoFactor: TwoFactor }) {
-    this.#admins = admins;
-    this.#attempts = attempts;
-    this.#sessions = sessions;
-    this.#twoFactor = twoFactor;
+  constructor(parts: {
+    admins: Admins;
+    attempts: Attempts;
+    sessions: SessionsApi;
+    twoFactor: TwoFactor;
+    recoveryCodes: RecoveryCodes;
+  }) {
+    this.#admins = parts.admins;
+    this.#attempts = parts.attempts;
+    this.#sessions = parts.sessions;
+    this.#twoFactor = parts.twoFactor;
+    this.#recoveryCodes = parts.recoveryCodes;
   }
 
   /** There is a secret only while two-factor is on: one that nobody has tried yet, or that is of no use any more, is not kept. */
@@ -50,21 +54,51 @@ export class TwoFactorRules {
     const willBeOn = values['twoFactorEnable'] === true;
     const secret = String(values['twoFactorToken'] ?? '');
     if (willBeOn && secret === '') throw errors.NO_SECRET(undefined, { path: 'twoFactorToken' });
-    const { password, twoFactorCode: code } = sent;
-    await this.#attempts.run({ ip: caller.ip, username: caller.name }, async () => {
-      if (typeof password === 'string' ? !(await this.#admins.isPassword(password)) : isOn && willBeOn) {
-        throw errors.WRONG_CREDENTIALS(
-          typeof password === 'string'
-            ? 'the password is wrong'
-            : 'a new secret while two-factor is on needs the password as well: send it in password',
-          { path: 'password' },
-        );
-      }
-      if (!willBeOn && typeof password === 'string') return;
-      if (!(await this.#twoFactor.accepts(code, willBeOn ? secret : undefined)))
+    const guesser = { ip: caller.ip, username: caller.name, isAuthenticated: true };
+    await this.#attempts.run(guesser, async (attempt) => {
+      if (sent['password'] !== undefined || (isOn && willBeOn)) await this.#checkPassword(sent['password']);
+      if (!willBeOn) await this.#checkCode(attempt, 'twoFactorCode', sent['twoFactorCode']);
+      else if (isOn) await this.#checkReplacement(attempt, secret, sent);
+      else if (!(await this.#twoFactor.acceptsOf(secret, sent['twoFactorCode'])))
         throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
     });
     // Who came in with a password alone shall not stay.
     if (willBeOn) await this.#sessions.closeAll({ except: caller.session });
+  }
+
+  /** The codes to show once, after these changes were saved; undefined when they neither switched two-factor on nor set another secret. */
+  async afterSave(changes: Values): Promise<string[] | undefined> {
+    if (changes['twoFactorEnable'] === false) await this.#recoveryCodes.discard();
+    return changes['twoFactorEnable'] || changes['twoFactorToken']
+      ? this.#recoveryCodes.replace()
+      : undefined;
+  }
+
+  async #checkPassword(password: unknown): Promise<void> {
+    if (typeof password !== 'string')
+      throw errors.WRONG_CREDENTIALS(
+        'a new secret while two-factor is on needs the password as well: send it in password',
+        { path: 'password' },
+      );
+    if (!(await this.#admins.isPassword(password)))
+      throw errors.WRONG_CREDENTIALS('the password is wrong', { path: 'password' });
+  }
+
+  /** A new secret is as good as none to who has it, so it needs what switching off needs. */
+  async #checkReplacement(attempt: Attempt, secret: string, sent: Values): Promise<void> {
+    // Looked at first: a typing error here must not use a recovery code up.
+    const step = this.#twoFactor.stepOf(secret, sent['twoFactorCode']);
+    if (step === undefined) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
+    await this.#checkCode(attempt, 'currentTwoFactorCode', sent['currentTwoFactorCode']);
+    await this.#admins.spendStep(step);
+  }
+
+  async #checkCode(attempt: Attempt, path: string, code: unknown): Promise<void> {
+    if (await this.#twoFactor.accepts(code)) return;
+    attempt.wrongCode();
+    throw errors.WRONG_CODE(
+      `${path} must be a two-factor code of the secret in force that was not used yet, or a recovery code`,
+      { path },
+    );
   }
 }

@@ -1,8 +1,9 @@
 // The second factor: a code by time (RFC 6238: SHA-1, six digits, thirty seconds) from a secret that an authenticator shares with us.
 import { Secret, TOTP } from 'otpauth';
-import { bool, type Clock, text, type Tx } from '../../kernel/index.js';
+import { bool, type Clock, type Log, text, type Tx } from '../../kernel/index.js';
 import { setting, type SettingsApi } from '../settings/contract.js';
 import type { Admins } from './admins.js';
+import type { RecoveryCodes } from './recovery-codes.js';
 
 /** RFC 4226 wants 128 bits. */
 const LEAST_BYTES = 16;
@@ -40,11 +41,21 @@ export class TwoFactor {
   readonly #settings: SettingsApi;
   readonly #admins: Admins;
   readonly #clock: Clock;
+  readonly #recoveryCodes: RecoveryCodes;
+  readonly #log: Log;
 
-  constructor({ settings, admins, clock }: { settings: SettingsApi; admins: Admins; clock: Clock }) {
+  constructor({
+    settings,
+    admins,
+    clock,
+    recoveryCodes,
+    log,
+  }: { settings: SettingsApi; admins: Admins; clock: Clock; recoveryCodes: RecoveryCodes; log: Log }) {
     this.#settings = settings;
     this.#admins = admins;
     this.#clock = clock;
+    this.#recoveryCodes = recoveryCodes;
+    this.#log = log;
   }
 
   get isOn(): boolean {
@@ -54,9 +65,26 @@ export class TwoFactor {
     return this.#settings.read(twoFactorSettings).twoFactorToken;
   }
 
-  /** Whether this is a code of the secret, and the first time that we see it: a code that somebody overheard opens nothing. */
-  async accepts(code: unknown, secret = this.secret): Promise<boolean> {
-    if (typeof code !== 'string' || secret === '') return false;
+  /** Whether this is a code of the secret, and the first time that we see it: a code that somebody overheard opens nothing. A recovery code does as well, and is used up. */
+  async accepts(code: unknown): Promise<boolean> {
+    if (typeof code !== 'string' || !this.isOn) return false;
+    if (!this.#recoveryCodes.isOne(code)) return this.acceptsOf(this.secret, code);
+    if (!(await this.#recoveryCodes.spend(code))) return false;
+    this.#log.warn('a recovery code was used in place of a two-factor code', {
+      left: await this.#recoveryCodes.left(),
+    });
+    return true;
+  }
+
+  /** Like `accepts`, for a secret that is not in force yet. */
+  async acceptsOf(secret: string, code: unknown): Promise<boolean> {
+    const step = this.stepOf(secret, code);
+    return step !== undefined && (await this.#admins.spendStep(step));
+  }
+
+  /** The time step that this is the code of, used or not; undefined when the code is wrong. */
+  stepOf(secret: string, code: unknown): number | undefined {
+    if (typeof code !== 'string' || secret === '') return undefined;
     const now = this.#clock.now();
     const delta = TOTP.validate({
       token: code.replaceAll(/\s/g, ''),
@@ -64,10 +92,11 @@ export class TwoFactor {
       timestamp: now,
       window: WINDOW,
     });
-    return delta !== null && (await this.#admins.spendStep(TOTP.counter({ timestamp: now }) + delta));
+    return delta === null ? undefined : TOTP.counter({ timestamp: now }) + delta;
   }
 
-  turnOff(tx: Tx): Promise<void> {
-    return this.#settings.change(tx, twoFactorSettings, { twoFactorEnable: false, twoFactorToken: '' });
+  async turnOff(tx: Tx): Promise<void> {
+    await this.#recoveryCodes.clear(tx);
+    await this.#settings.change(tx, twoFactorSettings, { twoFactorEnable: false, twoFactorToken: '' });
   }
 }

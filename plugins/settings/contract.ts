@@ -56,6 +56,11 @@ export const beforeSettingsSave = guard<{
 }>('settings/beforeSettingsSave');
 /** `read` answers with the new values from here on. */
 export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('settings/afterSettingsSave');
+/** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
+export const composeSettingsReply = draft<
+  Readonly<Record<string, unknown>>,
+  { readonly changes: Readonly<Record<string, unknown>> }
+>('settings/composeSettingsReply');
 /** What pages and programs ask for before they show anything; plugins add what they know. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(
   'settings/composeDefaultSettings',

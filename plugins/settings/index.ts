@@ -3,11 +3,12 @@ import {
   extend,
   Listeners,
   mapOf,
-  message,
+  nullable,
   openObject,
   payload,
   provide,
   route,
+  said,
   Sessions,
   singleton,
   tap,
@@ -23,6 +24,8 @@ import { panelSettings } from './panel-settings.js';
 import { SettingsService } from './service.js';
 import { afterValuesWritten, SettingsStore } from './store.js';
 import { migrations, tables } from './tables.js';
+
+const MINUTE_MS = 60_000;
 
 export default definePlugin({
   name: 'settings',
@@ -57,9 +60,9 @@ export default definePlugin({
   hooks: ({ store, listeners, sessions }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(afterSettingsSave, () => {
-      const { webBasePath, sessionMaxAge } = store.read(panelSettings);
+      const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
       listeners.panel.mountAt(webBasePath);
-      sessions.setLifetime(sessionMaxAge * 60_000);
+      sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
     }),
   ],
   routes: ({ service, store }) => {
@@ -77,15 +80,15 @@ export default definePlugin({
         path: '/panel/api/setting/update',
         doc: 'Changes the settings that are sent and leaves the others as they are.',
         body: update,
-        reply: message(),
+        reply: payload(nullable(openObject())),
         errors: [errors.PINNED],
         handle: async ({ body, who, ip }) => {
-          await service.update(body, {
+          const told = await service.update(body, {
             name: who?.name ?? '',
             ip,
             ...(who?.session !== undefined && { session: who.session }),
           });
-          return 'settings saved';
+          return said('settings saved', told);
         },
       }),
       route({
@@ -106,8 +109,8 @@ export default definePlugin({
   },
   start: async ({ store, listeners, sessions }) => {
     await store.load();
-    const { webBasePath, sessionMaxAge } = store.read(panelSettings);
+    const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
     listeners.panel.mountAt(webBasePath);
-    sessions.setLifetime(sessionMaxAge * 60_000);
+    sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
   },
 });

@@ -26,6 +26,11 @@ export const panelSettings = {
     'path below which the panel is served',
   ),
   sessionMaxAge: setting(int().min(1).max(525_600), 360, 'minutes that a login lasts after the last request'),
+  sessionMaxLifetime: setting(
+    int().min(1).max(525_600),
+    43_200,
+    'minutes after which a login ends, however much it is used',
+  ),
   timeLocation: setting(
     timeZone(),
     'Local',

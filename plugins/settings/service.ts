@@ -3,6 +3,7 @@ import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '..
 import {
   beforeSettingsSave,
   composeDefaultSettings,
+  composeSettingsReply,
   settingChanges,
   type SettingsCaller,
 } from './contract.js';
@@ -38,8 +39,11 @@ export class SettingsService {
     return { ...values, pinned };
   }
 
-  /** Changes what is sent and leaves the rest; everything is checked before anything is written. */
-  async update(sent: Readonly<Record<string, unknown>>, caller: SettingsCaller): Promise<void> {
+  /** Changes what is sent and leaves the rest; everything is checked before anything is written. Returns what plugins tell the caller; null when that is nothing. */
+  async update(
+    sent: Readonly<Record<string, unknown>>,
+    caller: SettingsCaller,
+  ): Promise<Record<string, unknown> | null> {
     const issues: Issue[] = [];
     const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
@@ -60,9 +64,9 @@ export class SettingsService {
       }
     }
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map((i) => i.message).join('; '), { issues });
-    if (Object.keys(direct).length === 0) return;
+    if (Object.keys(direct).length === 0) return null;
     const changes = this.#hooks.refine(settingChanges, direct, undefined);
-    if (Object.keys(changes).length === 0) return;
+    if (Object.keys(changes).length === 0) return null;
     const values = Object.fromEntries(
       this.#store
         .names()
@@ -70,6 +74,8 @@ export class SettingsService {
     );
     await this.#hooks.check(beforeSettingsSave, { changes, values, sent, caller });
     await this.#db.write((tx) => this.#store.save(tx, changes));
+    const told = await this.#hooks.compose(composeSettingsReply, { changes });
+    return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
   }
 
   /** What a fresh panel has, each value as text; secrets have none. */

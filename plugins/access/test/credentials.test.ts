@@ -38,7 +38,10 @@ test('new name and password: the old ones open nothing, every other session ends
   t.is(await asks(t, { cookie: other }), 200);
   const answer = await panel.call(UPDATE_USER, { body: CHANGE });
   t.is(answer.status, 200, answer.text);
-  t.deepEqual({ ...answer.body, msg: '' }, { success: true, msg: '', obj: null });
+  t.deepEqual(
+    { ...answer.body, msg: '' },
+    { success: true, msg: '', obj: { apiTokens: 0, revokedTokens: 0 } },
+  );
   t.is(await asks(t, { cookie: other }), 401);
   t.is(await asks(t, { cookie: panel.cookie }), 401, 'a cookie that somebody copied is of no use either');
   panel.cookie = cookieOf(answer.headers);
@@ -78,6 +81,45 @@ test('a program with a token changes them too; it gets no session, its token goe
   t.deepEqual(answer.headers.getSetCookie(), []);
   t.is(await asks(t, headers), 200);
   t.is(await asks(t, { cookie: panel.cookie }), 401);
+});
+
+test('a change says how many API tokens still work, and disables them when it is asked to', async (t) => {
+  const { panel } = t.context;
+  const tokens = await Promise.all(
+    ['ci', 'bot', 'off'].map((name) =>
+      panel.get<{ id: number; token: string }>('/panel/api/setting/apiTokens/create', { body: { name } }),
+    ),
+  );
+  await panel.call(`/panel/api/setting/apiTokens/setEnabled/${tokens[2]?.id}`, { body: { enabled: false } });
+  const headers = { authorization: `Bearer ${tokens[0]?.token}` };
+
+  const kept = await panel.call(UPDATE_USER, { body: CHANGE, headers, anonymous: true });
+  t.deepEqual(kept.body.obj, { apiTokens: 2, revokedTokens: 0 });
+  t.regex(kept.body.msg, /2 API tokens still work/);
+  t.is(await asks(t, headers), 200);
+
+  const again = { ...CHANGE, oldUsername: NEW.newUsername, oldPassword: NEW.newPassword };
+  const failed = await panel.call(UPDATE_USER, {
+    body: { ...again, oldPassword: 'wrong', revokeTokens: true },
+    headers,
+    anonymous: true,
+  });
+  t.is(failed.status, 403);
+  t.is(await asks(t, headers), 200, 'a change that fails revokes nothing');
+  const revoked = await panel.call(UPDATE_USER, {
+    body: { ...again, revokeTokens: true },
+    headers,
+    anonymous: true,
+  });
+  t.deepEqual(revoked.body.obj, { apiTokens: 0, revokedTokens: 2 });
+  t.is(await asks(t, headers), 401);
+  await panel.stop();
+  t.context.panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock: t.context.clock,
+    dataDirectory: panel.dataDirectory,
+  });
+  t.is(await asks(t, headers), 401, 'a restart does not forget');
 });
 
 const wrong = { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'oldPassword' };

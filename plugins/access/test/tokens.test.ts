@@ -14,6 +14,7 @@ interface Token {
   readonly enabled: boolean;
   readonly createdAt: number;
   readonly expiresAt: number;
+  readonly lastUsedAt: number;
   readonly token: string;
 }
 
@@ -35,7 +36,14 @@ test('a token opens what a login opens, and is shown once', async (t) => {
   t.is((await asks(panel, `Bearer ${made.token}`)).status, 200);
   const list = await panel.call<Token[]>(TOKENS);
   t.deepEqual(list.body.obj, [
-    { id: made.id, name: 'ci', enabled: true, createdAt: made.createdAt, expiresAt: 0 },
+    {
+      id: made.id,
+      name: 'ci',
+      enabled: true,
+      createdAt: made.createdAt,
+      expiresAt: 0,
+      lastUsedAt: clock.now() / 1000,
+    },
   ]);
   t.false([list.text, ...panel.log].join('').includes(made.token));
 });
@@ -64,6 +72,34 @@ test('a token with an end opens until then', async (t) => {
   clock.tick(1);
   t.is((await asks(panel, `Bearer ${token}`)).status, 401);
   t.like(await panel.get(TOKENS), [{ name: 'guest', enabled: true, expiresAt }]);
+});
+
+test('a token shows when it was used last, to the minute, and a restart does not forget', async (t) => {
+  const { panel, clock } = t.context;
+  const { token } = await create(panel, { name: 'ci' });
+  await create(panel, { name: 'idle' });
+  const lastUsed = async () =>
+    Object.fromEntries(
+      (await t.context.panel.get<Token[]>(TOKENS)).map(({ name, lastUsedAt }) => [name, lastUsedAt]),
+    );
+  t.deepEqual(await lastUsed(), { ci: 0, idle: 0 });
+  const first = clock.now() / 1000;
+  await asks(panel, `Bearer ${token}`);
+  await asks(panel, `Bearer ${token}x`);
+  t.deepEqual(await lastUsed(), { ci: first, idle: 0 });
+  clock.tick(59_000);
+  await asks(panel, `Bearer ${token}`);
+  t.deepEqual(await lastUsed(), { ci: first, idle: 0 }, 'within a minute it is noted once');
+  clock.tick(1000);
+  await asks(panel, `Bearer ${token}`);
+  t.deepEqual(await lastUsed(), { ci: first + 60, idle: 0 });
+  await panel.stop();
+  t.context.panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock,
+    dataDirectory: panel.dataDirectory,
+  });
+  t.deepEqual(await lastUsed(), { ci: first + 60, idle: 0 });
 });
 
 test('bad input names the field and makes no token', async (t) => {

@@ -171,22 +171,18 @@ test('switched on, those who came in with a password alone are out, but not who 
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 });
 
-test('to switch it off needs a code or the password, and wipes the secret', async (t) => {
+test('to switch it off needs a code, also of who knows the password, and wipes the secret', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const off = { twoFactorEnable: false };
+  const wrongCode = { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' };
+  await refused(t, panel, UPDATE, { body: off }, wrongCode);
+  await refused(t, panel, UPDATE, { body: { ...off, password: ADMIN.password } }, wrongCode);
   await refused(
     t,
     panel,
     UPDATE,
-    { body: off },
-    { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
-  );
-  await refused(
-    t,
-    panel,
-    UPDATE,
-    { body: { ...off, password: 'wrong' } },
+    { body: { ...off, password: 'wrong', twoFactorCode: code(t) } },
     { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' },
   );
   await refused(
@@ -203,11 +199,7 @@ test('to switch it off needs a code or the password, and wipes the secret', asyn
     hasTwoFactorToken: false,
   });
   t.is((await login(t, {})).status, 200);
-
   clock.tick(STEP);
-  await switchOn(t);
-  await panel.get(UPDATE, { body: { ...off, password: ADMIN.password } });
-  t.false(await isOn(t));
   await refused(
     t,
     panel,
@@ -230,26 +222,35 @@ test('guessing at codes to switch it off is limited like a login', async (t) => 
   t.true(await isOn(t));
 });
 
-test('another secret needs the password and a code of the new one', async (t) => {
+test('another secret needs the password, a code in force and a code of the new one', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
+  const whole = {
+    twoFactorToken: OTHER,
+    password: ADMIN.password,
+    twoFactorCode: code(t, 0, OTHER),
+    currentTwoFactorCode: code(t),
+  };
+  const wrongCode = (field: string) => ({ status: 403, code: 'ACCESS_WRONG_CODE', field });
   await refused(
     t,
     panel,
     UPDATE,
-    { body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER) } },
+    { body: { ...whole, password: undefined } },
     { status: 403, code: 'ACCESS_WRONG_CREDENTIALS', field: 'password' },
   );
-  await refused(
-    t,
-    panel,
-    UPDATE,
-    { body: { twoFactorToken: OTHER, twoFactorCode: code(t), password: ADMIN.password } },
-    { status: 403, code: 'ACCESS_WRONG_CODE', field: 'twoFactorCode' },
-  );
-  await panel.get(UPDATE, {
-    body: { twoFactorToken: OTHER, twoFactorCode: code(t, 0, OTHER), password: ADMIN.password },
-  });
+  await refused(t, panel, UPDATE, { body: { ...whole, twoFactorCode: code(t) } }, wrongCode('twoFactorCode'));
+  for (const currentTwoFactorCode of [undefined, code(t, 0, OTHER)])
+    await refused(
+      t,
+      panel,
+      UPDATE,
+      { body: { ...whole, currentTwoFactorCode } },
+      wrongCode('currentTwoFactorCode'),
+    );
+  const { recoveryCodes } = await panel.get<{ recoveryCodes: string[] }>(UPDATE, { body: whole });
+  t.is(recoveryCodes.length, 10, 'the recovery codes are new, too');
+  t.is((await login(t, { twoFactorCode: code(t, 0, OTHER) })).status, 401, 'that code is used');
   clock.tick(STEP);
   t.is((await login(t, { twoFactorCode: code(t) })).status, 401);
   t.is((await login(t, { twoFactorCode: code(t, 0, OTHER) })).status, 200);
@@ -276,7 +277,12 @@ test('the secret is in no reply and in no line of the log', async (t) => {
   ].map((path) => panel.call(path, { method: 'POST' }));
   calls.push(
     panel.call(UPDATE, {
-      body: { twoFactorToken: OTHER, twoFactorCode: '000000', password: ADMIN.password },
+      body: {
+        twoFactorToken: OTHER,
+        twoFactorCode: '000000',
+        currentTwoFactorCode: '000000',
+        password: ADMIN.password,
+      },
     }),
   );
   for (const answer of await Promise.all(calls))

@@ -1,0 +1,57 @@
+// Keeps blocks over a restart. Blocks are gathered and written together: a flood costs one small write in five seconds.
+import type { Database } from '../../kernel/index.js';
+import type { AccessTables } from './tables.js';
+
+export interface StoredBlock {
+  /** SHA-256 in hex of what is blocked */
+  readonly source: string;
+  /** Unix ms */
+  readonly blockedUntil: number;
+}
+
+export class BlockStore {
+  readonly #db: Database;
+  readonly #rows: AccessTables['blocks'];
+  #unwritten = new Map<string, number>();
+
+  constructor({ db, tables: { blocks } }: { db: Database; tables: AccessTables }) {
+    this.#db = db;
+    this.#rows = blocks;
+  }
+
+  /** Those that end first come first. */
+  async load(): Promise<readonly StoredBlock[]> {
+    return (await this.#rows.findAll({
+      raw: true,
+      order: ['blockedUntil'],
+    })) as unknown as readonly StoredBlock[];
+  }
+
+  /** Remembers a block for the next `flush`. */
+  add(source: string, blockedUntil: number): void {
+    this.#unwritten.set(source, blockedUntil);
+  }
+
+  /** Writes new blocks and deletes those that ended before `oldest` (Unix ms). Writes nothing when there is no new block. */
+  async flush(oldest: number): Promise<void> {
+    const fresh = [...this.#unwritten].filter(([, blockedUntil]) => blockedUntil >= oldest);
+    if (this.#unwritten.size === 0) return;
+    this.#unwritten = new Map();
+    await this.#db.write(async (tx) => {
+      const { rows, onConflict, incoming } = tx.sql;
+      if (fresh.length > 0)
+        await tx.run(
+          `INSERT INTO login_blocks (source, blocked_until)
+           SELECT j.source, j.blocked_until FROM ${rows({ source: 'text', blocked_until: 'integer' })} AS j WHERE true
+           ${onConflict('source', `blocked_until = ${incoming('blocked_until')}`)}`,
+          { rows: JSON.stringify(fresh) },
+        );
+      await tx.run('DELETE FROM login_blocks WHERE blocked_until < :oldest', { oldest });
+    });
+  }
+
+  async clear(): Promise<void> {
+    this.#unwritten.clear();
+    await this.#db.write((tx) => tx.run('DELETE FROM login_blocks'));
+  }
+}

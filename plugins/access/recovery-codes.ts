@@ -1,0 +1,67 @@
+// Codes for an admin whose authenticator is lost: each takes the place of a two-factor code once. Only digests are stored.
+import { hash, randomInt } from 'node:crypto';
+import type { Database, Tx } from '../../kernel/index.js';
+import type { AccessTables } from './tables.js';
+
+/** Crockford's base32: no letter looks like a digit. https://www.crockford.com/base32.html */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const CODES = 10;
+/** 60 random bits: a digest cannot be searched for its code. */
+const LENGTH = 12;
+
+const digestOf = (code: string): string => hash('sha256', code);
+const fresh = (): string =>
+  Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+const shown = (code: string): string => code.replaceAll(/.{4}(?=.)/g, '$&-');
+/** As people type it: in capitals, in groups, with the letters that look like digits. */
+const plain = (typed: string): string =>
+  typed.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
+
+export class RecoveryCodes {
+  readonly #db: Database;
+  readonly #rows: AccessTables['recoveryCodes'];
+
+  constructor({ db, tables: { recoveryCodes } }: { db: Database; tables: AccessTables }) {
+    this.#db = db;
+    this.#rows = recoveryCodes;
+  }
+
+  /** Whether a text has the form of a recovery code; a two-factor code never has. */
+  isOne(typed: string): boolean {
+    return plain(typed).length === LENGTH;
+  }
+
+  left(): Promise<number> {
+    return this.#rows.count();
+  }
+
+  /** New codes in place of all earlier ones; the only time that they are seen. */
+  async replace(): Promise<string[]> {
+    const codes = Array.from({ length: CODES }, fresh);
+    await this.#db.write(async (tx) => {
+      await this.clear(tx);
+      await this.#rows.bulkCreate(
+        codes.map((code) => ({ digest: digestOf(code) })),
+        { transaction: tx.t },
+      );
+    });
+    return codes.map(shown);
+  }
+
+  /** Uses a code up; false when there is no such code, or not any more. */
+  spend(typed: string): Promise<boolean> {
+    return this.#db.write(
+      async (tx) =>
+        (await this.#rows.destroy({ where: { digest: digestOf(plain(typed)) }, transaction: tx.t })) === 1,
+    );
+  }
+
+  /** Makes every code worthless. */
+  discard(): Promise<void> {
+    return this.#db.write((tx) => this.clear(tx));
+  }
+
+  async clear(tx: Tx): Promise<void> {
+    await this.#rows.destroy({ where: {}, transaction: tx.t });
+  }
+}

@@ -1,0 +1,113 @@
+// Open sessions, and recovery codes.
+import {
+  bool,
+  int,
+  list,
+  message,
+  payload,
+  route,
+  type Route,
+  type SessionsApi,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
+import type { Attempts } from './attempts.js';
+import { errors } from './errors.js';
+import type { RecoveryCodes } from './recovery-codes.js';
+import type { TwoFactor } from './two-factor.js';
+
+const MOST_SHOWN = 1000;
+
+export const securityRoutes = ({
+  sessions,
+  attempts,
+  twoFactor,
+  recoveryCodes,
+}: {
+  sessions: SessionsApi;
+  attempts: Attempts;
+  twoFactor: TwoFactor;
+  recoveryCodes: RecoveryCodes;
+}): Route[] => [
+  route({
+    method: 'GET',
+    path: '/panel/api/access/sessions',
+    doc: `Open sessions; the one that was used last comes first. At most ${MOST_SHOWN} are shown.`,
+    reply: payload(
+      list(
+        shape({
+          id: word(),
+          username: text(),
+          createdAt: int().description('Unix ms of the login'),
+          lastUsedAt: int().description('Unix ms, at most a minute behind'),
+          expiresAt: int().description('Unix ms at which it ends unless it is used'),
+          ip: text().description('address that used it last; empty for a session from before an upgrade'),
+          userAgent: text().description('as the browser called itself at the login'),
+          current: bool().description('whether this request came with it'),
+        }),
+      ),
+    ),
+    handle: ({ who }) =>
+      sessions
+        .list()
+        .slice(0, MOST_SHOWN)
+        .map(({ digest, userName, createdAt, seenAt, ip, userAgent }) => ({
+          id: digest,
+          username: userName,
+          createdAt,
+          lastUsedAt: seenAt,
+          expiresAt: Math.min(seenAt + sessions.lifetime, createdAt + sessions.longest),
+          ip,
+          userAgent,
+          current: digest === who?.session,
+        })),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/access/sessions/revoke/{id}',
+    doc: 'Ends one session, and the live connections that rest on it.',
+    params: shape({ id: word().pattern(/^[0-9a-f]{64}$/) }),
+    reply: message(),
+    errors: [errors.SESSION_NOT_FOUND],
+    handle: async ({ params }) => {
+      if (!sessions.list().some(({ digest }) => digest === params.id))
+        throw errors.SESSION_NOT_FOUND(undefined, { path: 'id' });
+      await sessions.close(params.id);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/access/sessions/revokeOthers',
+    doc: 'Ends every session but that of the caller; a caller with an API token ends all.',
+    reply: message(),
+    handle: ({ who }) => sessions.closeAll({ except: who?.session }),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/access/recoveryCodes',
+    doc: 'How many recovery codes are left; never the codes themselves.',
+    reply: payload(shape({ left: int() })),
+    handle: async () => ({ left: await recoveryCodes.left() }),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/access/recoveryCodes/renew',
+    doc: 'Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else.',
+    body: shape({
+      twoFactorCode: text().max(16).description('of the authenticator, or a recovery code that is left'),
+    }),
+    reply: payload(shape({ recoveryCodes: list(word()) })),
+    errors: [errors.TWO_FACTOR_OFF, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
+    handle: async ({ body, who, ip, cookies, signal }) => {
+      if (!twoFactor.isOn) throw errors.TWO_FACTOR_OFF(undefined, { path: 'twoFactorCode' });
+      const guesser = { ip, username: who?.name ?? '', cookies, isAuthenticated: true, signal };
+      await attempts.run(guesser, async (attempt) => {
+        if (await twoFactor.accepts(body.twoFactorCode)) return;
+        attempt.wrongCode();
+        throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
+      });
+      return { recoveryCodes: await recoveryCodes.replace() };
+    },
+  }),
+];

@@ -1,0 +1,149 @@
+// Runs on every database.
+// Guessing from many addresses, over real sockets: strangers are held back, an admin who was here before is not.
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { Secret, TOTP } from 'otpauth';
+import { FakeClock } from '../../../test/harness/fake-clock.js';
+import { FakeEngine } from '../../../test/harness/fake-engine.js';
+import { ADMIN, type Answer, TestPanel } from '../../../test/harness/panel.js';
+
+const test = anyTest as TestFn<{ panel: TestPanel; clock: FakeClock }>;
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+const WRONG = { ...ADMIN, password: 'wrong' };
+
+const boot = (clock: FakeClock, dataDirectory?: string) =>
+  TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    clock,
+    env: { WEIR_TRUSTED_PROXIES: '127.0.0.1' },
+    ...(dataDirectory !== undefined && { dataDirectory }),
+  });
+test.beforeEach(async (t) => {
+  const clock = new FakeClock();
+  t.context = { clock, panel: await boot(clock) };
+});
+test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
+type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
+
+/** Through the proxy on loopback that the panel trusts. */
+const login = (
+  { context: { panel } }: Test,
+  ip: string,
+  body: object = ADMIN,
+  cookie = '',
+): Promise<Answer> =>
+  panel.call('/login', { body, anonymous: true, headers: { 'x-forwarded-for': ip, cookie } });
+const statusOf = (answer: Promise<Answer>) => answer.then(({ status }) => status);
+const deviceOf = ({ headers }: Answer): string =>
+  headers
+    .getSetCookie()
+    .find((line) => line.startsWith('weir_device='))
+    ?.split(';')[0] ?? '';
+async function restart(t: Test): Promise<void> {
+  const { panel, clock } = t.context;
+  await panel.stop();
+  t.context.panel = await boot(clock, panel.dataDirectory);
+}
+async function fail(t: Test, times: number, ip: (i: number) => string, body: object = WRONG): Promise<void> {
+  for (let i = 0; i < times; i++) t.is(await statusOf(login(t, ip(i), body)), 401);
+}
+
+test('most guesses at one name are refused at once, from however many networks they come', async (t) => {
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, i) => login(t, `2001:db8:${i.toString(16)}::1`, WRONG)),
+  );
+  const refusals = answers.filter(({ status }) => status === 429);
+  t.log(`${answers.length - refusals.length} of ${answers.length} were checked`);
+  t.true(refusals.length > 40, `${refusals.length} of 60 were refused`);
+  for (const { headers } of refusals) t.is(headers.get('retry-after'), '5');
+  t.is(await statusOf(login(t, '127.0.0.1')), 200);
+});
+
+test('while strangers fill a name, an address and a device that have logged in before get in at once, also after a restart', async (t) => {
+  t.is(await statusOf(login(t, '192.0.2.1')), 200);
+  const device = deviceOf(await login(t, '192.0.2.2'));
+  await restart(t);
+  const { panel } = t.context;
+  t.regex(device, /^weir_device=[\w-]{22}\.\d+\.[\w-]{43}$/);
+  await fail(t, 5, (i) => `198.51.100.${i}`);
+  const order: string[] = [];
+  const strangers = Array.from({ length: 4 }, (_, i) =>
+    login(t, `203.0.113.${i}`, WRONG).then(() => order.push('stranger')),
+  );
+  // A fifth one is refused as soon as the four are under way.
+  for (let i = 0; (await statusOf(login(t, `198.51.100.${100 + i}`, WRONG))) !== 429; i++)
+    t.true(i < 20, 'the name never fills');
+  const known = [
+    login(t, '192.0.2.1'),
+    login(t, '203.0.113.77', ADMIN, device),
+    panel.call('/panel/api/setting/updateUser', {
+      body: {
+        oldUsername: ADMIN.username,
+        oldPassword: ADMIN.password,
+        newUsername: ADMIN.username,
+        newPassword: ADMIN.password,
+      },
+      headers: { 'x-forwarded-for': '203.0.113.78' },
+    }),
+  ].map((answer) => statusOf(answer).then((status) => order.push(String(status))));
+  await Promise.all([...known, ...strangers]);
+  t.is(order.lastIndexOf('200') < order.lastIndexOf('stranger'), true, order.join(', '));
+  t.is(order.filter((what) => what === '200').length, 3, order.join(', '));
+});
+
+test('the cookie of a device opens nothing, and a forged one is that of a stranger', async (t) => {
+  const device = deviceOf(await login(t, '192.0.2.2'));
+  await fail(t, 5, () => '198.51.100.1');
+  t.is(await statusOf(login(t, '198.51.100.1')), 429);
+  const [id = '', at = '', signature = ''] = device.replace('weir_device=', '').split('.');
+  for (const forged of [
+    `${'x'.repeat(22)}.${at}.${signature}`,
+    `${id}.${Number(at) + 1}.${signature}`,
+    `${id}.${at}.${'x'.repeat(43)}`,
+    '..',
+  ])
+    t.is(await statusOf(login(t, '198.51.100.1', ADMIN, `weir_device=${forged}`)), 429, forged);
+  t.is(
+    (
+      await t.context.panel.call('/panel/api/inbounds/list', {
+        anonymous: true,
+        headers: { cookie: device },
+      })
+    ).status,
+    401,
+  );
+  t.is(await statusOf(login(t, '198.51.100.1', WRONG, device)), 401);
+  const again = await login(t, '198.51.100.1', ADMIN, device);
+  t.is(again.status, 200);
+  t.is(deviceOf(again).split('.')[0], device.split('.')[0], 'a device keeps its id');
+});
+
+test('blocks of an address and of a pair, and known devices, survive a restart; a block ends after it', async (t) => {
+  const { clock } = t.context;
+  const device = deviceOf(await login(t, '192.0.2.1'));
+  await fail(t, 5, () => '198.51.100.1', { ...WRONG, username: 'ada' });
+  for (let i = 0; i < 20; i++) await fail(t, 1, () => `2001:db8::${i}`, { ...WRONG, username: `name ${i}` });
+  await restart(t);
+  const pair = await login(t, '198.51.100.1', { ...ADMIN, username: 'ada' });
+  t.is(pair.status, 429);
+  t.is(pair.headers.get('retry-after'), '900');
+  t.is(await statusOf(login(t, '2001:db8::99')), 429, 'the whole /64 is');
+  t.is(await statusOf(login(t, '198.51.100.1')), 200, 'another name from that address is not');
+  t.is(await statusOf(login(t, '2001:db8::99', ADMIN, device)), 200, 'the device is known');
+  await restart(t);
+  t.is(await statusOf(login(t, '198.51.100.1', { ...ADMIN, username: 'ada' })), 429);
+  clock.tick(15 * 60_000);
+  t.is(await statusOf(login(t, '2001:db8::99')), 200);
+});
+
+test('wrong two-factor codes from many addresses block neither the name nor the admin', async (t) => {
+  const { panel, clock } = t.context;
+  const code = () => TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
+  await panel.get('/panel/api/setting/update', {
+    body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code() },
+  });
+  clock.tick(30_000);
+  await fail(t, 6, (i) => `198.51.100.${i}`, { ...ADMIN, twoFactorCode: '000000' });
+  t.is(await statusOf(login(t, '127.0.0.1', { ...ADMIN, twoFactorCode: code() })), 200);
+  clock.tick(30_000);
+  t.is(await statusOf(login(t, '203.0.113.1', { ...ADMIN, twoFactorCode: code() })), 200, 'a stranger waits');
+});
