@@ -2,6 +2,7 @@
 
 /** Deeper than any body or config we know of. */
 export const DEEPEST = 100;
+export const TOO_DEEP = `nests deeper than ${DEEPEST} levels`;
 
 const inner = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value) : [];

@@ -9,6 +9,9 @@ export interface Guesser {
   readonly signal?: AbortSignal;
 }
 
+const tooMany = (blockedFor: number) =>
+  errors.TOO_MANY_LOGINS(undefined, { headers: { 'Retry-After': String(Math.ceil(blockedFor / 1000)) } });
+
 export class Attempts {
   readonly #limits: LoginLimits;
 
@@ -16,13 +19,16 @@ export class Attempts {
     this.#limits = limits;
   }
 
+  /** Refuses an address that is blocked. For before the body is read; it counts as no attempt. */
+  refuseBlocked(ip: string): void {
+    const blockedFor = this.#limits.blockedFor(ip);
+    if (blockedFor > 0) throw tooMany(blockedFor);
+  }
+
   /** Runs the check unless there were too many failures before; it throws when what was sent is wrong, and that counts. */
   async run<T>({ ip, username, signal }: Guesser, check: () => Promise<T>): Promise<T> {
     const verdict = this.#limits.attempt(ip, username);
-    if ('blockedFor' in verdict)
-      throw errors.TOO_MANY_LOGINS(undefined, {
-        headers: { 'Retry-After': String(Math.ceil(verdict.blockedFor / 1000)) },
-      });
+    if ('blockedFor' in verdict) throw tooMany(verdict.blockedFor);
     if (verdict.delay > 0) {
       await sleep(verdict.delay, undefined, { signal }).catch((cause: unknown) => {
         // The caller is gone; nobody is to blame.

@@ -56,6 +56,12 @@ export class LoginLimits {
     return { delay: failures <= 3 ? 0 : Math.min(LONGEST_DELAY_MS, 100 * 2 ** (failures - 4)) };
   }
 
+  /** How long this address is still blocked, whatever the user name (ms); 0 when it is not. */
+  blockedFor(ip: string): number {
+    const { blockedUntil = 0 } = this.#records.get(`a ${networkOf(ip)}`) ?? {};
+    return Math.max(0, blockedUntil - this.#clock.now());
+  }
+
   succeeded(ip: string, username: string): void {
     const network = networkOf(ip);
     const user = username.trim().toLowerCase();

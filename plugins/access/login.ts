@@ -43,6 +43,16 @@ export class Login {
     this.#hooks = hooks;
   }
 
+  /** Asked before the body is read, so the name is not known: what a blocked address sends costs nothing more. */
+  refuseBlocked({ ip }: RequestInfo): void {
+    try {
+      this.#attempts.refuseBlocked(ip);
+    } catch (error) {
+      this.#report('', ip, false, BLOCKED);
+      throw error;
+    }
+  }
+
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
   async in(
     { username, password, twoFactorCode, _csrf }: LoginBody,

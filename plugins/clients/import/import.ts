@@ -12,7 +12,8 @@ import type { ClientService, SkippedItem } from '../service.js';
 import { dataText, decoded } from './body-text.js';
 import { itemsOf } from './items.js';
 
-const LARGEST = 256 * 1024 * 1024;
+/** Also the route's `bodyLimit`; a body of unknown length is counted here. */
+export const LARGEST_IMPORT = 256 * 1024 * 1024;
 /** One transaction each, so that a large file does not hold the database for seconds. */
 const PORTION = 1000;
 /** A reply that named each of a million would be as large as the body. */
@@ -100,7 +101,6 @@ function refuseOther({ headers }: IncomingMessage): void {
       `this endpoint takes JSON, not ${type || 'a body without content-type'}`,
     );
   if (encoding !== 'identity') throw kernelErrors.UNSUPPORTED_BODY('this endpoint takes no compressed body');
-  if (Number(length) > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
 }
 
 /** Checks the whole body on its way to the file. */
@@ -110,7 +110,7 @@ async function keep(body: IncomingMessage, path: string): Promise<void> {
   const passing = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
+      if (size > LARGEST_IMPORT) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
       await file.write(chunk);
       yield chunk;
     }
