@@ -62,6 +62,7 @@ export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { holdsMoreThan } from './schema/depth.js';
 export { inspectInSlices, validateInSlices } from './schema/slices.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';

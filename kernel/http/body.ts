@@ -54,8 +54,9 @@ export class RequestBody {
   /** The fields of a form, or what the JSON says; undefined without a body. It is read once, whoever asks. */
   read(): Promise<unknown> {
     return (this.#value ??= this.#read().catch((error: unknown) => {
-      // The caller reads the reply when all is sent, and the connection serves its next request.
+      // Many callers read the reply only when all is sent: the connection stays open for the rest, whatever they asked.
       this.#request.resume();
+      if (this.#request.res) this.#request.res.shouldKeepAlive = true;
       throw error;
     }));
   }
@@ -77,8 +78,12 @@ export class RequestBody {
       throw kernelErrors.UNSUPPORTED_BODY(`the charset of a body must be UTF-8, not ${charset.slice(0, 40)}`);
     this.check();
     const text = await this.#text(isForm);
-    if (text.length > WAITS) await new TimeSlice().next();
-    return isForm ? fields(text) : json(text);
+    if (text.length <= WAITS) return isForm ? fields(text) : json(text);
+    const slice = new TimeSlice();
+    await slice.next();
+    const value = isForm ? fields(text) : json(text);
+    await slice.next();
+    return value;
   }
 
   /** Piece by piece: so nothing is done with a body that turns out too large, and no piece takes long. */

@@ -1,6 +1,7 @@
 // Validates values of any size without blocking the event loop: the length of a list first, then its items in slices.
 import Joi from 'joi';
 import { TimeSlice } from '../jobs/time-slice.js';
+import { holdsMoreThan } from './depth.js';
 import type { Static } from './shape.js';
 import {
   type Finding,
@@ -15,24 +16,12 @@ import {
 
 /** Values up to this weight are validated in one go, which takes a millisecond or two. */
 const LIGHT = 1000;
+/** Rules of a list that say nothing of its items' inside. */
+const LIST_RULES = ['items', 'min', 'max', 'length', 'unique'];
 
-/** Whether a value holds more than `LIGHT` values; each KiB of a text counts as one. */
-function isHeavy(value: unknown): boolean {
-  const stack = [value];
-  for (let weight = 0; stack.length > 0; weight++) {
-    const next = stack.pop();
-    if (typeof next === 'string') weight += next.length >> 10;
-    else if (typeof next === 'object' && next !== null) {
-      if (Array.isArray(next) && next.length > LIGHT) return true;
-      for (const key in next) {
-        stack.push((next as Record<string, unknown>)[key]);
-        if (stack.length > LIGHT) return true;
-      }
-    }
-    if (weight > LIGHT) return true;
-  }
-  return false;
-}
+type Path = readonly (string | number)[];
+
+const isHeavy = (value: unknown): boolean => holdsMoreThan(value, LIGHT);
 
 const term = <T>(schema: Joi.Schema, name: string): readonly T[] =>
   (schema.$_terms[name] as readonly T[] | null | undefined) ?? [];
@@ -76,39 +65,32 @@ class Sliced {
   }
 
   /** The value as the schema shapes it; what is wrong with it is added to `found`, its path behind `at`. */
-  async check(schema: Joi.Schema, value: unknown, at: readonly (string | number)[]): Promise<unknown> {
+  async check(schema: Joi.Schema, value: unknown, at: Path): Promise<unknown> {
     if (this.#slice.isOver) await this.#slice.next();
-    if (isHeavy(value)) {
-      await this.#slice.next();
-      const item = term<Joi.Schema>(schema, 'items');
-      if (
-        Array.isArray(value) &&
-        item[0] &&
-        item.length === 1 &&
-        canSplit(schema, ['items', 'min', 'max', 'length', 'unique'])
-      )
-        return this.#list(schema, item[0], value, at);
-      if (schema.type === 'object' && typeof value === 'object' && canSplit(schema))
-        return term(schema, 'patterns').length > 0
-          ? this.#map(schema, value as Record<string, unknown>, at)
-          : this.#fields(schema, value as Record<string, unknown>, at);
-    }
+    return isHeavy(value) ? this.heavy(schema, value, at) : this.#whole(schema, value, at);
+  }
+
+  /** The same for a value that is known to be heavy; to find that out takes as long as a slice. */
+  async heavy(schema: Joi.Schema, value: unknown, at: Path): Promise<unknown> {
+    await this.#slice.next();
+    const [item, ...others] = term<Joi.Schema>(schema, 'items');
+    if (Array.isArray(value) && item && others.length === 0 && canSplit(schema, LIST_RULES))
+      return this.#list(schema, item, value, at);
+    if (schema.type === 'object' && typeof value === 'object' && canSplit(schema))
+      return term(schema, 'patterns').length > 0
+        ? this.#map(schema, value as Record<string, unknown>, at)
+        : this.#fields(schema, value as Record<string, unknown>, at);
     return this.#whole(schema, value, at);
   }
 
-  #whole(schema: Joi.Schema, value: unknown, at: readonly (string | number)[]): unknown {
+  #whole(schema: Joi.Schema, value: unknown, at: Path): unknown {
     const result = findings(schema, value, this.#options, at);
     if ('value' in result) return result.value;
     this.found.push(...result.found);
     return undefined;
   }
 
-  async #list(
-    schema: Joi.Schema,
-    item: Joi.Schema,
-    value: readonly unknown[],
-    at: readonly (string | number)[],
-  ) {
+  async #list(schema: Joi.Schema, item: Joi.Schema, value: readonly unknown[], at: Path) {
     const before = this.found.length;
     this.#whole(withoutItems(schema), value, at);
     const checked: unknown[] = [];
@@ -119,7 +101,7 @@ class Sliced {
   }
 
   /** Fields that are heavy themselves one by one, the others together. */
-  async #fields(schema: Joi.Schema, value: Record<string, unknown>, at: readonly (string | number)[]) {
+  async #fields(schema: Joi.Schema, value: Record<string, unknown>, at: Path) {
     const heavy = term<{ key: string; schema: Joi.Schema }>(schema, 'keys').filter(
       ({ key }) => Object.hasOwn(value, key) && isHeavy(value[key]),
     );
@@ -128,14 +110,14 @@ class Sliced {
     const checked = this.#whole(heavy.length > 0 ? rest : schema, value, at) as typeof value | undefined;
     for (const { key, schema: field } of heavy) {
       if (this.isFull) break;
-      const part = await this.check(field, value[key], [...at, key]);
+      const part = await this.heavy(field, value[key], [...at, key]);
       if (checked) checked[key] = part;
     }
     return checked;
   }
 
   /** Keys that are not known beforehand, some of them at a time. */
-  async #map(schema: Joi.Schema, value: Record<string, unknown>, at: readonly (string | number)[]) {
+  async #map(schema: Joi.Schema, value: Record<string, unknown>, at: Path) {
     if (term(schema, 'keys').length > 0) return this.#whole(schema, value, at);
     const checked: Record<string, unknown> = {};
     const entries = Object.entries(value);
@@ -151,7 +133,7 @@ class Sliced {
 async function run(schema: Joi.Schema, value: unknown, options: ValidateOptions): Promise<Found> {
   if (!isHeavy(value)) return findings(schema, value, options);
   const sliced = new Sliced(options);
-  const checked = await sliced.check(schema, value, []);
+  const checked = await sliced.heavy(schema, value, []);
   return sliced.found.length > 0 ? { found: sliced.found, all: !sliced.isFull } : { value: checked };
 }
 

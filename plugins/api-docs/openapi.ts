@@ -1,6 +1,5 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Route, Schema, ServedRoute } from '../../kernel/index.js';
+import { type Route, type Schema, type ServedRoute, TimeSlice } from '../../kernel/index.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 
 export interface Operation {
@@ -155,7 +154,7 @@ export class OpenApiWriter {
     const known = this.#written.get(served.route);
     if (known?.path === served.path) return known.operation;
     // Others shall not wait for all routes in one go.
-    await nextTurn();
+    await new TimeSlice().next();
     const operation = this.#operation(served);
     this.#written.set(served.route, { path: served.path, operation });
     return operation;

@@ -4,6 +4,7 @@ import {
   type Clock,
   type Database,
   type Hooks,
+  holdsMoreThan,
   inspect,
   type Issue,
   issuesAt,
@@ -71,6 +72,15 @@ export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
     sniffing,
   } as unknown as JsonObject;
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
+}
+
+/** No core has a use for more, and each check of an inbound takes its time for each value. */
+const MOST_VALUES = 10_000;
+
+function refuseTooMuch(inbound: Draft): void {
+  for (const path of ['settings', 'streamSettings', 'sniffing'] as const)
+    if (holdsMoreThan(inbound[path], MOST_VALUES))
+      throw kernelErrors.INVALID(`${path} holds more than ${MOST_VALUES} values`, { path });
 }
 
 export class InboundService {
@@ -274,6 +284,7 @@ export class InboundService {
         },
       );
     const { clients: _managedElsewhere, ...own } = wanted.settings;
+    refuseTooMuch({ ...wanted, settings: own });
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [
       ...issuesAt('settings', settings),

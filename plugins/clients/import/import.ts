@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { kernelErrors, PanelError } from '../../../kernel/index.js';
+import { kernelErrors, PanelError, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { addEach } from '../bulk.js';
 import { ImportedClient } from '../schema.js';
@@ -76,10 +76,12 @@ export class Import {
       if (result.applied.pending) applied = result.applied;
       from += portion.length;
     };
+    const slice = new TimeSlice();
     let waiting: unknown[] = [];
     for await (const items of itemsOf(dataText(decoded(createReadStream(path))))) {
       waiting.push(...items);
       while (waiting.length >= PORTION) {
+        await slice.next();
         await add(waiting.slice(0, PORTION));
         waiting = waiting.slice(PORTION);
       }
