@@ -52,6 +52,7 @@ export {
   type Route,
   route,
   said,
+  sizeOf,
   unwrapped,
 } from './http/route.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';

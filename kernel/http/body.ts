@@ -7,7 +7,7 @@ import { kernelErrors, messageOf } from '../errors/errors.js';
 import { TimeSlice } from '../jobs/time-slice.js';
 import { TOO_DEEP } from '../schema/depth.js';
 import { JsonScan, MOST_SEPARATORS } from '../schema/json.js';
-import { PUBLIC_BODY, type Route, USUAL_BODY } from './route.js';
+import { PUBLIC_BODY, type Route, sizeOf, USUAL_BODY } from './route.js';
 
 /** Separators (see JsonScan) in a body of the usual size. */
 const USUAL_SEPARATORS = 20_000;
@@ -139,10 +139,6 @@ export class RequestBody {
     );
   }
 }
-
-/** For people: `16 KiB`, `10 MiB`. */
-export const sizeOf = (bytes: number): string =>
-  bytes % USUAL_BODY === 0 ? `${bytes / USUAL_BODY} MiB` : `${Math.round(bytes / 1024)} KiB`;
 
 function json(text: string): unknown {
   if (text === '') return {};

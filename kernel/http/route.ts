@@ -81,6 +81,10 @@ export const PUBLIC_BODY = 16 * 1024;
 export const USUAL_BODY = 1024 * 1024;
 export const LARGE_BODY = 10 * 1024 * 1024;
 
+/** For people: `16 KiB`, `10 MiB`. */
+export const sizeOf = (bytes: number): string =>
+  bytes % USUAL_BODY === 0 ? `${bytes / USUAL_BODY} MiB` : `${Math.round(bytes / 1024)} KiB`;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Route {
@@ -144,7 +148,7 @@ export function route<
   } = declared;
   if (auth === 'anyone' && bodyLimit > PUBLIC_BODY)
     throw new Error(
-      `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${PUBLIC_BODY} bytes`,
+      `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
     );
   return {
     ...rest,

@@ -86,7 +86,7 @@ test('a route without login takes 16 KiB, nothing compressed, and says so before
         reply: message(),
         handle: () => undefined,
       }),
-    { message: /POST \/wide: .* at most 16384 bytes/ },
+    { message: /POST \/wide: .* at most 16 KiB/ },
   );
 });
 

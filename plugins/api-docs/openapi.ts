@@ -1,5 +1,5 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
-import { type Route, type Schema, type ServedRoute, TimeSlice } from '../../kernel/index.js';
+import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 
 export interface Operation {
@@ -9,6 +9,7 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
+    readonly description: string;
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   };
@@ -208,6 +209,7 @@ export class OpenApiWriter {
     const schema = this.#describer.describe(body, `${at} body`);
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
     return {
+      description: `At most ${sizeOf(route.bodyLimit)}${route.auth === 'anyone' ? ', not compressed' : ''}.`,
       required: !mayBeEmpty,
       content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) },
     };

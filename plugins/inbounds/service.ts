@@ -4,7 +4,6 @@ import {
   type Clock,
   type Database,
   type Hooks,
-  holdsMoreThan,
   inspect,
   type Issue,
   issuesAt,
@@ -32,6 +31,7 @@ import { optionOf } from './option.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
+import { refuseTooMuch } from './size.js';
 import { coreStream, streamIssues } from './stream/stream.js';
 import type { InboundTables } from './tables.js';
 import type { Turns } from './turns.js';
@@ -72,15 +72,6 @@ export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
     sniffing,
   } as unknown as JsonObject;
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
-}
-
-/** No core has a use for more, and each check of an inbound takes its time for each value. */
-const MOST_VALUES = 10_000;
-
-function refuseTooMuch(inbound: Draft): void {
-  for (const path of ['settings', 'streamSettings', 'sniffing'] as const)
-    if (holdsMoreThan(inbound[path], MOST_VALUES))
-      throw kernelErrors.INVALID(`${path} holds more than ${MOST_VALUES} values`, { path });
 }
 
 export class InboundService {
