@@ -201,11 +201,12 @@ export class Roster {
   }
 
   apply(changes: readonly ClientChange[]): void {
-    if (changes.length > this.size / 16) return this.#applyMany(changes);
-    for (const { kind, before, after } of changes) {
-      if (kind === 'added' && after) this.add(rowOf(after));
-      if (kind === 'deleted' && before) this.remove(before.id);
-    }
+    if (changes.length > this.size / 16) this.#applyMany(changes);
+    else
+      for (const { kind, before, after } of changes) {
+        if (kind === 'added' && after) this.add(rowOf(after));
+        if (kind === 'deleted' && before) this.remove(before.id);
+      }
   }
 
   /** The same in one pass over all rows: 10,000 rows put in or taken out one by one took 200 ms. */
