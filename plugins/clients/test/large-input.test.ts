@@ -44,9 +44,9 @@ for (const [path, more] of Object.entries(LISTS))
   });
 
 test('bulkCreate: an item of tens of thousands of unknown keys is an item like others', async (t) => {
-  const keys = Array.from({ length: 90_000 }, (_, i) => `"k${i}":1`).join();
+  const keys = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`).join();
   const answer = await panel.get<{ created: number; skipped: { index: number }[] }>(`${API}/bulkCreate`, {
-    rawBody: `[{"client":{${keys}}},{"client":{"email":"flooded",${keys.slice(0, 10_000)}1},"inboundIds":[1]}]`,
+    rawBody: `[{"client":{${keys(90_000)}}},{"client":{"email":"flooded",${keys(1000)}},"inboundIds":[1]}]`,
     headers: { 'content-type': 'application/json' },
   });
   t.is(answer.created, 1);
