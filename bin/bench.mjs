@@ -1,4 +1,5 @@
 // Times the hot paths beside a bare HTTP server in the same run. Ratios count; absolute figures move with the machine.
+// `hostile` prints how long the subscription listener is held up by each of many hostile requests; `--only text` picks some.
 import { core } from './core.mjs';
 import { setUp } from './setup.mjs';
 
@@ -9,6 +10,13 @@ if (!('binary' in found)) {
   process.exit(1);
 }
 process.env.WEIR_ENGINE_BIN = found.binary;
-const { bench } = await import('../dist/test/bench/bench.js');
 const at = process.argv.indexOf('--clients');
-await bench(at < 0 ? 10_000 : Number(process.argv[at + 1]));
+const clients = at < 0 ? undefined : Number(process.argv[at + 1]);
+if (process.argv[2] === 'hostile') {
+  const { benchHostile } = await import('../dist/test/bench/hostile.js');
+  const only = process.argv.indexOf('--only');
+  await benchHostile(clients ?? 1000, only < 0 ? '' : process.argv[only + 1]);
+} else {
+  const { bench } = await import('../dist/test/bench/bench.js');
+  await bench(clients ?? 10_000);
+}

@@ -50,6 +50,7 @@ export { isLoopback } from './http/address.js';
 export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
 export {
   bare,
+  LARGE_BODY,
   message,
   payload,
   raw,
@@ -57,15 +58,19 @@ export {
   type Route,
   route,
   said,
+  sizeOf,
   unwrapped,
 } from './http/route.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
+export { TimeSlice } from './jobs/time-slice.js';
 export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { holdsMoreThan } from './schema/depth.js';
+export { inspectInSlices, validateInSlices } from './schema/slices.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';
 export {

@@ -13,17 +13,6 @@ export const success = (msg: string, obj: unknown) => ({
   obj: obj === undefined ? null : obj,
 });
 
-/** What Express' body parsers throw, in our words. Their status is below 500 where the caller is to blame (a body that is not what its headers say, among others). */
-export function bodyError(error: Error & { readonly type?: unknown; readonly status?: unknown }): Error {
-  if (error.type === 'entity.parse.failed')
-    return kernelErrors.BAD_BODY(`the body is not valid JSON: ${error.message}`);
-  if (error.status === 413 && error.type === 'entity.too.large') return kernelErrors.TOO_LARGE();
-  if (error.status === 415) return kernelErrors.UNSUPPORTED_BODY(error.message);
-  if (typeof error.status === 'number' && error.status < 500)
-    return kernelErrors.BAD_BODY(`the body could not be read: ${error.message}`);
-  return error;
-}
-
 /** Known errors speak for themselves; anything else is a bug of ours and says only where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
   const parameter =

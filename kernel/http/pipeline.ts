@@ -1,33 +1,23 @@
 // What happens to one request, in this order: known path, who is asking, CSRF, parameters, body, handler, reply.
 import { randomUUID } from 'node:crypto';
 import cookieParser from 'cookie-parser';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import type Joi from 'joi';
 import { authenticate, type Principal } from '../auth/principal.js';
 import { isSafe, requireCsrf } from '../auth/csrf.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { kernelErrors } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
-import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
+import { validateInSlices } from '../schema/slices.js';
 import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
-import { bodyError, failure, success } from './envelope.js';
+import { RequestBody } from './body.js';
+import { failure, success } from './envelope.js';
 import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
 import type { Owner } from './table.js';
 import type { Log } from '../log/log.js';
 
-const BODY_LIMIT = '10mb';
-type Parser = (request: Request, response: Response, next: NextFunction) => void;
-const parse = (parser: Parser, request: Request, response: Response): Promise<void> =>
-  new Promise((resolve, reject) =>
-    parser(request, response, (error?: unknown) =>
-      error === undefined ? resolve() : reject(bodyError(error as Error)),
-    ),
-  );
-
 const readCookies = cookieParser();
-const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
-const readForm = express.urlencoded({ limit: BODY_LIMIT, extended: false }) as Parser;
 
 /** A reply that is not what its route declares is a bug of the route. */
 function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
@@ -128,7 +118,7 @@ export class Pipeline {
   }
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
-    const cookies = request.headers.cookie === undefined ? {} : await this.#cookies(request, response);
+    const cookies = request.headers.cookie === undefined ? {} : this.#cookies(request, response);
     const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) =>
       this.#tools(response, secure),
     );
@@ -137,16 +127,18 @@ export class Pipeline {
       if (!response.headersSent) response.setHeader('Connection', 'close');
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
-    asked.who = await this.#admit(route, request, cookies, asked.ip);
+    const body = new RequestBody(request, route);
+    asked.who = await this.#admit(route, request, body, cookies, asked.ip);
     if (route.params) asked.params = validate(route.params, request.params, { convert: true });
     if (route.query) asked.query = validate(route.query, request.query, { convert: true });
-    if (route.body) asked.body = await this.#body(route, route.body, request, response);
+    await route.beforeBody?.(asked);
+    if (route.body) asked.body = await this.#body(route, route.body, request, body);
     const result = await route.handle(asked as never);
     if (!response.headersSent) this.#reply(route, response, result);
   }
 
-  async #cookies(request: Request, response: Response): Promise<Record<string, string>> {
-    await parse(readCookies as unknown as Parser, request, response);
+  #cookies(request: Request, response: Response): Record<string, string> {
+    readCookies(request, response, () => undefined);
     // cookie-parser turns `j:` cookies into objects of the caller's making.
     return Object.fromEntries(
       Object.entries(request.cookies as Record<string, unknown>).filter(
@@ -159,6 +151,7 @@ export class Pipeline {
   async #admit(
     route: Route,
     request: Request,
+    body: RequestBody,
     cookies: Record<string, string>,
     ip: string,
   ): Promise<Principal | undefined> {
@@ -167,7 +160,7 @@ export class Pipeline {
     const session =
       authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE], ip) : undefined;
     if (session) {
-      if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request));
+      if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request, body));
       return { name: session.userName, via: 'session', session: session.digest };
     }
     const who =
@@ -178,28 +171,19 @@ export class Pipeline {
     return who;
   }
 
-  async #sentCsrf(request: Request): Promise<string | undefined> {
+  async #sentCsrf(request: Request, body: RequestBody): Promise<string | undefined> {
     const header = request.headers['x-csrf-token'];
     if (header !== undefined) return String(header);
-    if (!request.is('urlencoded')) return undefined;
-    await parse(readForm, request, request.res as Response);
-    return (request.body as Record<string, string> | undefined)?.['_csrf'];
+    return body.isForm ? ((await body.read()) as Record<string, string> | undefined)?.['_csrf'] : undefined;
   }
 
-  async #body(route: Route, schema: Joi.Schema, request: Request, response: Response): Promise<unknown> {
-    const isForm = Boolean(request.is('urlencoded'));
-    if (isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
-    if (route.stream) return request;
-    if (request.body === undefined) await parse(isForm ? readForm : readJson, request, response);
-    const sentNothing =
-      request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined;
-    if (request.body === undefined && !sentNothing && request.headers['content-length'] !== '0')
-      throw kernelErrors.UNSUPPORTED_BODY(
-        `this endpoint takes JSON, not ${request.headers['content-type'] ?? 'a body without content-type'}`,
-      );
-    if (nestsTooDeep(request.body))
-      throw kernelErrors.BAD_BODY(`the body nests deeper than ${DEEPEST} levels`);
-    return validate(schema, request.body ?? {}, { convert: isForm });
+  async #body(route: Route, schema: Joi.Schema, request: Request, body: RequestBody): Promise<unknown> {
+    if (body.isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
+    if (route.stream) {
+      body.check();
+      return request;
+    }
+    return validateInSlices(schema, (await body.read()) ?? {}, { convert: body.isForm });
   }
 
   #tools(response: Response, secure: boolean): ReplyTools {

@@ -76,6 +76,15 @@ export interface RequestInfo {
   readonly reply: ReplyTools;
 }
 
+/** Bytes of a body, for routes that ask for no login, for all others, and for those that take lists of thousands. */
+export const PUBLIC_BODY = 16 * 1024;
+export const USUAL_BODY = 1024 * 1024;
+export const LARGE_BODY = 10 * 1024 * 1024;
+
+/** For people: `16 KiB`, `10 MiB`. */
+export const sizeOf = (bytes: number): string =>
+  bytes % USUAL_BODY === 0 ? `${bytes / USUAL_BODY} MiB` : `${Math.round(bytes / 1024)} KiB`;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Route {
@@ -93,6 +102,13 @@ export interface Route {
   readonly form: boolean;
   /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
   readonly stream: boolean;
+  /**
+   * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
+   * 1 MiB. Up to 1 MiB a JSON body may hold 20,000 separators (`,` `:` `[` `{`), a larger one 200,000.
+   */
+  readonly bodyLimit: number;
+  /** Refuses a request by an error, before anything of its body is read: it knows who asks, from where and for what. */
+  readonly beforeBody: ((input: RequestInfo) => void | Promise<void>) | undefined;
   readonly reply: ReplyKind;
   readonly errors: readonly ErrorFactory[];
   readonly handle: (input: never) => unknown;
@@ -100,7 +116,7 @@ export interface Route {
 
 interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
   extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'errors'>> {
+    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -125,15 +141,23 @@ export function route<
     listener = 'panel',
     form = false,
     stream = false,
+    bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY,
+    beforeBody,
     errors = [],
     ...rest
   } = declared;
+  if (auth === 'anyone' && bodyLimit > PUBLIC_BODY)
+    throw new Error(
+      `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
+    );
   return {
     ...rest,
     auth,
     listener,
     form,
     stream,
+    bodyLimit,
+    beforeBody,
     errors,
     params,
     query,

@@ -1,7 +1,8 @@
-// Nesting without end: everything that walks a value by calling itself (joi, JSON.stringify) would run out of stack.
+// How deep and how large a value is. Nesting without end: everything that walks a value by calling itself (joi, JSON.stringify) would run out of stack.
 
 /** Deeper than any body or config we know of. */
 export const DEEPEST = 100;
+export const TOO_DEEP = `nests deeper than ${DEEPEST} levels`;
 
 const inner = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value) : [];
@@ -13,4 +14,22 @@ export function nestsTooDeep(value: unknown): boolean {
     if (level.length === 0) return false;
   }
   return true;
+}
+
+/** Whether a value holds more than so many values in all; each KiB of a text counts as one. Takes no longer for larger ones, but for an object of many keys. */
+export function holdsMoreThan(value: unknown, most: number): boolean {
+  const stack = [value];
+  for (let count = 0; stack.length > 0; count++) {
+    const next = stack.pop();
+    if (typeof next === 'string') count += next.length >> 10;
+    else if (typeof next === 'object' && next !== null) {
+      if (Array.isArray(next) && next.length > most) return true;
+      for (const key in next) {
+        stack.push((next as Record<string, unknown>)[key]);
+        if (stack.length > most) return true;
+      }
+    }
+    if (count > most) return true;
+  }
+  return false;
 }

@@ -1,7 +1,8 @@
 // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
 // Everything is required unless it says otherwise.
 import Joi from 'joi';
-import { DEEPEST, nestsTooDeep } from './depth.js';
+import { nestsTooDeep, TOO_DEEP } from './depth.js';
+import { JsonScan } from './json.js';
 
 declare const brand: unique symbol;
 declare const mayMiss: unique symbol;
@@ -75,14 +76,15 @@ export const jsonObject = () =>
   }).custom((value: unknown, state) => {
     let parsed = value;
     if (typeof value === 'string') {
+      const problem = new JsonScan().take(Buffer.from(value));
+      if (problem !== undefined) return state.error('any.custom', { error: new Error(`it ${problem}`) });
       try {
         parsed = value.trim() === '' ? {} : JSON.parse(value);
       } catch {
         return state.error('any.custom', { error: new Error('it is not valid JSON') });
       }
     }
-    if (nestsTooDeep(parsed))
-      return state.error('any.custom', { error: new Error(`it nests deeper than ${DEEPEST} levels`) });
+    if (nestsTooDeep(parsed)) return state.error('any.custom', { error: new Error(`it ${TOO_DEEP}`) });
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
       return state.error('any.custom', { error: new Error('it must be an object') });
     return parsed;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { defineErrors, kernelErrors, messageOf, PanelError, Refusal } from '../index.js';
-import { bodyError, failure, success } from '../http/envelope.js';
+import { failure, success } from '../http/envelope.js';
 
 const errors = defineErrors('sub-links', { GONE: [410, 'it is gone'] });
 
@@ -69,19 +69,4 @@ test('known errors speak for themselves; of others only the request id is said',
 test('a success without an object has null', (t) => {
   t.deepEqual(success('done', undefined), { success: true, msg: 'done', obj: null });
   t.deepEqual([success('', 0).obj, success('', false).obj, success('', '').obj], [0, false, '']);
-});
-
-test("errors of body parsers are the caller's where the parser says so", (t) => {
-  const thrown = (status: number, type?: string) =>
-    bodyError(Object.assign(new Error('words'), { status, ...(type && { type }) }));
-  const cases: [Error, string][] = [
-    [thrown(400, 'entity.parse.failed'), 'KERNEL_BAD_BODY'],
-    [thrown(413, 'entity.too.large'), 'KERNEL_TOO_LARGE'],
-    [thrown(415, 'charset.unsupported'), 'KERNEL_UNSUPPORTED_BODY'],
-    [thrown(413, 'parameters.too.many'), 'KERNEL_BAD_BODY'],
-    [thrown(400), 'KERNEL_BAD_BODY'],
-  ];
-  for (const [error, code] of cases) t.is((error as PanelError).code, code);
-  t.false(thrown(500) instanceof PanelError);
-  t.false(bodyError(new Error('a bug')) instanceof PanelError);
 });

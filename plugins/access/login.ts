@@ -51,6 +51,16 @@ export class Login {
     this.#devices = parts.devices;
   }
 
+  /** Asked before the body is read, so the name is not known: what a blocked address sends costs nothing more. */
+  refuseBlocked({ ip, cookies }: RequestInfo): void {
+    try {
+      this.#attempts.refuseBlocked({ ip, cookies });
+    } catch (error) {
+      this.#report('', ip, false, BLOCKED);
+      throw error;
+    }
+  }
+
   /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
   async in(
     { username, password, twoFactorCode, _csrf }: LoginBody,

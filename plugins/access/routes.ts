@@ -63,6 +63,7 @@ export const routes = ({
     }),
     reply: message(),
     errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
+    beforeBody: (input) => login.refuseBlocked(input),
     handle: (input) => login.in(input.body, input),
   }),
   route({

@@ -1,6 +1,5 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Route, Schema, ServedRoute } from '../../kernel/index.js';
+import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 
 export interface Operation {
@@ -10,6 +9,7 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
+    readonly description: string;
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   };
@@ -155,7 +155,7 @@ export class OpenApiWriter {
     const known = this.#written.get(served.route);
     if (known?.path === served.path) return known.operation;
     // Others shall not wait for all routes in one go.
-    await nextTurn();
+    await new TimeSlice().next();
     const operation = this.#operation(served);
     this.#written.set(served.route, { path: served.path, operation });
     return operation;
@@ -209,6 +209,7 @@ export class OpenApiWriter {
     const schema = this.#describer.describe(body, `${at} body`);
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
     return {
+      description: `At most ${sizeOf(route.bodyLimit)}${route.auth === 'anyone' ? ', not compressed' : ''}.`,
       required: !mayBeEmpty,
       content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) },
     };

@@ -1,12 +1,8 @@
 // Calls over many clients: one bad item is skipped with its reason and never spoils the others.
-import { setImmediate as breathe } from 'node:timers/promises';
-import { inspect, kernelErrors, type Schema } from '../../kernel/index.js';
+import { inspectInSlices, kernelErrors, type Schema, TimeSlice } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { AddClient } from './schema.js';
 import type { ClientService, SkippedItem } from './service.js';
-
-/** Checking 10,000 items at once would stop everything else for 150 ms. */
-const SLICE = 500;
 
 const emailOf = (item: unknown): string => {
   const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
@@ -21,9 +17,10 @@ export async function addEach(
   const valid: AddClient[] = [];
   const skipped: SkippedItem[] = [];
   const places: number[] = [];
+  const slice = new TimeSlice();
   for (const [i, item] of items.entries()) {
-    if (i % SLICE === SLICE - 1) await breathe();
-    const result = inspect(schema, item);
+    if (slice.isOver) await slice.next();
+    const result = await inspectInSlices(schema, item);
     if ('value' in result) {
       valid.push(result.value);
       places.push(i);
@@ -31,7 +28,7 @@ export async function addEach(
       skipped.push({
         index: i,
         email: emailOf(item),
-        reason: result.issues.map(({ message }) => message).join('; '),
+        reason: result.issues.map(({ message }) => message).join('; ') + result.more,
         code: kernelErrors.INVALID.code,
       });
   }

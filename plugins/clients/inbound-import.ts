@@ -2,6 +2,7 @@
 import {
   type Database,
   jsonObject,
+  LARGE_BODY,
   message,
   openObject,
   route,
@@ -83,6 +84,7 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
     form: true,
     doc: 'Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have.',
     body: shape({ data: jsonObject().required() }),
+    bodyLimit: LARGE_BODY,
     reply: message(),
     errors: [
       inboundErrors.PORT_TAKEN,

@@ -4,6 +4,7 @@ import {
   anything,
   describedAs,
   int,
+  LARGE_BODY,
   list,
   message,
   payload,
@@ -17,7 +18,7 @@ import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
-import type { Import } from './import/import.js';
+import { type Import, LARGEST_IMPORT } from './import/import.js';
 import type { ManyClients } from './many.js';
 import {
   AddClient,
@@ -55,6 +56,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkCreate',
     doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
     body: list(describedAs(anything(), AddClient)).max(10_000),
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
@@ -74,6 +76,7 @@ export const manyRoutes = ({
     doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them.',
     stream: true,
     body: ImportData,
+    bodyLimit: LARGEST_IMPORT,
     reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await importing.run(body as unknown as IncomingMessage);
@@ -85,6 +88,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkEnable',
     doc: 'Switches clients on; who is at a limit stays off until it is raised.',
     body: Emails,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, true);
@@ -96,6 +100,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDisable',
     doc: 'Switches clients off.',
     body: Emails,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, false);
@@ -107,6 +112,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkAdjust',
     doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
     body: AdjustMany,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
@@ -121,6 +127,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDel',
     doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
     body: DeleteMany,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ deleted: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.delete(body.emails, body.keepTraffic);
@@ -154,6 +161,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkAttach',
     doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
     body: EmailsAndInbounds,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.attach(body.emails, body.inboundIds);
@@ -165,6 +173,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDetach',
     doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
     body: EmailsAndInbounds,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.detach(body.emails, body.inboundIds);
@@ -176,6 +185,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkResetTraffic',
     doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
     body: Emails,
+    bodyLimit: LARGE_BODY,
     reply: payload(shape({ affected: int() })),
     handle: async ({ body }) => {
       const { applied, affected } = await many.resetTraffic(body.emails);

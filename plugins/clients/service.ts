@@ -1,6 +1,13 @@
 // Adding, changing and removing clients. One way for one client and for thousands: checked, one transaction, then the core is told.
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
-import type { Clock, Database, Hooks, PanelError, Tx } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  type PanelError,
+  TimeSlice,
+  type Tx,
+} from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
@@ -100,7 +107,9 @@ export class ClientService {
       uuid: new Set<string>(),
       password: new Set<string>(),
     };
+    const slice = new TimeSlice();
     for (const [index, { client, inboundIds }] of items.entries()) {
+      if (slice.isOver) await slice.next();
       const fields = newClient(client, now);
       try {
         this.#inbounds.require(inboundIds, 'inboundIds');
@@ -116,17 +125,19 @@ export class ClientService {
       this.#db,
       accepted.map(({ fields }) => emailKey(fields.email)),
     );
-    const rows = accepted.map(({ fields, inboundIds }): ClientRow => {
+    const rows: ClientRow[] = [];
+    for (const { fields, inboundIds } of accepted) {
+      if (slice.isOver) await slice.next();
       const used = { up: 0, down: 0, lastOnline: 0, ...kept.get(emailKey(fields.email)) };
-      return {
+      rows.push({
         ...fields,
         ...settle({ ...fields, ...used }, now),
         id: 0,
         inboundIds,
         ...used,
         lastSubFetch: 0,
-      };
-    });
+      });
+    }
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
     const saved = await this.#write('client.', async (tx) => {

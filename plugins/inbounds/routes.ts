@@ -1,6 +1,7 @@
 import {
   bool,
   type Clock,
+  LARGE_BODY,
   list,
   message,
   payload,
@@ -77,6 +78,7 @@ export const routes = ({
     form: true,
     doc: 'Creates an inbound and has the core serve it.',
     body: AddInbound,
+    bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [...refusals, errors.CLIENTS_APART],
     handle: async ({ body }) => {
@@ -91,6 +93,7 @@ export const routes = ({
     doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
     params: InboundId,
     body: UpdateInbound,
+    bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
     handle: async ({ params, body }) =>

@@ -31,6 +31,7 @@ import { optionOf } from './option.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
+import { refuseTooMuch } from './size.js';
 import { coreStream, streamIssues } from './stream/stream.js';
 import type { InboundTables } from './tables.js';
 import type { Turns } from './turns.js';
@@ -274,6 +275,7 @@ export class InboundService {
         },
       );
     const { clients: _managedElsewhere, ...own } = wanted.settings;
+    refuseTooMuch({ ...wanted, settings: own });
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [
       ...issuesAt('settings', settings),

@@ -197,7 +197,10 @@ test('every builder of the kernel has a case here', (t) => {
   // What takes nothing, or a schema, and gives a schema, is a builder.
   const tried = Object.entries(kernel).flatMap(([name, value]) => {
     try {
-      return Joi.isSchema((value as (schema: Schema) => unknown)(Joi.any())) ? [name] : [];
+      const made = (value as (schema: Schema) => unknown)(Joi.any());
+      // What validates answers later, and refuses.
+      if (made instanceof Promise) made.catch(() => undefined);
+      return Joi.isSchema(made) ? [name] : [];
     } catch {
       return [];
     }

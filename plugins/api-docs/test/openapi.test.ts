@@ -139,6 +139,7 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
   ]);
   const body = { schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] } };
   t.deepEqual(put?.requestBody, {
+    description: 'At most 1 MiB.',
     required: true,
     content: { 'application/json': body, 'application/x-www-form-urlencoded': body },
   });

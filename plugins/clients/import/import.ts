@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { kernelErrors, PanelError } from '../../../kernel/index.js';
+import { kernelErrors, PanelError, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { addEach } from '../bulk.js';
 import { ImportedClient } from '../schema.js';
@@ -12,7 +12,8 @@ import type { ClientService, SkippedItem } from '../service.js';
 import { dataText, decoded } from './body-text.js';
 import { itemsOf } from './items.js';
 
-const LARGEST = 256 * 1024 * 1024;
+/** Also the route's `bodyLimit`; a body of unknown length is counted here. */
+export const LARGEST_IMPORT = 256 * 1024 * 1024;
 /** One transaction each, so that a large file does not hold the database for seconds. */
 const PORTION = 1000;
 /** A reply that named each of a million would be as large as the body. */
@@ -75,10 +76,12 @@ export class Import {
       if (result.applied.pending) applied = result.applied;
       from += portion.length;
     };
+    const slice = new TimeSlice();
     let waiting: unknown[] = [];
     for await (const items of itemsOf(dataText(decoded(createReadStream(path))))) {
       waiting.push(...items);
       while (waiting.length >= PORTION) {
+        await slice.next();
         await add(waiting.slice(0, PORTION));
         waiting = waiting.slice(PORTION);
       }
@@ -100,7 +103,6 @@ function refuseOther({ headers }: IncomingMessage): void {
       `this endpoint takes JSON, not ${type || 'a body without content-type'}`,
     );
   if (encoding !== 'identity') throw kernelErrors.UNSUPPORTED_BODY('this endpoint takes no compressed body');
-  if (Number(length) > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
 }
 
 /** Checks the whole body on its way to the file. */
@@ -110,7 +112,7 @@ async function keep(body: IncomingMessage, path: string): Promise<void> {
   const passing = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > LARGEST) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
+      if (size > LARGEST_IMPORT) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
       await file.write(chunk);
       yield chunk;
     }

@@ -3,8 +3,12 @@ import { kernelErrors } from '../../../kernel/index.js';
 
 const DEEPEST = 100;
 const LARGEST = 1024 * 1024;
+/** A client has about 50, and one for each of its inbounds; 20,000 of the costliest kind parse in 10 ms. */
+const MOST_SEPARATORS = 20_000;
 
-const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [34, 44, 91, 92, 93, 123, 125] as const;
+const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [
+  34, 44, 58, 91, 92, 93, 123, 125,
+] as const;
 const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9;
 
 const bad = (reason: string, cause?: unknown) =>
@@ -15,6 +19,7 @@ class ItemReader {
   #count = 0;
   #open = '';
   #depth = 0;
+  #separators = 0;
   #inString = false;
   #escaped = false;
 
@@ -53,6 +58,7 @@ class ItemReader {
     }
     this.#state = 'item';
     this.#depth = 0;
+    this.#separators = 0;
     return true;
   }
 
@@ -64,12 +70,18 @@ class ItemReader {
       else if (c === QUOTE) this.#inString = false;
       return false;
     }
+    if (c === COMMA || c === COLON || c === OPEN || c === OPEN_LIST) this.#separate();
     if (c === QUOTE) this.#inString = true;
     else if (c === OPEN || c === OPEN_LIST) {
       if (++this.#depth > DEEPEST) throw bad(`item ${this.#count} nests deeper than ${DEEPEST} levels`);
     } else if (this.#depth === 0) return c === COMMA || c === CLOSE_LIST;
     else if (c === CLOSE || c === CLOSE_LIST) this.#depth--;
     return false;
+  }
+
+  #separate(): void {
+    if (++this.#separators > MOST_SEPARATORS)
+      throw bad(`item ${this.#count} holds more than ${MOST_SEPARATORS} values and keys`);
   }
 
   #parse(text: string): unknown {
