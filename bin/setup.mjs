@@ -11,6 +11,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 const SOURCES = ['kernel', 'drivers', 'panel', 'cli', 'plugins', 'sdk', 'config', 'test', 'examples'];
 
+// A start must not end because nobody reads what it says.
+process.stderr.on('error', () => {});
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');
 const exists = (path) =>

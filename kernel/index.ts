@@ -43,6 +43,7 @@ export {
   PanelError,
   Refusal,
 } from './errors/errors.js';
+export { replaceFile } from './file/replace.js';
 export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';

@@ -112,7 +112,7 @@ export class Kernel {
 
     // Connect and migrate.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-    const lock = await lockFolder(dataDirectory);
+    const lock = await lockFolder(dataDirectory, log);
     const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => {
       await lock.release();
       throw cause;

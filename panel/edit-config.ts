@@ -1,8 +1,7 @@
 // Writes into the config file: only what is asked for changes, all at once or not at all.
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, realpath, rm } from 'node:fs/promises';
 import { messageOf } from '../kernel/errors/errors.js';
+import { replaceFile } from '../kernel/file/replace.js';
 
 /** The section `plugins`, as the file has it. */
 export type PluginSection = Readonly<Record<string, unknown>>;
@@ -17,31 +16,6 @@ export interface Edited {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const orMissing = (error: NodeJS.ErrnoException): undefined => {
-  if (error.code === 'ENOENT') return undefined;
-  throw error;
-};
-
-/** In full on the disk before it takes the place of the former one, with the rights of that. It may hold passwords. */
-async function replace(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const mode = (await stat(path).catch(orMissing))?.mode;
-  try {
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      if (mode !== undefined) await file.chmod(mode & 0o777);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-}
 
 function parsed(path: string, text: string): Record<string, unknown> {
   let whole: unknown;
@@ -76,12 +50,10 @@ export async function editPlugins(
   const after = `${JSON.stringify({ ...whole, plugins }, undefined, indent)}\n`;
   if (before !== undefined && JSON.stringify(former) === JSON.stringify(plugins))
     return { path, unchanged: true, undo: async () => undefined };
-  await replace(target, after).catch((cause: unknown) => {
-    throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
-  });
+  await replaceFile(target, after);
   return {
     path,
     unchanged: false,
-    undo: () => (before === undefined ? rm(target, { force: true }) : replace(target, before)),
+    undo: () => (before === undefined ? rm(target, { force: true }) : replaceFile(target, before)),
   };
 }

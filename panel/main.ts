@@ -1,9 +1,11 @@
 // The panel's process: boots, tells where it is, ends on a signal.
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/kernel.js';
-import { createLog } from '../kernel/log/log.js';
+import { createLog, type Log } from '../kernel/log/log.js';
 import { PluginError } from '../kernel/plugin/order.js';
+import { Output, redirect } from './output.js';
 import { Program } from './program.js';
 import { ConfigError } from './variables.js';
 
@@ -15,8 +17,8 @@ const HEAP_FLAG = '--heap-growing-percent=100';
 /** `limits` are for tests, which do not wait as long. */
 export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
-  const readable = Boolean(process.stdout.isTTY);
-  const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
+  const readable = isatty(1);
+  const log = openLog(readable);
   const lost = (error: unknown): void => {
     const forPeople =
       error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
@@ -44,8 +46,8 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   };
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
-  // Who hangs up a terminal wants the panel to end; a service is asked to read again what may have changed.
-  if (!readable) process.on('SIGHUP', () => void program.renewCertificate());
+  // A terminal that is closed ends the panel and its core; a service reads its certificate again.
+  process.on('SIGHUP', () => (readable ? end('SIGHUP', 0) : void program.renewCertificate()));
   process.on('uncaughtException', (error) => {
     // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
     log.error('uncaught error', { error });
@@ -54,4 +56,26 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
 
   await program.start().catch(lost);
+}
+
+/** The log of the process. What others write to standard output and standard error takes the same way. */
+function openLog(readable: boolean): Log {
+  // Node makes a socket non-blocking when it makes the stream, so the streams come first.
+  const { stdout, stderr } = process;
+  const reportDropped = (output: string) => (lines: number, reason: string) =>
+    log.warn('log lines were dropped, because they could not be written', { output, lines, reason });
+  const output = new Output(1, reportDropped('standard output'));
+  const errors = new Output(2, reportDropped('standard error'));
+  const log = createLog({ level: 'info', readable, write: (line) => output.write(line) });
+  redirect(stdout, output);
+  redirect(stderr, errors);
+  process.on('exit', () => {
+    output.flush();
+    errors.flush();
+  });
+  // Node itself would write them to standard error, and wait for its reader.
+  process
+    .removeAllListeners('warning')
+    .on('warning', ({ name, message }) => log.warn('Node.js warns', { name, message }));
+  return log;
 }

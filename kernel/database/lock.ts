@@ -1,8 +1,11 @@
 // One panel a data folder: two would both count what the core counted once. The lock is the operating system's, on a
 // small SQLite file, so a process that died cannot keep it.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
+import { messageOf } from '../errors/errors.js';
+import { replaceFile } from '../file/replace.js';
+import type { Log } from '../log/log.js';
 import { execute } from './connect.js';
 
 /** Also the sign that a data folder is one, whatever database its panel has. */
@@ -18,7 +21,7 @@ export class FolderInUse extends Error {
 }
 
 /** Rejects with a sentence that names the process which holds the folder. */
-export async function lockFolder(directory: string): Promise<FolderLock> {
+export async function lockFolder(directory: string, log?: Log): Promise<FolderLock> {
   const holder = join(directory, 'panel.pid');
   const database = await new Promise<sqlite3.Database>((resolve, reject) => {
     const opened: sqlite3.Database = new sqlite3.Database(join(directory, LOCK_FILE), (error) =>
@@ -36,6 +39,9 @@ export async function lockFolder(directory: string): Promise<FolderLock> {
       { cause },
     );
   }
-  await writeFile(holder, `${process.pid}\n`);
+  // Only for that sentence, so a panel starts without it.
+  await replaceFile(holder, `${process.pid}\n`).catch((error: unknown) =>
+    log?.warn('a second panel could not name this process', { reason: messageOf(error) }),
+  );
   return { release };
 }

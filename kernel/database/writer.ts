@@ -2,6 +2,7 @@
 // transactions would fail with "database is locked", and a connection for each costs 4 ms; on a server they would deadlock.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
+import { isStorageFailure } from '../errors/errors.js';
 import type { After, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
@@ -166,9 +167,10 @@ export class Writer {
       return { result, afters, events };
     } catch (error) {
       transaction.finished = 'rollback';
-      await execute(connection, 'ROLLBACK').catch((cause: unknown) =>
-        this.#log.error('rollback failed', { owner, cause }),
-      );
+      await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
+        // SQLite has rolled back by itself when the disk failed.
+        if (!isStorageFailure(error)) this.#log.error('rollback failed', { owner, cause });
+      });
       throw error;
     } finally {
       const ms = performance.now() - began;

@@ -78,7 +78,20 @@ export const kernelErrors = defineErrors('kernel', {
   INTERNAL: [500, 'something went wrong here; the log names it under this request id'],
   PLUGIN_OFF: [503, 'the plugin behind this is not running'],
   TIMEOUT: [503, 'the request took too long and was given up'],
+  STORAGE: [507, 'the panel cannot write to its disk; make room on it, or check it, and try again'],
 });
 
 /** Text of anything thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** of the operating system, SQLite, and MySQL or MariaDB: full, over quota, read-only, broken */
+const STORAGE_CODES =
+  /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_(?:FULL|READONLY|IOERR)|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
+
+/** Whether this is the disk's failure, and so nobody's mistake. */
+export function isStorageFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause, parent } = error as NodeJS.ErrnoException & { readonly parent?: unknown };
+  // Sequelize calls the cause `parent`.
+  return STORAGE_CODES.test(code ?? '') || isStorageFailure(cause ?? parent);
+}

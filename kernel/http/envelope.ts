@@ -1,5 +1,5 @@
 // The one place that turns a result or an error into a reply: {success, msg, obj}, and on failure code and requestId too.
-import { kernelErrors, PanelError } from '../errors/errors.js';
+import { isStorageFailure, kernelErrors, PanelError } from '../errors/errors.js';
 
 export interface Failure {
   readonly status: number;
@@ -18,7 +18,8 @@ export function failure(error: unknown, requestId: string): Failure & { readonly
   const parameter =
     error instanceof URIError ? kernelErrors.INVALID('the path has a malformed percent escape') : undefined;
   const known = error instanceof PanelError ? error : parameter;
-  const { status, code, message: msg, issues, headers } = known ?? kernelErrors.INTERNAL();
+  const unknown = isStorageFailure(error) ? kernelErrors.STORAGE() : kernelErrors.INTERNAL();
+  const { status, code, message: msg, issues, headers } = known ?? unknown;
   return {
     expected: known !== undefined && status < 500,
     status,

@@ -1,7 +1,7 @@
 // One plugin at run time: its container, its queue of events, its faults.
 import { asClass, asValue, type AwilixContainer, createContainer, InjectionMode } from 'awilix';
 import type { Token, Uses } from '../container/token.js';
-import { kernelErrors } from '../errors/errors.js';
+import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../hooks/queue.js';
 import type { Clock } from '../jobs/clock.js';
 import type { Log } from '../log/log.js';
@@ -95,8 +95,12 @@ export class PluginInstance {
     return this.#scope as never;
   }
 
-  /** Writes a failure down to this plugin; too many in a short time close it until the next start. */
+  /** Writes a failure down to this plugin; too many in a short time close it until the next start. A full disk is no fault of it. */
   fault(where: string, error: unknown): void {
+    if (isStorageFailure(error)) {
+      this.log.error('the disk cannot be written', { where, error });
+      return;
+    }
     this.log.error('plugin fault', { where, error });
     const now = this.#clock.now();
     this.#faults.push(now);

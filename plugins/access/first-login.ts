@@ -1,8 +1,7 @@
 // A fresh panel has no default password: name and password are made once, shown once and never logged.
 import { randomBytes, randomInt } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../../kernel/index.js';
+import { type Log, replaceFile } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -36,9 +35,8 @@ export async function createFirstAdmin(
     return;
   }
   const file = firstLoginFile(place.dataDirectory);
-  // An old file would keep its old mode; and an admin whose password nobody was told would lock the panel for good.
-  await rm(file, { force: true });
-  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  // First, for an admin whose password nobody knows would lock the panel for good.
+  await replaceFile(file, `${lines.join('\n')}\n`, 0o600);
   await admins.create(username, password);
   place.log.info('first login written to a file; read it and delete it', { file });
 }

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, PanelApi, type Told } from './api.js';
@@ -16,6 +17,14 @@ export interface PanelProcessOptions {
   readonly dataDirectory?: string;
   /** do not log in */
   readonly anonymous?: boolean;
+  /** where the panel writes instead of two pipes of ours, and what comes out of it as long as somebody reads */
+  readonly output?: PanelOutput;
+}
+
+export interface PanelOutput {
+  /** of this process; the panel gets it as standard output and standard error */
+  readonly fd: number;
+  readonly lines: Readable;
 }
 
 /** One line of the panel's log. */
@@ -42,11 +51,11 @@ export class PanelProcess extends PanelApi {
   readonly #ended: Promise<unknown>;
   #words = '';
 
-  private constructor(dataDirectory: string, child: ChildProcess) {
+  private constructor(dataDirectory: string, child: ChildProcess, lines: Readable | null = child.stdout) {
     super();
     this.dataDirectory = dataDirectory;
     this.#child = child;
-    if (child.stdout) createInterface(child.stdout).on('line', (line) => this.#heard(line));
+    if (lines) createInterface(lines).on('line', (line) => this.#heard(line));
     child.stderr?.on('data', (chunk: Buffer) => (this.#words += chunk.toString()));
     // `close` and not `exit`: only then all of the log has been read.
     this.#ended = once(child, 'close').then(
@@ -68,6 +77,7 @@ export class PanelProcess extends PanelApi {
     env = {},
     dataDirectory,
     anonymous = false,
+    output,
   }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const database = await databaseEnvironment(folder);
@@ -77,10 +87,10 @@ export class PanelProcess extends PanelApi {
       ),
     );
     const child = spawn(process.execPath, [ENTRY], {
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', output?.fd ?? 'pipe', output?.fd ?? 'pipe'],
       env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
     });
-    const panel = new PanelProcess(folder, child);
+    const panel = new PanelProcess(folder, child, output?.lines);
     try {
       await panel.until(
         () => panel.said('ready') !== undefined || panel.end !== undefined,

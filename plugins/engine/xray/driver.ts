@@ -1,5 +1,6 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
+import { messageOf } from '../../../kernel/index.js';
 import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
 import {
   type Accepted,
@@ -137,8 +138,13 @@ export class XrayDriver implements CoreDriver {
       core.api.close();
       await core.instance.stop();
       const { folder, log } = this.#context;
-      await folder.removeSocket(core.saved.socket);
-      await forgetCore(folder);
+      // A record of a core that has ended is recognised by the next panel.
+      await folder
+        .removeSocket(core.saved.socket)
+        .then(() => forgetCore(folder))
+        .catch((error: unknown) =>
+          log.warn('the files of the stopped core could not be removed', { reason: messageOf(error) }),
+        );
       log.info('core stopped', { pid: core.saved.identity.pid });
     });
   }

@@ -15,6 +15,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../../kernel/index.js';
 
 /** sun_path holds 108 bytes with its final zero. */
 const SOCKET_PATH_LIMIT = 107;
@@ -109,7 +110,7 @@ export class EngineFolder {
     }
   }
 
-  /** Writes a private file whole or not at all. */
+  /** Writes a private file whole or not at all. Rejects with a sentence that names it. */
   async write(path: string, content: Iterable<string>): Promise<void> {
     await this.withTemporary(['.new'], async (draft = '') => {
       const file = await open(draft, 'wx', 0o600);
@@ -120,6 +121,8 @@ export class EngineFolder {
         await file.close();
       }
       await rename(draft, path);
+    }).catch((cause: unknown) => {
+      throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
     });
   }
 

@@ -1,0 +1,216 @@
+// Nobody reads the log, or it cannot be written: the panel serves, keeps its edits, and ends its core when it is told to.
+import test, { type ExecutionContext } from 'ava';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, openSync, readlinkSync, writeSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { askPanel } from '../../plugins/command-line/channel.js';
+import { environmentOf, freePort, PanelApi } from '../harness/api.js';
+import { Fifo } from '../harness/fifo.js';
+import type { LogLine } from '../harness/panel-process.js';
+import { until } from '../harness/until.js';
+import { engineBinary, openPanel } from './user.js';
+
+const MAIN = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
+const RUN_MAIN = `import(${JSON.stringify(MAIN)}).then(({ main }) => main())`;
+/** At SIGUSR2 a plugin is talkative: twice what is kept while nobody reads. */
+const TALKATIVE =
+  "process.on('SIGUSR2', () => { for (let i = 0; i < 20000; i++) console.log('x'.repeat(99)); })";
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** A command is logged; then an edit. */
+async function use(
+  t: ExecutionContext,
+  panel: PanelApi & { readonly dataDirectory: string },
+  email: string,
+): Promise<void> {
+  const silent = { say: () => undefined, complain: () => undefined };
+  t.is(await askPanel(panel.dataDirectory, ['plugins'], silent), 0);
+  await panel.addClient(email, [await panel.addInbound()]);
+}
+
+/** What was edited is there after the next start, which finds no core. */
+async function startAgain(t: ExecutionContext, dataDirectory: string, email: string): Promise<void> {
+  const panel = await openPanel(t, { dataDirectory });
+  t.is((await panel.call(`/panel/api/clients/get/${email}`)).status, 200);
+  t.is(panel.said('a running core was found and taken over'), undefined);
+}
+
+test('the reader goes away', async (t) => {
+  const fifo = Fifo.make(t);
+  const reader = fifo.reader();
+  const panel = await openPanel(t, { output: { fd: fifo.fd, lines: reader } });
+  const core = (await panel.corePid()) ?? 0;
+  reader.destroy();
+  fifo.closeReaders();
+  await use(t, panel, 'ann');
+  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+  t.false(isAlive(core));
+  await startAgain(t, panel.dataDirectory, 'ann');
+});
+
+test('nobody empties a full pipe: what is dropped is counted, by whomever it was written', async (t) => {
+  const fifo = Fifo.make(t);
+  const reader = fifo.reader();
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TALKATIVE)}` };
+  const panel = await openPanel(t, { output: { fd: fifo.fd, lines: reader }, env });
+  const core = (await panel.corePid()) ?? 0;
+  reader.destroy();
+  fifo.fill();
+  panel.signal('SIGUSR2');
+  await use(t, panel, 'ann');
+  let text = '';
+  const report = () =>
+    text
+      .split('\n')
+      .filter((line) => line.includes('log lines were dropped'))
+      .map((line) => JSON.parse(line) as LogLine);
+  await until(() => {
+    text += fifo.take();
+    return report().length > 0;
+  }, 'the panel reports the lines that it dropped');
+  const lines = Number(report()[0]?.['lines']);
+  t.true(lines > 0 && lines < 20_000, `${lines}`);
+  t.is(report()[0]?.['reason'], 'EAGAIN');
+  t.is(report()[0]?.['output'], 'standard output');
+
+  fifo.fill();
+  await use(t, panel, 'bob');
+  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+  t.false(isAlive(core));
+  await startAgain(t, panel.dataDirectory, 'bob');
+});
+
+/** A panel whose log cannot tell where it is. */
+class SilentPanel extends PanelApi {
+  readonly url: string;
+  readonly dataDirectory: string;
+  readonly child: ChildProcess;
+
+  private constructor(port: number, dataDirectory: string, child: ChildProcess) {
+    super();
+    this.url = `http://127.0.0.1:${port}`;
+    this.dataDirectory = dataDirectory;
+    this.child = child;
+  }
+
+  /** @param command is run with the panel's environment and must become or contain the panel */
+  static async start(
+    t: ExecutionContext,
+    [program = '', ...args]: readonly string[],
+    output: number | 'ignore',
+  ): Promise<SilentPanel> {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+    const port = await freePort();
+    const child = spawn(program, args, {
+      stdio: ['pipe', output, output],
+      env: {
+        PATH: process.env['PATH'],
+        SHELL: '/bin/sh',
+        ...environmentOf(dataDirectory),
+        WEIR_PANEL_PORT: String(port),
+        WEIR_ENGINE_BIN: engineBinary(),
+      },
+    });
+    const panel = new SilentPanel(port, dataDirectory, child);
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      for (const pid of [await panel.pid(), await panel.corePid()])
+        if (pid > 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+      await rm(dataDirectory, { recursive: true, force: true });
+    });
+    await until(() => panel.corePid().then((pid) => pid > 0), 'the core runs');
+    await until(
+      () =>
+        panel
+          .call('/healthz')
+          .then(({ status }) => status === 200)
+          .catch(() => false),
+      'the panel serves',
+    );
+    await panel.login();
+    return panel;
+  }
+
+  protected override told(): readonly [] {
+    return [];
+  }
+
+  pid(): Promise<number> {
+    return readFile(join(this.dataDirectory, 'panel.pid'), 'utf8').then(Number, () => 0);
+  }
+
+  corePid(): Promise<number> {
+    return readFile(join(this.dataDirectory, 'engine', 'core.json'), 'utf8').then(
+      (text) => (JSON.parse(text) as { identity: { pid: number } }).identity.pid,
+      () => 0,
+    );
+  }
+}
+
+test('a device that is full from the beginning', async (t) => {
+  const command = [process.execPath, '--input-type=module', '--eval', RUN_MAIN];
+  const panel = await SilentPanel.start(t, command, openSync('/dev/full', 'w'));
+  const core = await panel.corePid();
+  await use(t, panel, 'ann');
+  panel.child.kill('SIGTERM');
+  t.deepEqual(await once(panel.child, 'exit'), [0, null]);
+  t.false(isAlive(core));
+  await startAgain(t, panel.dataDirectory, 'ann');
+});
+
+/** `script` of util-linux makes a terminal and ends when it is killed; the terminal is closed then. */
+const inTerminal = (before: string): string[] => [
+  'script',
+  '--quiet',
+  '--flush',
+  '--command',
+  `exec ${before} ${process.execPath} --input-type=module --eval '${RUN_MAIN}'`,
+  '/dev/null',
+];
+
+test('a terminal that shows nothing any more, and then is closed without a word', async (t) => {
+  // In a session of its own the panel gets no SIGHUP.
+  const panel = await SilentPanel.start(t, inTerminal('setsid --wait'), 'ignore');
+  const [pid, core] = [await panel.pid(), await panel.corePid()];
+  panel.child.kill('SIGSTOP');
+  fill(readlinkSync(`/proc/${pid}/fd/1`));
+  await use(t, panel, 'ann');
+  panel.child.kill('SIGKILL');
+  await once(panel.child, 'close');
+  await use(t, panel, 'bob');
+  process.kill(pid, 'SIGTERM');
+  await until(() => !isAlive(pid), 'the panel ends');
+  t.false(isAlive(core));
+  await startAgain(t, panel.dataDirectory, 'bob');
+});
+
+test('a terminal that is closed ends panel and core', async (t) => {
+  const panel = await SilentPanel.start(t, inTerminal(''), 'ignore');
+  const [pid, core] = [await panel.pid(), await panel.corePid()];
+  await use(t, panel, 'ann');
+  panel.child.kill('SIGKILL');
+  await until(() => !isAlive(pid), 'the panel ends');
+  t.false(isAlive(core));
+  await startAgain(t, panel.dataDirectory, 'ann');
+});
+
+/** A terminal takes no more after this. */
+function fill(terminal: string): void {
+  const fd = openSync(terminal, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    for (;;) writeSync(fd, 'x');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+}
