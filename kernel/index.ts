@@ -41,6 +41,7 @@ export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hoo
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
+export { canonicalAddress, hostName, hostOfHeader } from './http/host-name.js';
 export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
 export {
   bare,

@@ -15,6 +15,7 @@ export const success = (msg: string, obj: unknown) => ({
 
 /** What Express' body parsers throw, in our words. Their status is below 500 where the caller is to blame (a body that is not what its headers say, among others). */
 export function bodyError(error: Error & { readonly type?: unknown; readonly status?: unknown }): Error {
+  if (error instanceof PanelError) return kernelErrors.BAD_BODY(error.message);
   if (error.type === 'entity.parse.failed')
     return kernelErrors.BAD_BODY(`the body is not valid JSON: ${error.message}`);
   if (error.status === 413 && error.type === 'entity.too.large') return kernelErrors.TOO_LARGE();
@@ -26,9 +27,7 @@ export function bodyError(error: Error & { readonly type?: unknown; readonly sta
 
 /** Known errors speak for themselves; anything else is a bug of ours and says only where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
-  const parameter =
-    error instanceof URIError ? kernelErrors.INVALID('the path has a malformed percent escape') : undefined;
-  const known = error instanceof PanelError ? error : parameter;
+  const known = error instanceof PanelError ? error : undefined;
   const { status, code, message: msg, issues, headers } = known ?? kernelErrors.INTERNAL();
   return {
     expected: known !== undefined && status < 500,

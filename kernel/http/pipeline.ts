@@ -12,8 +12,11 @@ import { DEEPEST, nestsTooDeep } from '../schema/depth.js';
 import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
 import { bodyError, failure, success } from './envelope.js';
+import { health } from './health.js';
 import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
+import { isPinnable } from './transport-security.js';
 import type { Owner } from './table.js';
+import { requireUtf8 } from './utf8.js';
 import type { Log } from '../log/log.js';
 
 const BODY_LIMIT = '10mb';
@@ -26,8 +29,19 @@ const parse = (parser: Parser, request: Request, response: Response): Promise<vo
   );
 
 const readCookies = cookieParser();
-const readJson = express.json({ limit: BODY_LIMIT, strict: false, type: ['json', '+json'] }) as Parser;
-const readForm = express.urlencoded({ limit: BODY_LIMIT, extended: false }) as Parser;
+const verify = (kind: 'json' | 'form') => (_request: unknown, _response: unknown, bytes: Buffer) =>
+  requireUtf8(bytes, kind);
+const readJson = express.json({
+  limit: BODY_LIMIT,
+  strict: false,
+  type: ['json', '+json'],
+  verify: verify('json'),
+}) as Parser;
+const readForm = express.urlencoded({
+  limit: BODY_LIMIT,
+  extended: false,
+  verify: verify('form'),
+}) as Parser;
 
 /** A reply that is not what its route declares is a bug of the route. */
 function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
@@ -54,6 +68,10 @@ export interface PipelineParts {
   readonly errors: 'envelope' | 'status';
   /** on every reply, unless the route says otherwise: name, value, name, value … */
   readonly headers: readonly string[];
+  /** in their place on replies over TLS to a request under a host name */
+  readonly secureHeaders?: readonly string[];
+  /** throws where the request came under a host that the listener does not answer under */
+  readonly requireHost?: (request: Request) => void;
 }
 
 /**
@@ -128,6 +146,8 @@ export class Pipeline {
   }
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
+    // Watchdogs ask under any address.
+    if (route !== health) this.#parts.requireHost?.(request);
     const cookies = request.headers.cookie === undefined ? {} : await this.#cookies(request, response);
     const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) =>
       this.#tools(response, secure),
@@ -246,6 +266,11 @@ export class Pipeline {
     );
   }
 
+  #headers(request: Request): readonly string[] {
+    const { headers, secureHeaders = headers, proxies } = this.#parts;
+    return proxies.isSecure(request) && isPinnable(proxies.requestHost(request)) ? secureHeaders : headers;
+  }
+
   /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
   #send(
     response: Response,
@@ -253,7 +278,7 @@ export class Pipeline {
     body?: string | Buffer,
     encoding: BufferEncoding = 'utf8',
   ): void {
-    const { headers } = this.#parts;
+    const headers = this.#headers(response.req);
     if (own.includes('Content-Length') && response.getHeaderNames().length === 0)
       response.writeHead(response.statusCode, [...headers, ...own]);
     else {
