@@ -1095,6 +1095,8 @@ export type GetServerStatusReply = {
 export type SettingAllReply = {
   /** path below which the panel is served */
   webBasePath: string;
+  /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+  allowedHosts: string[];
   /** minutes that a login lasts after the last request */
   sessionMaxAge: number;
   /** IANA time zone of days, weeks and months; Local is the machine's */
@@ -1194,6 +1196,8 @@ export type SettingUpdateInput = {
   body?: {
     /** path below which the panel is served */
     webBasePath?: string;
+    /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+    allowedHosts?: string[];
     /** minutes that a login lasts after the last request */
     sessionMaxAge?: number;
     /** IANA time zone of days, weeks and months; Local is the machine's */
