@@ -48,6 +48,7 @@ export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hoo
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
+export { canonicalAddress, hostName, hostOfHeader } from './http/host-name.js';
 export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
 export {
   bare,
@@ -72,6 +73,7 @@ export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { holdsMoreThan } from './schema/depth.js';
 export { inspectInSlices, validateInSlices } from './schema/slices.js';
+export { refuseHidden } from './schema/hidden.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';
 export {

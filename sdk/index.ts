@@ -1128,6 +1128,8 @@ export type GetServerStatusReply = {
 export type SettingAllReply = {
   /** path below which the panel is served */
   webBasePath: string;
+  /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+  allowedHosts: string[];
   /** minutes that a login lasts after the last request */
   sessionMaxAge: number;
   /** minutes after which a login ends, however much it is used */
@@ -1233,6 +1235,8 @@ export type SettingUpdateInput = {
   body?: {
     /** path below which the panel is served */
     webBasePath?: string;
+    /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+    allowedHosts?: string[];
     /** minutes that a login lasts after the last request */
     sessionMaxAge?: number;
     /** minutes after which a login ends, however much it is used */

@@ -72,6 +72,7 @@ export const kernelErrors = defineErrors('kernel', {
   UNAUTHORIZED: [401, 'log in or send an API token first'],
   CSRF: [403, 'the X-CSRF-Token header is missing or not that of this session; GET csrf-token gives it'],
   ORIGIN: [403, 'this connection comes from a page of another site'],
+  HOST: [421, 'the panel does not answer under this host'],
   NOT_FOUND: [404, 'there is nothing at this path'],
   TOO_LARGE: [413, 'the body is larger than this endpoint takes'],
   UNSUPPORTED_BODY: [415, 'this endpoint takes JSON'],

@@ -1,13 +1,11 @@
 // Who is at the other end, and under which name we were asked for. Forwarded headers count only from configured proxies.
-import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { canonicalAddress, hostName, hostOfHeader } from './host-name.js';
 
-const unmapped = (address: string): string =>
-  /^::ffff:/i.test(address) && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
-
-/** Whether a host as somebody wrote it, without port and brackets, is this machine itself. */
+/** Whether a host as somebody wrote it, without port, is this machine itself. */
 export function isLoopback(host: string): boolean {
-  const name = unmapped(host).toLowerCase().replace(/\.$/, '');
+  const name = hostName(host) ?? '';
   return (
     name === 'localhost' ||
     name.endsWith('.localhost') ||
@@ -16,10 +14,12 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-function hostName(header: string): string {
-  const host = header.split(',')[0]?.trim() ?? '';
-  return host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d+$/, '');
-}
+/** One of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
+const addressOfHop = (hop: string): string | undefined =>
+  canonicalAddress(hop) ?? canonicalAddress(/^\[?(.*?)\]?(?::\d{1,5})?$/s.exec(hop)?.[1] ?? '');
+
+const peerOf = ({ socket }: IncomingMessage): string =>
+  canonicalAddress(socket.remoteAddress ?? '') ?? socket.remoteAddress ?? '';
 
 export class Proxies {
   readonly #trusted = new BlockList();
@@ -35,48 +35,54 @@ export class Proxies {
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
       if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32))
         throw new Error(`"${entry}" is neither an address nor a CIDR`);
-      if (prefix === undefined) this.#trusted.addAddress(address, family);
-      else this.#trusted.addSubnet(address, Number(prefix), family);
+      this.#trust(canonicalAddress(address) ?? address, family, prefix);
     }
   }
 
+  #trust(address: string, written: 'ipv4' | 'ipv6', prefix: string | undefined): void {
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    // The first 96 bits of an IPv4 address within IPv6 say that it is one.
+    const length = Number(prefix) - (written === family ? 0 : 96);
+    if (prefix === undefined) this.#trusted.addAddress(address, family);
+    else this.#trusted.addSubnet(address, Math.max(0, length), family);
+  }
+
   trusts(address: string): boolean {
-    return (
-      this.#any && isIP(address) !== 0 && this.#trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-    );
+    if (!this.#any) return false;
+    const canonical = canonicalAddress(address);
+    return canonical !== undefined && this.#trusted.check(canonical, isIPv6(canonical) ? 'ipv6' : 'ipv4');
   }
 
   /** The caller's address: from the right end of X-Forwarded-For, the first that is not a proxy of ours. */
   callerAddress(request: IncomingMessage): string {
-    let address = unmapped(request.socket.remoteAddress ?? '');
+    let address = peerOf(request);
     if (!this.trusts(address)) return address;
-    const hops = String(request.headers['x-forwarded-for'] ?? '')
-      .split(',')
-      .map((hop) => unmapped(hop.trim()));
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',');
     for (const hop of hops.reverse()) {
-      if (!isIP(hop)) break;
-      address = hop;
-      if (!this.trusts(hop)) break;
+      const known = addressOfHop(hop.trim());
+      if (known === undefined) break;
+      address = known;
+      if (!this.trusts(address)) break;
     }
     return address;
   }
 
-  /** Host name as the caller wrote it, without port; IPv6 without brackets. */
+  #forwardedHost(request: IncomingMessage): string | undefined {
+    const forwarded = this.#any ? request.headers['x-forwarded-host'] : undefined;
+    return forwarded === undefined || !this.trusts(peerOf(request))
+      ? undefined
+      : String(forwarded).split(',', 1)[0];
+  }
+
+  /** Host name or address that the caller asked for, without port; IPv6 without brackets. Empty when the header is neither. */
   requestHost(request: IncomingMessage): string {
-    const forwarded =
-      this.#any && this.trusts(unmapped(request.socket.remoteAddress ?? ''))
-        ? request.headers['x-forwarded-host']
-        : undefined;
-    const header = String(forwarded ?? request.headers.host ?? '');
-    if (header !== this.#lastHost.header) this.#lastHost = { header, name: hostName(header) };
+    const header = this.#forwardedHost(request) ?? request.headers.host ?? '';
+    if (header !== this.#lastHost.header) this.#lastHost = { header, name: hostOfHeader(header) };
     return this.#lastHost.name;
   }
 
   isSecure(request: IncomingMessage): boolean {
     if ('encrypted' in request.socket) return true;
-    return (
-      this.trusts(unmapped(request.socket.remoteAddress ?? '')) &&
-      request.headers['x-forwarded-proto'] === 'https'
-    );
+    return this.#any && request.headers['x-forwarded-proto'] === 'https' && this.trusts(peerOf(request));
   }
 }

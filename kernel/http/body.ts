@@ -7,6 +7,7 @@ import { kernelErrors, messageOf } from '../errors/errors.js';
 import { TimeSlice } from '../jobs/time-slice.js';
 import { TOO_DEEP } from '../schema/depth.js';
 import { JsonScan, MOST_SEPARATORS } from '../schema/json.js';
+import { requireUtf8Escapes } from './utf8.js';
 import { PUBLIC_BODY, type Route, sizeOf, USUAL_BODY } from './route.js';
 
 /** Separators (see JsonScan) in a body of the usual size. */
@@ -104,7 +105,7 @@ export class RequestBody {
       return text + decoder.decode();
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-        throw kernelErrors.BAD_BODY('the body is not UTF-8', { cause });
+        throw kernelErrors.BAD_BODY('the body is not valid UTF-8', { cause });
       throw cause;
     }
   }
@@ -152,5 +153,6 @@ function json(text: string): unknown {
 function fields(text: string): unknown {
   if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS)
     throw kernelErrors.BAD_BODY(`the form has more than ${MOST_FIELDS} fields`);
+  requireUtf8Escapes(text);
   return parseForm(text, '&', '=', { maxKeys: 0 });
 }

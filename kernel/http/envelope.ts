@@ -15,9 +15,7 @@ export const success = (msg: string, obj: unknown) => ({
 
 /** Known errors speak for themselves; anything else is a bug of ours and says only where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
-  const parameter =
-    error instanceof URIError ? kernelErrors.INVALID('the path has a malformed percent escape') : undefined;
-  const known = error instanceof PanelError ? error : parameter;
+  const known = error instanceof PanelError ? error : undefined;
   const unknown = isStorageFailure(error) ? kernelErrors.STORAGE() : kernelErrors.INTERNAL();
   const { status, code, message: msg, issues, headers } = known ?? unknown;
   return {

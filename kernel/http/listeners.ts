@@ -6,12 +6,14 @@ import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from './address.js';
+import { AllowedHosts } from './allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
+import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -39,6 +41,10 @@ export interface ListenersApi {
   port(name: string): number;
   /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
   requestHost(request: IncomingMessage): string;
+  /** The panel answers only under these hosts, under that which it listens on and on loopback; an empty list allows all. `wayOut` ends the sentence of a refusal: how to add a host. */
+  allowHosts(hosts: readonly string[], wayOut: string): void;
+  /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
+  refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
   /** Whether this address is one of the trusted proxies. */
   trusts(address: string): boolean;
   /** Every route that is served, with its plugin and what that is for; for descriptions of the API. */
@@ -65,17 +71,24 @@ export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
   readonly upgrades: UpgradeDoor;
+  readonly #hosts: AllowedHosts;
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
+    this.#hosts = new AllowedHosts(panel.host, parts.proxies);
     this.#add(PANEL, panel, 'envelope', {
       contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+      // Only over TLS, so not with those that are the same for all.
       strictTransportSecurity: false,
       referrerPolicy: { policy: 'no-referrer' },
     });
-    this.upgrades = new UpgradeDoor(parts.sessions, () => this.panel.basePath);
+    this.upgrades = new UpgradeDoor(
+      parts.sessions,
+      () => this.panel.basePath,
+      (request) => this.#hosts.require(request),
+    );
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
 
@@ -86,10 +99,13 @@ export class ListenerSet implements ListenersApi {
     helmet: Parameters<typeof fixedHeaders>[0] | undefined,
   ): Listener {
     if (this.#open.has(name)) throw new Error(`two plugins declare a listener called ${name}`);
+    const headers = helmet ? fixedHeaders(helmet) : [];
     const pipeline = new Pipeline({
       ...this.#parts,
       errors,
-      headers: helmet ? fixedHeaders(helmet) : [],
+      headers,
+      ...(helmet && { secureHeaders: [...headers, ...STRICT_TRANSPORT_SECURITY] }),
+      ...(name === PANEL && { requireHost: (request) => this.#hosts.require(request) }),
       basePath: () => this.panel.basePath,
     });
     const listener = new Listener({ name, pipeline, certificate: where.certificate });
@@ -148,6 +164,14 @@ export class ListenerSet implements ListenersApi {
 
   requestHost(request: IncomingMessage): string {
     return this.#parts.proxies.requestHost(request);
+  }
+
+  allowHosts(hosts: readonly string[], wayOut: string): void {
+    this.#hosts.set(hosts, wayOut);
+  }
+
+  refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined {
+    return this.#hosts.refused(hosts, asked);
   }
 
   trusts(address: string): boolean {

@@ -13,7 +13,9 @@ import { validate } from '../schema/validate.js';
 import type { Proxies } from './address.js';
 import { RequestBody } from './body.js';
 import { failure, success } from './envelope.js';
+import { health } from './health.js';
 import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
+import { isPinnable } from './transport-security.js';
 import type { Owner } from './table.js';
 import type { Log } from '../log/log.js';
 
@@ -44,6 +46,10 @@ export interface PipelineParts {
   readonly errors: 'envelope' | 'status';
   /** on every reply, unless the route says otherwise: name, value, name, value … */
   readonly headers: readonly string[];
+  /** in their place on replies over TLS to a request under a host name */
+  readonly secureHeaders?: readonly string[];
+  /** throws where the request came under a host that the listener does not answer under */
+  readonly requireHost?: (request: Request) => void;
 }
 
 /**
@@ -118,6 +124,8 @@ export class Pipeline {
   }
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
+    // Watchdogs ask under any address.
+    if (route !== health) this.#parts.requireHost?.(request);
     const cookies = request.headers.cookie === undefined ? {} : this.#cookies(request, response);
     const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) =>
       this.#tools(response, secure),
@@ -230,6 +238,11 @@ export class Pipeline {
     );
   }
 
+  #headers(request: Request): readonly string[] {
+    const { headers, secureHeaders = headers, proxies } = this.#parts;
+    return proxies.isSecure(request) && isPinnable(proxies.requestHost(request)) ? secureHeaders : headers;
+  }
+
   /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
   #send(
     response: Response,
@@ -237,7 +250,7 @@ export class Pipeline {
     body?: string | Buffer,
     encoding: BufferEncoding = 'utf8',
   ): void {
-    const { headers } = this.#parts;
+    const headers = this.#headers(response.req);
     if (own.includes('Content-Length') && response.getHeaderNames().length === 0)
       response.writeHead(response.statusCode, [...headers, ...own]);
     else {

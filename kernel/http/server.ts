@@ -105,8 +105,9 @@ export class Listener {
     app.use((request: Request, response: Response) =>
       this.#fail(kernelErrors.NOT_FOUND(), request, response),
     );
+    // A path that cannot be decoded (`/%`) is that of nothing; another answer would tell a right prefix from a wrong one.
     app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
-      this.#fail(error, request, response),
+      this.#fail(error instanceof URIError ? kernelErrors.NOT_FOUND() : error, request, response),
     );
   }
 

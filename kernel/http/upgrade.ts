@@ -49,13 +49,19 @@ const cookieOf = (header: string | undefined): string | undefined =>
 export class UpgradeDoor {
   readonly #sessions: SessionStore;
   readonly #basePath: () => string;
+  readonly #requireHost: (request: IncomingMessage) => void;
   readonly #open = new Set<Open>();
   #closed = false;
   readonly #handlers = new Map<string, { readonly owner: Owner; readonly open: Upgrade['open'] }>();
 
-  constructor(sessions: SessionStore, basePath: () => string) {
+  constructor(
+    sessions: SessionStore,
+    basePath: () => string,
+    requireHost: (request: IncomingMessage) => void,
+  ) {
     this.#sessions = sessions;
     this.#basePath = basePath;
+    this.#requireHost = requireHost;
     sessions.onEnd(() => {
       for (const connection of this.#open)
         if (!sessions.isLive(connection.session))
@@ -92,6 +98,7 @@ export class UpgradeDoor {
     const base = this.#basePath();
     const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
+    this.#requireHost(request);
     const session = this.#sessions.find(cookieOf(request.headers.cookie));
     if (!session)
       throw kernelErrors.UNAUTHORIZED('log in first: this connection rests on the session cookie');

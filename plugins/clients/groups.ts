@@ -1,5 +1,5 @@
 // What is done to groups, and what they have used.
-import type { Database } from '../../kernel/index.js';
+import { type Database, refuseHidden } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { Baseline, GroupStore } from './group-store.js';
@@ -59,19 +59,24 @@ export class Groups {
 
   async create(name: string): Promise<void> {
     if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
+    refuseHidden('name', name, 'label');
     await this.#db.write((tx) =>
       this.#groupStore.set(tx, new Map([[name, this.#groupStore.baseline(name)]])),
     );
   }
 
+  #isThere(name: string): boolean {
+    return this.#groupStore.has(name) || this.#store.roster.ordered('id').some(({ group }) => group === name);
+  }
+
   #require(name: string, path: string): void {
-    if (!this.#groupStore.has(name) && !this.#store.roster.ordered('id').some(({ group }) => group === name))
-      throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
+    if (!this.#isThere(name)) throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
   }
 
   async rename(oldName: string, newName: string): Promise<{ affected: number; applied: Applied }> {
     this.#require(oldName, 'oldName');
     if (oldName === newName) return { affected: 0, applied: { pending: false, reason: '' } };
+    refuseHidden('newName', newName, 'label');
     if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
     return this.#many.regroup(this.#members(oldName), newName, (tx) =>
       this.#groupStore.set(tx, new Map([[newName, this.#groupStore.baseline(oldName)]]), [oldName]),
@@ -91,6 +96,7 @@ export class Groups {
   }
 
   async add(emails: readonly string[], name: string): Promise<{ affected: number; applied: Applied }> {
+    if (!this.#isThere(name)) refuseHidden('group', name, 'label');
     const rows = this.#many.found(emails);
     return this.#many.regroup(rows, name, (tx) =>
       this.#groupStore.has(name) ? Promise.resolve() : this.#groupStore.set(tx, new Map([[name, ZERO]])),

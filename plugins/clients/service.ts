@@ -5,6 +5,7 @@ import {
   type Database,
   type Hooks,
   type PanelError,
+  refuseHidden,
   TimeSlice,
   type Tx,
 } from '../../kernel/index.js';
@@ -39,6 +40,13 @@ const TAKEN = {
   vless_key: [errors.UUID_TAKEN, 'uuid'],
   password: [errors.PASSWORD_TAKEN, 'password'],
 } as const;
+
+/** Only of fields that change: what is there already goes on. */
+function refuseHiddenIn({ email, subId, group }: Partial<ClientFields>, path: string): void {
+  refuseHidden(`${path}email`, email ?? '', 'name');
+  refuseHidden(`${path}subId`, subId ?? '', 'name');
+  refuseHidden(`${path}group`, group ?? '', 'label');
+}
 
 export class ClientService {
   readonly #db: Database;
@@ -113,6 +121,7 @@ export class ClientService {
       const fields = newClient(client, now);
       try {
         this.#inbounds.require(inboundIds, 'inboundIds');
+        refuseHiddenIn(fields, 'client.');
         this.#refuseTaken(fields, undefined, 'client.', taken);
         accepted.push({ fields, inboundIds: this.#store.roster.attachments(inboundIds) });
       } catch (error) {
@@ -168,6 +177,7 @@ export class ClientService {
     const echoed = row.depletedCause !== null && enable === row.enable;
     const fields = changedFields(row, echoed ? rest : patch, this.#clock.now());
     if (Object.keys(fields).length === 0) return { pending: false, reason: '' };
+    refuseHiddenIn(fields, '');
     this.#refuseTaken(fields, id, '');
     const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
     await this.#hooks.check(beforeClientSave, { changes: [change] });

@@ -1,16 +1,17 @@
 // Who else listens where an inbound wants to. The core would not say: it shares ports in silence (SO_REUSEPORT).
-import { createServer, isIPv6 } from 'node:net';
+import { createServer } from 'node:net';
+import { canonicalAddress } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 
 type Place = Pick<Inbound, 'listen' | 'port'>;
-const EVERYWHERE = new Set(['', '0.0.0.0', '[::]']);
+const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
 
 /** One spelling for each address: IPv6 has many, and the core takes localhost for 127.0.0.1. */
 function addressOf(listen: string): string {
   const name = listen.toLowerCase();
   if (name === 'localhost') return '127.0.0.1';
-  return isIPv6(name) && URL.canParse(`http://[${name}]`) ? new URL(`http://[${name}]`).hostname : name;
+  return canonicalAddress(name) ?? name;
 }
 
 export function samePlace(a: Place, b: Place): boolean {

@@ -8,6 +8,7 @@ import {
   type Issue,
   issuesAt,
   kernelErrors,
+  refuseHidden,
   type Tx,
 } from '../../kernel/index.js';
 import {
@@ -274,6 +275,8 @@ export class InboundService {
           path: 'protocol',
         },
       );
+    if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
+    if (wanted.tag !== before?.tag) refuseHidden('tag', wanted.tag, 'name');
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     refuseTooMuch({ ...wanted, settings: own });
     const settings = inspect(protocol.settings, own);

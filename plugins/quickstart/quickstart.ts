@@ -100,8 +100,9 @@ export class Quickstart {
   #show({ email, host = '' }: Wishes, say: (line: string) => void): void {
     const client = this.#clients.byEmail(email);
     if (!client) return;
-    const links = this.#subscription.entries(FORMAT, client, host);
-    const url = this.#subscription.url(FORMAT, client, host);
+    const linkHost = host === '' ? '' : { named: host };
+    const links = this.#subscription.entries(FORMAT, client, linkHost);
+    const url = this.#subscription.url(FORMAT, client, linkHost);
     for (const link of links) say(`link          ${link}`);
     if (url !== undefined) say(`subscription  ${url}`);
     const [first] = links;

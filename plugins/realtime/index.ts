@@ -15,6 +15,7 @@ import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { afterSettingsSave } from '../settings/contract.js';
 import { clientDepleted, Presence, trafficCounted } from '../traffic/contract.js';
+import { Connections } from './connections.js';
 import { LiveTypes } from './contract.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
@@ -39,6 +40,7 @@ export default definePlugin({
   services: {
     stream: singleton(Stream),
     invalidations: singleton(Invalidations),
+    connections: singleton(Connections),
     plain: singleton(PlainDoor),
     socketIo: singleton(SocketIoDoor),
   },
@@ -68,10 +70,11 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, invalidations, plain }) => [
+  jobs: ({ stream, invalidations, plain, connections }) => [
     job('status', '2s', () => stream.sendSnapshot('status')),
     job('invalidations', '250ms', () => invalidations.flush()),
     job('ping', '30s', () => plain.ping()),
+    job('idle connections', '5s', () => connections.cutIdle()),
   ],
   start: (scope) => addLiveTypes(scope, scope.extensions(LiveTypes)),
 });

@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
+import type { Connections } from './connections.js';
 import type { Reader, Stream } from './stream.js';
 
 /** Nobody has anything to say here. */
@@ -12,6 +13,7 @@ const SESSION_ENDED = 4401;
 
 export class PlainDoor {
   readonly #stream: Stream;
+  readonly #connections: Connections;
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: LONGEST_INCOMING,
@@ -22,12 +24,13 @@ export class PlainDoor {
   readonly #heard = new Map<WebSocket, boolean>();
   readonly upgrade: Upgrade = { path: '/ws', open: (connection) => this.#open(connection) };
 
-  constructor({ stream }: { stream: Stream }) {
+  constructor({ stream, connections }: { stream: Stream; connections: Connections }) {
     this.#stream = stream;
+    this.#connections = connections;
   }
 
   #open({ request, socket, head, signal }: Upgraded): void {
-    this.#stream.admit();
+    this.#connections.admit(socket);
     this.#server.handleUpgrade(request, socket, head, (connection) =>
       this.#welcome(connection, socket, signal),
     );
@@ -39,18 +42,21 @@ export class PlainDoor {
       send: ({ bytes }) => connection.send(bytes, { binary: false }),
       cut: () => void socket.destroy(),
     };
+    this.#connections.joined(socket);
     this.#heard.set(connection, true);
     // What breaks the protocol is closed by the library, with the code that says why.
     connection.on('error', () => undefined);
     connection.on('close', () => {
       this.#heard.delete(connection);
       this.#stream.leave(reader);
+      this.#connections.left(socket);
     });
     connection.on('pong', () => this.#heard.set(connection, true));
     connection.once('message', () => reader.send(this.#stream.complaint()));
     signal.addEventListener('abort', () => {
       const { status, message } = signal.reason as PanelError;
       this.#stream.leave(reader);
+      this.#connections.left(socket);
       connection.close(status === 401 ? SESSION_ENDED : GOING_AWAY, message);
     });
     void this.#stream.join(reader);

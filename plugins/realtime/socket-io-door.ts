@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Server, type Socket } from 'socket.io';
 import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
+import type { Connections } from './connections.js';
 import { LONGEST_INCOMING } from './plain-door.js';
 import type { Reader, Stream } from './stream.js';
 
@@ -15,12 +16,14 @@ type Known = Pick<Upgraded, 'socket' | 'signal'>;
 
 export class SocketIoDoor {
   readonly #stream: Stream;
+  readonly #connections: Connections;
   readonly #server: Server;
   readonly #known = new WeakMap<IncomingMessage, Known>();
   readonly upgrade: Upgrade = { path: '/socket.io', open: (connection) => this.#open(connection) };
 
-  constructor({ stream }: { stream: Stream }) {
+  constructor({ stream, connections }: { stream: Stream; connections: Connections }) {
     this.#stream = stream;
+    this.#connections = connections;
     // The library wants an HTTP server to hang itself upon; this one never listens, connections come by the kernel's.
     this.#server = new Server(createServer(), {
       transports: ['websocket'],
@@ -37,7 +40,7 @@ export class SocketIoDoor {
   }
 
   #open({ request, socket, head, signal }: Upgraded): void {
-    this.#stream.admit();
+    this.#connections.admit(socket);
     this.#known.set(request, { socket, signal });
     (this.#server.engine as unknown as Engine).handleUpgrade(request, socket, head);
   }
@@ -46,6 +49,9 @@ export class SocketIoDoor {
     const { conn } = socket;
     const known = this.#known.get(socket.request);
     if (!known) return void socket.disconnect(true);
+    // One reader for each connection: a second one would get every message as well.
+    this.#known.delete(socket.request);
+    this.#connections.joined(known.socket);
     // The library queues without end while the connection is busy, and tells only when it has passed the queue on.
     let queued = 0;
     conn.on('drain', () => (queued = 0));
@@ -57,7 +63,10 @@ export class SocketIoDoor {
       },
       cut: () => void known.socket.destroy(),
     };
-    socket.on('disconnect', () => this.#stream.leave(reader));
+    socket.on('disconnect', () => {
+      this.#stream.leave(reader);
+      this.#connections.left(known.socket);
+    });
     let complained = false;
     socket.onAny(() => {
       if (!complained) reader.send(this.#stream.complaint());

@@ -1,7 +1,6 @@
 // Who listens, and what they are told. Nothing is kept for slow readers: who does not read what is sent is cut off, and
 // learns what it missed when it comes back.
 import { type Clock, type Log, messageOf } from '../../kernel/index.js';
-import { errors } from './errors.js';
 import { Frame } from './frame.js';
 
 /** Somebody who listens, by whichever door. */
@@ -13,7 +12,6 @@ export interface Reader {
   cut(): void;
 }
 
-const MOST_READERS = 200;
 const MIB = 2 ** 20;
 /** A larger message becomes an `invalidate` of its type. */
 const LARGEST_FRAME = 4 * MIB;
@@ -39,11 +37,6 @@ export class Stream {
   /** A part of what newcomers are told. */
   addSnapshot(type: string, snapshot: () => unknown): void {
     this.#snapshots.set(type, snapshot);
-  }
-
-  /** Throws when there is no room for another reader. */
-  admit(): void {
-    if (this.#readers.size >= MOST_READERS) throw errors.FULL();
   }
 
   async join(reader: Reader): Promise<void> {

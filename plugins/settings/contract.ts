@@ -30,6 +30,16 @@ export interface SettingGroupEntry {
 /** Groups of settings that admins change in the running panel. */
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', groupProblem);
 
+/** Hosts that a plugin knows the panel's machine by. They are allowed as soon as the setting `allowedHosts` limits the hosts. */
+export interface PanelHost {
+  /** names and addresses */
+  readonly hosts?: readonly string[];
+  /** settings that hold one, or are empty */
+  readonly settings?: readonly string[];
+}
+/** Further hosts under which the panel answers when hosts are limited. */
+export const PanelHosts = extensionPoint<PanelHost>('settings', 'PanelHosts');
+
 export interface SettingsApi {
   /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */
   read<G extends SettingGroup>(group: G): SettingValues<G>;
@@ -42,6 +52,8 @@ export const Settings = token<SettingsApi>('settings', 'Settings');
 export interface SettingsCaller {
   readonly name: string;
   readonly ip: string;
+  /** hosts under which the call came: of its own and of a trusted proxy, canonical */
+  readonly hosts: readonly string[];
   /** digest of the caller's session, where there is one */
   readonly session?: string;
 }

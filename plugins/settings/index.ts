@@ -1,6 +1,8 @@
 import {
+  command,
   definePlugin,
   extend,
+  hostOfHeader,
   Listeners,
   mapOf,
   nullable,
@@ -17,9 +19,11 @@ import {
   variable,
   optional,
 } from '../../kernel/index.js';
-import { afterSettingsSave, SettingGroups, Settings } from './contract.js';
+import { AllowedHosts } from './allowed-hosts.js';
+import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from './contract.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
+import { hostList } from './host-list.js';
 import { panelSettings } from './panel-settings.js';
 import { SettingsService } from './service.js';
 import { afterValuesWritten, SettingsStore } from './store.js';
@@ -40,12 +44,21 @@ export default definePlugin({
       optional(urlPath()),
       'path below which the panel is served; holds the setting webBasePath',
     ),
+    allowedHosts: variable(
+      'WEIR_ALLOWED_HOSTS',
+      optional(hostList()),
+      'host names and addresses under which the panel answers, comma-separated; holds the setting allowedHosts',
+    ),
   },
   tables,
   migrations,
-  services: { store: singleton(SettingsStore), service: singleton(SettingsService) },
+  services: {
+    store: singleton(SettingsStore),
+    service: singleton(SettingsService),
+    allowedHosts: singleton(AllowedHosts),
+  },
   provides: ({ store }) => [provide(Settings, store)],
-  extends: ({ config: { basePath }, configSource }) => [
+  extends: ({ config: { basePath, allowedHosts }, configSource }) => [
     extend(SettingGroups, {
       group: panelSettings,
       pinned: {
@@ -53,16 +66,25 @@ export default definePlugin({
           configSource.basePath === 'environment'
             ? { value: basePath, variable: 'WEIR_BASE_PATH' }
             : undefined,
+        allowedHosts:
+          configSource.allowedHosts === 'environment'
+            ? { value: allowedHosts, variable: 'WEIR_ALLOWED_HOSTS' }
+            : undefined,
       },
-      defaults: { webBasePath: configSource.basePath === 'file' ? basePath : undefined },
+      defaults: {
+        webBasePath: configSource.basePath === 'file' ? basePath : undefined,
+        allowedHosts: configSource.allowedHosts === 'file' ? allowedHosts : undefined,
+      },
     }),
   ],
-  hooks: ({ store, listeners, sessions }) => [
+  hooks: ({ store, listeners, sessions, allowedHosts }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
+    tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {
       const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
       listeners.panel.mountAt(webBasePath);
       sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+      allowedHosts.apply();
     }),
   ],
   routes: ({ service, store }) => {
@@ -81,11 +103,12 @@ export default definePlugin({
         doc: 'Changes the settings that are sent and leaves the others as they are.',
         body: update,
         reply: payload(nullable(openObject())),
-        errors: [errors.PINNED],
-        handle: async ({ body, who, ip }) => {
+        errors: [errors.PINNED, errors.OWN_HOST],
+        handle: async ({ body, who, ip, host, headers }) => {
           const told = await service.update(body, {
             name: who?.name ?? '',
             ip,
+            hosts: [host, hostOfHeader(headers.host ?? '')],
             ...(who?.session !== undefined && { session: who.session }),
           });
           return said('settings saved', told);
@@ -107,10 +130,22 @@ export default definePlugin({
       }),
     ];
   },
-  start: async ({ store, listeners, sessions }) => {
+  commands: ({ allowedHosts }) => [
+    command({
+      name: 'hosts reset',
+      about: 'Empties the setting allowedHosts: the panel answers under every host again.',
+      example: 'weir hosts reset',
+      run: async ({ say }) => {
+        await allowedHosts.reset();
+        say('The panel answers under every host.');
+      },
+    }),
+  ],
+  start: async ({ store, listeners, sessions, allowedHosts }) => {
     await store.load();
     const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
     listeners.panel.mountAt(webBasePath);
     sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+    allowedHosts.apply();
   },
 });

@@ -1,6 +1,7 @@
 // Settings of the panel as a whole.
 import { int, oneOf, text, urlPath } from '../../kernel/index.js';
 import { randomBytes } from 'node:crypto';
+import { hostList } from './host-list.js';
 import { setting } from './setting.js';
 
 const isTimeZone = (zone: string): boolean => {
@@ -24,6 +25,11 @@ export const panelSettings = {
     urlPath().max(255),
     () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`,
     'path below which the panel is served',
+  ),
+  allowedHosts: setting(
+    hostList(),
+    [],
+    'host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all',
   ),
   sessionMaxAge: setting(int().min(1).max(525_600), 360, 'minutes that a login lasts after the last request'),
   sessionMaxLifetime: setting(

@@ -1,9 +1,9 @@
 // Which host stands in a link.
-import { isLoopback } from '../../kernel/index.js';
+import { canonicalAddress, isLoopback } from '../../kernel/index.js';
 import type { Inbound } from '../inbounds/contract.js';
 
 const isUnspecified = (host: string): boolean =>
-  host === '' || host === '0.0.0.0' || host === '::' || host === '::0';
+  host === '' || host === '0.0.0.0' || canonicalAddress(host) === '::';
 
 /** The address that an inbound brings with it, or nothing when it listens everywhere or only on this machine. */
 function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound): string {
@@ -16,7 +16,7 @@ export interface PublicHosts {
   readonly subDomain: string;
 }
 
-const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /** Where a server that listens here can be asked from this machine; in a URL. */
 export const reachableHost = ({
@@ -28,10 +28,14 @@ export const reachableHost = ({
 }): string =>
   bracketed(isUnspecified(host) ? (publicHost ?? (host.includes(':') ? '::1' : '127.0.0.1')) : host);
 
-/** The host for inbounds without an address of their own; IPv6 in brackets. */
+/**
+ * The host for inbounds without an address of their own; IPv6 in brackets. WEIR_PUBLIC_HOST wins over what the caller
+ * asked for, which wins over the setting unless it is this machine itself, or nothing.
+ */
 export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHosts): string {
+  if (publicHost !== undefined) return bracketed(publicHost);
   if (!isUnspecified(requestHost) && !isLoopback(requestHost)) return bracketed(requestHost);
-  return bracketed(publicHost || subDomain || requestHost || 'localhost');
+  return bracketed(subDomain || requestHost || 'localhost');
 }
 
 /** `host:port` of an entry as a function of what `hostFor` gives. */

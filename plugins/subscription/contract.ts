@@ -52,11 +52,14 @@ export const Formats = extensionPoint<Format>(
   },
 );
 
+/** What links carry where an inbound has no address of its own: the host that a request came under, or one that a person named, which wins over WEIR_PUBLIC_HOST. */
+export type LinkHost = string | { readonly named: string };
+
 export interface SubscriptionApi {
-  /** One rendered text per entry, under the names that a panel shows. `requestHost` is what links carry when an inbound has no address of its own. */
-  entries(format: string, client: ClientRow, requestHost: string): string[];
+  /** One rendered text per entry, under the names that a panel shows. */
+  entries(format: string, client: ClientRow, host: LinkHost): string[];
   /** Where a program fetches this client's subscription; undefined while the format is off. */
-  url(format: string, client: ClientRow, requestHost: string): string | undefined;
+  url(format: string, client: ClientRow, host: LinkHost): string | undefined;
 }
 export const Subscription = token<SubscriptionApi>('subscription', 'Subscription');
 

@@ -9,7 +9,13 @@ import {
 } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
-import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from '../settings/contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  PanelHosts,
+  SettingGroups,
+  Settings,
+} from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
 import { Subscription } from './contract.js';
@@ -27,7 +33,13 @@ export default definePlugin({
   config: subscriptionVariables,
   services: { compiled: singleton(Compiled), renderer: singleton(Renderer), lanes: singleton(Lanes) },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  extends: () => [extend(SettingGroups, { group: subscriptionSettings })],
+  extends: ({ config: { publicHost } }) => [
+    extend(SettingGroups, { group: subscriptionSettings }),
+    extend(PanelHosts, {
+      hosts: publicHost === undefined ? [] : [publicHost],
+      settings: ['subDomain' satisfies keyof typeof subscriptionSettings],
+    }),
+  ],
   hooks: ({ compiled, listeners, config }) => [
     tap(afterInboundSave, async ({ changes }) => {
       for (const { before, after } of changes) {

@@ -3,9 +3,9 @@ import { validateHeaderValue } from 'node:http';
 import type { Clock, ListenersApi } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
 import type { SettingsApi, SettingValues } from '../settings/contract.js';
-import { hostFor } from './address.js';
+import { bracketed, hostFor } from './address.js';
 import type { Compiled, CompiledEntry } from './compiled.js';
-import type { Format, SubscriptionApi } from './contract.js';
+import type { Format, LinkHost, SubscriptionApi } from './contract.js';
 import { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
@@ -47,7 +47,9 @@ const expand = (template: string, client: ClientRow, escaped: (text: string) => 
         .trim()
     : template;
 const asIs = (text: string): string => text;
-const inUrl = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+/** Halves of surrogate pairs, which older databases may hold, have no escape. */
+const wellFormed = (text: string): string => text.replaceAll(/\p{Cs}/gu, '\uFFFD');
+const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).replaceAll('%20', '+');
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
@@ -95,17 +97,20 @@ export class Renderer implements SubscriptionApi {
     return { fixed, own, body: format.body(entries) };
   }
 
-  entries(format: string, client: ClientRow, requestHost: string): string[] {
-    const { subDomain } = this.#settings.read(subscriptionSettings);
-    return this.#entries(format, client, this.#host(requestHost, subDomain), this.#clock.now(), true);
+  entries(format: string, client: ClientRow, host: LinkHost): string[] {
+    return this.#entries(format, client, this.#hostOfLinks(host), this.#clock.now(), true);
   }
 
-  url(format: string, { subId }: ClientRow, requestHost: string): string | undefined {
+  url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
     const found = this.#compiled.formats.find(({ name }) => name === format);
     const prefix = found && this.#compiled.pathOf(found);
     if (prefix === undefined) return undefined;
-    const { subDomain } = this.#settings.read(subscriptionSettings);
-    return `http://${this.#host(requestHost, subDomain)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
+    return `http://${this.#hostOfLinks(host)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
+  }
+
+  #hostOfLinks(host: LinkHost): string {
+    if (typeof host !== 'string') return bracketed(host.named);
+    return this.#host(host, this.#settings.read(subscriptionSettings).subDomain);
   }
 
   #host(asked: string, subDomain: string): string {
@@ -182,7 +187,7 @@ function settle({ contentType }: Format, settings: SettledHeaders['settings']): 
 }
 
 /** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */
-const headerSafe = (url: string): string => url.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 function remarkInput(
   { inboundRemark, hostRemark, protocol, network, security }: CompiledEntry,

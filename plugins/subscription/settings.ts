@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { bool, int, optional, text, variable, withDefault, word } from '../../kernel/index.js';
+import { bool, hostName, int, optional, text, variable, withDefault, word } from '../../kernel/index.js';
 import { setting } from '../settings/contract.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
@@ -7,14 +7,56 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 export const randomPath = (): string =>
   `/${[...randomBytes(16)].map((byte) => LETTERS[byte % LETTERS.length]).join('')}/`;
 
-/** Shown in headers, so it must not break out of its line. */
+/** Stands in a header, which is one line; halves of surrogate pairs have no bytes in any encoding. */
 const headerText = () =>
   text()
     .max(1024)
-    .pattern(/^[^\r\n\0]*$/, 'text of one line');
+    .pattern(/^(?:[^\p{Cc}\p{Cs}]|\t)*$/u, 'text of one line without control characters');
+/** Pages and messengers; nothing that runs as a program where it is opened (`javascript:`, `data:`). */
+const SCHEMES = [
+  'https',
+  'http',
+  'mailto',
+  'tel',
+  'sms',
+  'tg',
+  'whatsapp',
+  'viber',
+  'sgnl',
+  'matrix',
+  'xmpp',
+];
+
+function linkOf(value: string): string {
+  if (value === '') return '';
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(value) ?? [];
+  const isKnown = scheme !== undefined && SCHEMES.includes(scheme.toLowerCase());
+  const isHostAndPort = /^[^/?#:]*:\d+(?:[/?#]|$)/.test(value);
+  if (scheme !== undefined && !isKnown && !isHostAndPort)
+    throw new Error(`a link cannot begin with ${scheme}: here, only with ${SCHEMES.join(':, ')}:`);
+  const link = isKnown ? value : `https://${value}`;
+  if (!URL.canParse(link.replaceAll(/\{\{\w+\}\}/g, 'x'))) throw new Error('it is not a valid link');
+  return link;
+}
 const link = () =>
-  headerText().custom((value: string) =>
-    value === '' || /^(?:[a-z][a-z0-9+.-]*:\/\/|mailto:|tel:)/i.test(value) ? value : `https://${value}`,
+  headerText()
+    .trim()
+    .prefs({ convert: true })
+    .custom((value: string, state) => {
+      try {
+        return linkOf(value);
+      } catch (error) {
+        return state.error('any.custom', { error: error as Error });
+      }
+    });
+const host = () =>
+  text().custom((value: string, state) =>
+    value === ''
+      ? value
+      : (hostName(value) ??
+        state.error('any.custom', {
+          error: new Error('it must be a host name or an address, without a port'),
+        })),
   );
 
 export const subscriptionSettings = {
@@ -23,15 +65,11 @@ export const subscriptionSettings = {
   subSupportUrl: setting(link(), '', 'where a client program sends its user for help'),
   subProfileUrl: setting(link(), '', 'page about the subscription'),
   subAnnounce: setting(headerText(), '', 'message that client programs show'),
-  subDomain: setting(
-    text()
-      .max(255)
-      .pattern(/^[A-Za-z0-9.:_-]*$/, 'host name'),
-    '',
-    'host of the links when neither inbound nor request names one',
-  ),
+  subDomain: setting(host(), '', 'host of the links when neither inbound nor request names one'),
   remarkTemplate: setting(
-    text().max(1024),
+    text()
+      .max(1024)
+      .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters'),
     '{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D',
     'name of each link',
   ),
@@ -57,6 +95,6 @@ export const subscriptionVariables = {
   publicHost: variable(
     'WEIR_PUBLIC_HOST',
     optional(word().hostname().max(255)),
-    'host of the links when the request itself came to a loopback address',
+    'host of the links, whatever the request asked for',
   ),
 } as const;

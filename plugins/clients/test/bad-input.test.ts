@@ -218,13 +218,7 @@ test.serial('a client that is not there is not found', async (t) => {
   await refused(t, panel, '/panel/api/clients/links/nobody', {}, missing);
   await refused(t, panel, '/panel/api/clients/update/nobody', { body: { comment: 'x' } }, missing);
   await refused(t, panel, '/panel/api/clients/del/nobody', { method: 'POST' }, missing);
-  await refused(
-    t,
-    panel,
-    '/panel/api/clients/get/100%',
-    {},
-    { status: 400, code: 'KERNEL_INVALID', says: 'percent' },
-  );
+  await refused(t, panel, '/panel/api/clients/get/100%', {}, { status: 404, code: 'KERNEL_NOT_FOUND' });
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -186,7 +186,18 @@ test.serial('clients inside settings of a new inbound are refused, not dropped i
 
 test.serial('a port of another inbound is taken, however the address is written', async (t) => {
   const taken = { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port', says: '#1 (first)' };
-  for (const listen of ['127.0.0.1', '', '0.0.0.0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost', 'LocalHost'])
+  for (const listen of [
+    '127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '',
+    '0.0.0.0',
+    '::',
+    '::0',
+    '0:0:0:0:0:0:0:0',
+    'localhost',
+    'LocalHost',
+  ])
     await refused(t, panel, ADD, { body: { protocol: 'trojan', port, listen } }, taken);
   const other = await panel.addInbound({ listen: '127.0.0.2', port });
   await refused(t, panel, `/panel/api/inbounds/update/${other}`, { body: { listen: '127.0.0.1' } }, taken);

@@ -11,7 +11,8 @@ test('the host of a link is the one that was asked for, unless that is this mach
     ['2001:db8::7', '[2001:db8::7]'],
   ] as const) {
     t.is(hostFor(asked, none), host);
-    t.is(hostFor(asked, { publicHost: 'public.example', subDomain: 'sub.example' }), host);
+    t.is(hostFor(asked, { publicHost: undefined, subDomain: 'sub.example' }), host);
+    t.is(hostFor(asked, { publicHost: 'public.example', subDomain: 'sub.example' }), 'public.example');
   }
   for (const asked of ['localhost', '127.0.0.1', '127.0.0.2', '::1', '0.0.0.0', '']) {
     t.is(hostFor(asked, { publicHost: 'public.example', subDomain: 'sub.example' }), 'public.example', asked);
@@ -20,7 +21,10 @@ test('the host of a link is the one that was asked for, unless that is this mach
   }
   t.is(hostFor('127.0.0.1', none), '127.0.0.1');
   // It only begins like one.
-  t.is(hostFor('127.0.0.1.example', { publicHost: 'public.example', subDomain: '' }), '127.0.0.1.example');
+  t.is(
+    hostFor('127.0.0.1.example', { publicHost: undefined, subDomain: 'sub.example' }),
+    '127.0.0.1.example',
+  );
 });
 
 test('the subscription is told with an address that can be asked', (t) => {
@@ -35,7 +39,7 @@ test('the subscription is told with an address that can be asked', (t) => {
   t.deepEqual(shown, ['127.0.0.1', '[::1]', 'vpn.example', '[2001:db8::1]', '127.0.0.1', '[::1]']);
 });
 
-test('WEIR_PUBLIC_HOST stands in the links that are fetched or shown over loopback; a host that a trusted proxy passes on wins', async (t) => {
+test('WEIR_PUBLIC_HOST stands in all links, whatever the request or a trusted proxy says', async (t) => {
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
     env: { WEIR_PUBLIC_HOST: 'public.example', WEIR_TRUSTED_PROXIES: '127.0.0.1' },
@@ -51,7 +55,7 @@ test('WEIR_PUBLIC_HOST stands in the links that are fetched or shown over loopba
       ).toString(),
     );
   t.is(await fetched({}), 'public.example');
-  t.is(await fetched({ 'x-forwarded-host': 'edge.example' }), 'edge.example');
+  t.is(await fetched({ 'x-forwarded-host': 'edge.example' }), 'public.example');
   t.is(hostOf((await panel.get<string[]>('/panel/api/clients/links/ann'))[0]), 'public.example');
 });
 

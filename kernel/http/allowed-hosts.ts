@@ -1,0 +1,48 @@
+// The hosts under which the panel may be asked for. A page of another site can point a name of its own at this machine
+// (DNS rebinding) and then talks to us from its visitor's browser; but its requests carry that name.
+import type { IncomingMessage } from 'node:http';
+import { kernelErrors } from '../errors/errors.js';
+import { isLoopback, type Proxies } from './address.js';
+import { hostName, hostOfHeader } from './host-name.js';
+
+const refusedBy = (
+  names: ReadonlySet<string | undefined> | undefined,
+  asked: readonly string[],
+): string | undefined => asked.find((host) => names && !names.has(host) && !isLoopback(host));
+
+export class AllowedHosts {
+  readonly #own: string;
+  readonly #proxies: Proxies;
+  #names: ReadonlySet<string | undefined> | undefined;
+  #wayOut = '';
+
+  /** `own`: the host that the panel listens on, which is always allowed. */
+  constructor(own: string, proxies: Proxies) {
+    this.#own = own;
+    this.#proxies = proxies;
+  }
+
+  /** An empty list allows every host. `wayOut` ends the sentence of a refusal. */
+  set(listed: readonly string[], wayOut: string): void {
+    this.#names = this.#namesOf(listed);
+    this.#wayOut = wayOut;
+  }
+
+  /** The first of `asked` (as `hostOfHeader` gives them) that this list would refuse. */
+  refused(listed: readonly string[], asked: readonly string[]): string | undefined {
+    return refusedBy(this.#namesOf(listed), asked);
+  }
+
+  #namesOf(listed: readonly string[]): ReadonlySet<string | undefined> | undefined {
+    return listed.length === 0 ? undefined : new Set([...listed, this.#own].map(hostName));
+  }
+
+  /** Throws KERNEL_HOST unless the `Host` header is allowed, and the host that a trusted proxy was asked for: a page could have set either. */
+  require(request: IncomingMessage): void {
+    if (!this.#names) return;
+    const asked = [hostOfHeader(request.headers.host ?? ''), this.#proxies.requestHost(request)];
+    const refused = refusedBy(this.#names, asked);
+    if (refused !== undefined)
+      throw kernelErrors.HOST(`the panel does not answer under the host "${refused}"; ${this.#wayOut}`);
+  }
+}

@@ -1,0 +1,87 @@
+// The hosts under which the panel answers: those that the setting lists, and those that are configured elsewhere.
+import type { Database, ListenersApi, PluginContext } from '../../kernel/index.js';
+import { PanelHosts, type SettingsCaller } from './contract.js';
+import { errors } from './errors.js';
+import { panelSettings } from './panel-settings.js';
+import type { SettingsStore } from './store.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export class AllowedHosts {
+  readonly #db: Database;
+  readonly #store: SettingsStore;
+  readonly #listeners: ListenersApi;
+  readonly #extensions: PluginContext['extensions'];
+
+  constructor({
+    db,
+    store,
+    listeners,
+    extensions,
+  }: {
+    db: Database;
+    store: SettingsStore;
+    listeners: ListenersApi;
+    extensions: PluginContext['extensions'];
+  }) {
+    this.#db = db;
+    this.#store = store;
+    this.#listeners = listeners;
+    this.#extensions = extensions;
+  }
+
+  get #added() {
+    return this.#extensions(PanelHosts).map(({ value }) => value);
+  }
+
+  /** Empty when every host is allowed. */
+  #hosts({ allowedHosts = [], ...values }: Values): readonly string[] {
+    const listed = allowedHosts as readonly string[];
+    if (listed.length === 0) return [];
+    const settings = this.#added.flatMap(({ settings = [] }) => settings);
+    return [
+      ...listed,
+      ...this.#added.flatMap(({ hosts = [] }) => hosts),
+      ...settings.map((name) => String(values[name] ?? '')),
+    ].filter((host) => host !== '');
+  }
+
+  /** Lets the panel answer as the settings say now. */
+  apply(): void {
+    const values = Object.fromEntries(
+      this.#store.names().map((name) => [name, this.#store.known(name)?.value]),
+    );
+    const variable = this.#store.known('allowedHosts')?.variable;
+    const wayOut =
+      variable === undefined
+        ? 'on the machine itself add it to the setting allowedHosts over a loopback address, or allow every host with: weir hosts reset'
+        : `add it to ${variable} in the environment of the panel`;
+    this.#listeners.allowHosts(this.#hosts(values), wayOut);
+  }
+
+  /** Refuses what would shut out whoever saves it. */
+  check({
+    changes,
+    values,
+    caller,
+  }: {
+    readonly changes: Values;
+    readonly values: Values;
+    readonly caller: SettingsCaller;
+  }): void {
+    const names = ['allowedHosts', ...this.#added.flatMap(({ settings = [] }) => settings)];
+    const changed = names.find((name) => name in changes);
+    if (changed === undefined) return;
+    const refused = this.#listeners.refusedHost(this.#hosts(values), caller.hosts);
+    if (refused !== undefined)
+      throw errors.OWN_HOST(
+        `${changed}: you came under the host "${refused}", and the panel would not answer there any more; add it to allowedHosts, or save this from another allowed host or a loopback address`,
+        { path: changed },
+      );
+  }
+
+  /** Allows every host, for who cannot come in any more. */
+  async reset(): Promise<void> {
+    await this.#db.write((tx) => this.#store.change(tx, panelSettings, { allowedHosts: [] }));
+  }
+}
