@@ -17,7 +17,7 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(registry.of('engine'), true);
+  return composePlan(registry.of('engine'), { private: 'allow', udp: 'single' });
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
