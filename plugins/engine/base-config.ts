@@ -32,7 +32,8 @@ const refusePrivate: readonly JsonObject[] = [
 
 const protocolOf = ({ protocol }: JsonObject): string => String(protocol).toLowerCase();
 const isFreedom = (outbound: JsonObject): boolean => ['freedom', 'direct'].includes(protocolOf(outbound));
-const dialsForUsers = (outbound: JsonObject): boolean => isFreedom(outbound) || protocolOf(outbound) === 'dns';
+const dialsForUsers = (outbound: JsonObject): boolean =>
+  isFreedom(outbound) || protocolOf(outbound) === 'dns';
 
 export function baseConfig(parts: BaseParts): CoreBase {
   return parts.open.private === 'allow' ? openBase(parts) : guardedBase(parts);

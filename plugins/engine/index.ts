@@ -74,9 +74,12 @@ export default definePlugin({
     listeners.panel.admitOnly((socket) => {
       const refused = comesFromOurAddress(socket);
       if (refused)
-        log.info('the panel refused a connection from a public address of this machine; use a loopback address', {
-          from: socket.remoteAddress,
-        });
+        log.info(
+          'the panel refused a connection from a public address of this machine; use a loopback address',
+          {
+            from: socket.remoteAddress,
+          },
+        );
       return !refused;
     });
   },

@@ -52,8 +52,8 @@ export async function openPackets(socksPort: number): Promise<Packets> {
   const socket = createSocket('udp4');
   const answers: string[] = [];
   socket.on('message', (message) => {
-    const header = message[3] === 4 ? 22 : 10;
-    answers.push(message.toString('latin1', header));
+    const addressLength = { 1: 4, 3: 1 + (message[4] ?? 0), 4: 16 }[message[3] ?? 1] ?? 4;
+    answers.push(message.toString('latin1', 4 + addressLength + 2));
     socket.emit('answer');
   });
   return {
