@@ -1,5 +1,6 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { token } from '../container/token.js';
 import { messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
@@ -21,6 +22,8 @@ export interface ListenerApi {
   readonly port: number;
   /** Serves everything below this path from now on. */
   mountAt(basePath: string): void;
+  /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+  admitOnly(admits: (socket: Socket) => boolean): void;
 }
 
 export interface ServedRoute {

@@ -2,7 +2,7 @@
 // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
@@ -145,6 +145,13 @@ export class Listener {
       if (asksForWebSocket(request)) return take(request, socket, head);
       socket.unshift(withoutUpgrade(request, head));
       this.#server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+    });
+  }
+
+  /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+  admitOnly(admits: (socket: Socket) => boolean): void {
+    this.#server.on('connection', (socket: Socket) => {
+      if (!admits(socket)) socket.destroy();
     });
   }
 

@@ -1,49 +1,74 @@
 // The part of the core's config that is nobody's inbound: where traffic leaves, and what users of the core may not reach.
 import type { CoreBase, JsonObject } from './driver.js';
+import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './names.js';
+import { forPackets, remainingStreams, splitByNetwork } from './packets.js';
+import { PRIVATE } from './private-ranges.js';
 
-// IANA special-purpose registries (RFC 6890 and its updates). Named here, so that no geodata file is needed.
-const PRIVATE = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '::/128',
-  '::1/128',
-  'fc00::/7',
-  'fe80::/10',
-  'ff00::/8',
-];
+/** What users of the core may reach. */
+export interface Openness {
+  /** loopback and private addresses of this machine and its network, and all that follows from it */
+  readonly private: 'allow' | 'block';
+  /** `single`: all packets of a UDP session go to the checked address of its first one; `cone`: each to its own, unchecked */
+  readonly udp: 'single' | 'cone';
+}
 
 export interface BaseParts {
   readonly outbounds: readonly JsonObject[];
   readonly rules: readonly JsonObject[];
-  /** lets users of the core reach loopback and private addresses of this machine and its network */
-  readonly allowPrivate: boolean;
+  /** in place of the system's resolver */
+  readonly nameServers: readonly (string | JsonObject)[];
+  readonly open: Openness;
 }
 
-/** The first outbound is the default one. The refusal of private targets stands before all added rules. */
-export function baseConfig({ outbounds, rules, allowPrivate }: BaseParts): CoreBase {
-  const refusePrivate: JsonObject[] = [
-    { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
-    { type: 'field', ip: PRIVATE, outboundTag: 'blocked' },
-  ];
+const DIRECT = 'direct';
+const own: readonly JsonObject[] = [
+  { tag: DIRECT, protocol: 'freedom' },
+  { tag: 'blocked', protocol: 'blackhole' },
+];
+const refusePrivate: readonly JsonObject[] = [
+  { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
+  { type: 'field', ip: PRIVATE, outboundTag: 'blocked' },
+];
+
+const protocolOf = ({ protocol }: JsonObject): string => String(protocol).toLowerCase();
+const isFreedom = (outbound: JsonObject): boolean => ['freedom', 'direct'].includes(protocolOf(outbound));
+const dialsForUsers = (outbound: JsonObject): boolean =>
+  isFreedom(outbound) || protocolOf(outbound) === 'dns';
+
+export function baseConfig(parts: BaseParts): CoreBase {
+  return parts.open.private === 'allow' ? openBase(parts) : guardedBase(parts);
+}
+
+function openBase({ outbounds, rules, nameServers }: BaseParts): CoreBase {
   return {
-    outbounds: [
-      { tag: 'direct', protocol: 'freedom' },
-      { tag: 'blocked', protocol: 'blackhole' },
-      ...outbounds,
-    ],
+    outbounds: [...own, ...outbounds],
+    ...(nameServers.length > 0 && { dns: { servers: nameServers } }),
+    routing: { domainStrategy: 'AsIs', rules },
+  };
+}
+
+/** Refuses private targets before all added rules, and gives added outbounds the same guards as ours. */
+function guardedBase({ outbounds, rules, nameServers, open }: BaseParts): CoreBase {
+  const guarded = [...own, ...outbounds].map((outbound) =>
+    dialsForUsers(outbound) ? withCheckedNames(outbound) : outbound,
+  );
+  const single = open.udp === 'single';
+  const tags = single ? guarded.filter(isFreedom).flatMap(({ tag }) => (tag ? [String(tag)] : [])) : [];
+  const asksServers = nameServers.length > 0;
+  const asksForAddresses = rules.some((rule) => 'ip' in rule);
+  return {
+    outbounds: [...tags.map(forPackets), ...guarded, ...(asksServers ? [nameServerOutbound] : [])],
+    dns: checkedDns(nameServers),
     routing: {
-      // Names are resolved for the address rules, or a name that points to 127.0.0.1 would pass them.
-      domainStrategy: allowPrivate ? 'AsIs' : 'IPIfNonMatch',
-      rules: [...(allowPrivate ? [] : refusePrivate), ...rules],
+      // Names need no rule to be safe; they are looked up for added rules that ask for addresses. Never on demand: with
+      // a sniffed name the core would judge the addresses of that name and then dial another one.
+      domainStrategy: asksForAddresses ? 'IPIfNonMatch' : 'AsIs',
+      rules: [
+        ...(asksServers ? [nameServerRule] : []),
+        ...refusePrivate,
+        ...rules.flatMap((rule) => splitByNetwork(rule, new Set(tags))),
+        ...(single ? [remainingStreams(DIRECT, asksForAddresses)] : []),
+      ],
     },
   };
 }

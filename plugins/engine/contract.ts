@@ -79,8 +79,11 @@ export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 export type CorePart =
   /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
   | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
+  /** A freedom among them gets the guards of ours: names only by the core's DNS, packets only to a checked address. */
   | { readonly outbound: JsonObject }
-  | { readonly rule: JsonObject };
+  | { readonly rule: JsonObject }
+  /** as an entry of the core's `dns.servers`; in place of the system's resolver. Private addresses are left out of its answers. */
+  | { readonly nameServer: string | JsonObject };
 /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
 export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig');
 

@@ -5,6 +5,7 @@ import {
   composeReadyLine,
   definePlugin,
   job,
+  Listeners,
   messageOf,
   oneOf,
   optional,
@@ -19,6 +20,7 @@ import {
 import { Accesses } from './accesses.js';
 import { CoreAccess, Engine } from './contract.js';
 import { findCore } from './install/find.js';
+import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
 import { RELEASES } from './install/release.js';
 import { Supervisor } from './supervisor.js';
@@ -58,9 +60,29 @@ export default definePlugin({
       withDefault(oneOf('allow', 'block'), 'block'),
       'allow: users of the core may reach loopback and private addresses',
     ),
+    udp: variable(
+      'WEIR_ENGINE_UDP',
+      withDefault(oneOf('single', 'cone'), 'single'),
+      'cone: a UDP session of a user may send to many addresses, which nothing checks',
+    ),
   },
+  uses: { listeners: Listeners },
   services: { supervisor: singleton(Supervisor), accesses: singleton(Accesses) },
   provides: ({ supervisor, accesses }) => [provide(Engine, supervisor), provide(CoreAccess, accesses)],
+  start: ({ listeners, config, log }) => {
+    if (config.private === 'allow') return;
+    listeners.panel.admitOnly((socket) => {
+      const refused = comesFromOurAddress(socket);
+      if (refused)
+        log.info(
+          'the panel refused a connection from a public address of this machine; use a loopback address',
+          {
+            from: socket.remoteAddress,
+          },
+        );
+      return !refused;
+    });
+  },
   hooks: ({ supervisor, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {

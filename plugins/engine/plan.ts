@@ -1,7 +1,7 @@
 // What the core should run, composed anew from what plugins say, with digests to compare it with what it does run.
 import { createHash } from 'node:crypto';
 import type { Hooks } from '../../kernel/index.js';
-import { baseConfig } from './base-config.js';
+import { baseConfig, type Openness } from './base-config.js';
 import { composeCoreConfig } from './contract.js';
 import type { CoreBase, CoreInbound, CoreRecord, Json } from './driver.js';
 
@@ -31,7 +31,7 @@ const digestOf = (value: Json): string =>
     .digest('hex')
     .slice(0, 32);
 
-export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<Plan> {
+export async function composePlan(hooks: Hooks, open: Openness): Promise<Plan> {
   const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
   const inbounds = new Map<string, PlannedInbound>();
   for (const part of parts)
@@ -43,7 +43,8 @@ export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<
   const base = baseConfig({
     outbounds: parts.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
     rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),
-    allowPrivate,
+    nameServers: parts.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
+    open,
   });
   return { base, baseDigest: digestOf(base), inbounds };
 }

@@ -7,6 +7,7 @@ import {
   messageOf,
   type PluginContext,
 } from '../../kernel/index.js';
+import type { Openness } from './base-config.js';
 import { ConfigReconciler } from './config.js';
 import {
   type Applied,
@@ -35,7 +36,7 @@ import { DONE, ofUsers, UserReconciler } from './users.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensions'> {
   db: Pick<Database, 'refuseInsideWrite'>;
-  config: { private: 'allow' | 'block' };
+  config: Openness;
 }
 
 export class Supervisor implements EngineApi {
@@ -63,7 +64,7 @@ export class Supervisor implements EngineApi {
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#plan = () => composePlan(hooks, config.private === 'allow');
+    this.#plan = () => composePlan(hooks, config);
     this.#users = new UserReconciler(
       log,
       () => extensions(CoreUsers).map(({ value }) => value),

@@ -17,7 +17,7 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(registry.of('engine'), true);
+  return composePlan(registry.of('engine'), { private: 'allow', udp: 'single' });
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
@@ -90,20 +90,21 @@ test('private targets are refused before every added rule, unless they are allow
   };
   registry.add(
     tapper,
-    tap(composeCoreConfig, (add) => add({ rule: { type: 'field', network: 'tcp', outboundTag: 'direct' } })),
+    tap(composeCoreConfig, (add) => add({ rule: { type: 'field', port: '25', outboundTag: 'blackhole' } })),
   );
-  const rulesOf = async (allow: boolean) =>
+  const rulesOf = async (allow: 'allow' | 'block') =>
     (
-      (await composePlan(registry.of('engine'), allow)).base['routing'] as {
-        rules: { outboundTag: string; ip?: string[] }[];
+      (await composePlan(registry.of('engine'), { private: allow, udp: 'single' })).base['routing'] as {
+        rules: { outboundTag: string; port?: string; ip?: string[] }[];
       }
     ).rules;
-  const guarded = await rulesOf(false);
-  t.is(guarded.at(-1)?.outboundTag, 'direct');
-  t.true(guarded.slice(0, -1).every(({ outboundTag }) => outboundTag === 'blocked'));
-  t.true(guarded.some(({ ip }) => ip?.includes('127.0.0.0/8') && ip.includes('::1/128')));
+  const guarded = await rulesOf('block');
+  const added = guarded.findIndex(({ port }) => port === '25');
+  t.true(added > 0);
+  t.true(guarded.slice(0, added).every(({ outboundTag }) => outboundTag === 'blocked'));
+  t.true(guarded.slice(0, added).some(({ ip }) => ip?.includes('127.0.0.0/8') && ip.includes('::/96')));
   t.deepEqual(
-    (await rulesOf(true)).map(({ outboundTag }) => outboundTag),
-    ['direct'],
+    (await rulesOf('allow')).map(({ port }) => port),
+    ['25'],
   );
 });

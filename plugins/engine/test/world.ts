@@ -78,7 +78,7 @@ export class World {
       hooks: registry.of('engine'),
       log,
       clock: { now: () => Date.now(), every: () => () => undefined },
-      config: { private: 'allow' },
+      config: { private: 'allow', udp: 'single' },
       extensions,
     });
   }

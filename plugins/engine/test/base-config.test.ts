@@ -1,0 +1,161 @@
+// How the base of the core's config is put together from what plugins add; that it holds is tried with a real core in test/engine.
+import test from 'ava';
+import { baseConfig, type BaseParts } from '../base-config.js';
+import { comesFromOurAddress } from '../own-address.js';
+
+interface Base {
+  readonly outbounds: readonly {
+    readonly tag: string;
+    readonly protocol: string;
+    readonly targetStrategy?: string;
+    readonly settings?: { readonly domainStrategy?: string };
+    readonly streamSettings?: { readonly sockopt: Readonly<Record<string, unknown>> };
+  }[];
+  readonly dns?: { readonly servers: readonly { address: string; unexpectedIPs: string[] }[] };
+  readonly routing: {
+    readonly domainStrategy: string;
+    readonly rules: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+const base = (parts: Partial<BaseParts> = {}): Base =>
+  baseConfig({
+    outbounds: [],
+    rules: [],
+    nameServers: [],
+    open: { private: 'block', udp: 'single' },
+    ...parts,
+  }) as unknown as Base;
+const outbound = (found: Base, tag: string) => found.outbounds.find((one) => one.tag === tag);
+
+test('a freedom that a plugin adds looks names up only in the core’s DNS, in the family that it asks for', (t) => {
+  const found = base({
+    outbounds: [
+      {
+        tag: 'plain',
+        protocol: 'Freedom',
+        streamSettings: { sockopt: { mark: 7, addressPortStrategy: 'txtportandaddress' } },
+      },
+      {
+        tag: 'four',
+        protocol: 'freedom',
+        targetStrategy: 'UseIPv4',
+        settings: { domainStrategy: 'UseIPv4', userLevel: 0 },
+      },
+      { tag: 'asis', protocol: 'direct', settings: { domainStrategy: 'AsIs' } },
+      { tag: 'six', protocol: 'freedom', streamSettings: { sockopt: { domainStrategy: 'useipv6v4' } } },
+      { tag: 'questions', protocol: 'dns' },
+    ],
+  });
+  for (const tag of ['direct', 'plain', 'four', 'asis', 'questions']) {
+    const { sockopt } = outbound(found, tag)?.streamSettings ?? {};
+    t.is(sockopt?.['domainStrategy'], 'ForceIP', tag);
+    t.is(sockopt?.['addressPortStrategy'], 'none', tag);
+  }
+  t.is(outbound(found, 'plain')?.streamSettings?.sockopt['mark'], 7, 'what else it has stays');
+  t.is(outbound(found, 'four')?.settings?.domainStrategy, 'ForceIPv4');
+  t.is(outbound(found, 'four')?.targetStrategy, 'ForceIPv4');
+  t.is(outbound(found, 'asis')?.settings?.domainStrategy, 'AsIs', 'then the names come to the sockopt');
+  t.is(outbound(found, 'six')?.streamSettings?.sockopt['domainStrategy'], 'ForceIPv6v4');
+});
+
+test('an outbound that leads elsewhere is left as it is', (t) => {
+  const remote = {
+    tag: 'remote',
+    protocol: 'socks',
+    settings: { servers: [{ address: '127.0.0.1', port: 1 }] },
+  };
+  t.deepEqual(outbound(base({ outbounds: [remote] }), 'remote'), remote as never);
+});
+
+test('every name server leaves private addresses out, whatever a plugin says of it', (t) => {
+  const found = base({
+    nameServers: ['9.9.9.9', { address: '8.8.8.8', unexpectedIPs: ['*', '192.0.2.0/24'] }],
+  });
+  const servers = found.dns?.servers ?? [];
+  t.deepEqual(
+    servers.map(({ address }) => address),
+    ['9.9.9.9', '8.8.8.8'],
+  );
+  for (const { unexpectedIPs } of servers) {
+    t.true(unexpectedIPs.includes('127.0.0.0/8') && unexpectedIPs.includes('fc00::/7'));
+    t.false(unexpectedIPs.includes('*'), 'else the core would take them where there is nothing better');
+  }
+  t.true(servers[1]?.unexpectedIPs.includes('192.0.2.0/24'));
+  t.deepEqual(
+    base().dns?.servers.map(({ address }) => address),
+    ['localhost'],
+    'else the system’s resolver',
+  );
+  t.is(
+    found.routing.rules[0]?.['outboundTag'],
+    'weir.dns',
+    'a name server may itself have a private address',
+  );
+});
+
+test('packets go by an outbound for packets, wherever a rule sends them', (t) => {
+  const found = base({
+    outbounds: [{ tag: 'second', protocol: 'freedom' }],
+    rules: [
+      { ruleTag: 'a', port: '1', outboundTag: 'second' },
+      { port: '2', network: 'tcp', outboundTag: 'second' },
+      { port: '3', network: ['udp'], outboundTag: 'second' },
+      { port: '4', outboundTag: 'blocked' },
+    ],
+  });
+  t.deepEqual(
+    found.routing.rules
+      .slice(2)
+      .map(({ ruleTag, port, network, outboundTag }) => [ruleTag, port, network, outboundTag]),
+    [
+      ['weir.udp.a', '1', 'udp', 'weir.udp.second'],
+      ['a', '1', 'tcp', 'second'],
+      [undefined, '2', 'tcp', 'second'],
+      [undefined, '3', 'udp', 'weir.udp.second'],
+      [undefined, '4', undefined, 'blocked'],
+      [undefined, undefined, 'tcp', 'direct'],
+    ],
+  );
+  t.is(found.outbounds[0]?.tag, 'weir.udp.direct', 'the core’s default, for what no rule takes');
+  for (const tag of ['direct', 'second'])
+    t.is(outbound(found, `weir.udp.${tag}`)?.streamSettings?.sockopt['dialerProxy'], tag);
+  t.deepEqual(
+    base({ open: { private: 'block', udp: 'cone' } }).outbounds.map(({ tag }) => tag),
+    ['direct', 'blocked'],
+  );
+});
+
+test('names are looked up for rules that ask for addresses, and never before the target itself was judged', (t) => {
+  const rule = { ip: ['198.51.100.0/24'], outboundTag: 'blocked' };
+  t.is(base().routing.domainStrategy, 'AsIs');
+  const { domainStrategy, rules } = base({ rules: [rule] }).routing;
+  t.is(domainStrategy, 'IPIfNonMatch');
+  t.deepEqual(
+    rules.at(-1)?.['ip'],
+    ['0.0.0.0/0', '::/0'],
+    'the last rule waits for the address like the others',
+  );
+});
+
+test('with everything allowed the config is what plugins add, and nothing more', (t) => {
+  const { outbounds, dns, routing } = base({ open: { private: 'allow', udp: 'single' } });
+  t.deepEqual(outbounds as unknown, [
+    { tag: 'direct', protocol: 'freedom' },
+    { tag: 'blocked', protocol: 'blackhole' },
+  ]);
+  t.is(dns, undefined);
+  t.deepEqual(routing, { domainStrategy: 'AsIs', rules: [] });
+});
+
+test('loopback, private and foreign addresses are not a public address of ours', (t) => {
+  for (const remoteAddress of [
+    '127.0.0.1',
+    '::1',
+    '::ffff:127.0.0.1',
+    '10.0.0.1',
+    '203.0.113.9',
+    '2606:4700::1',
+    '',
+  ])
+    t.false(comesFromOurAddress({ remoteAddress }), remoteAddress);
+});
