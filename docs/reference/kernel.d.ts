@@ -19,6 +19,7 @@
 declare module 'weir/kernel' {
   import type Joi from 'joi';
   import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+  import type { Socket } from 'node:net';
   import type { Duplex } from 'node:stream';
   import type { Model, ModelStatic, Transaction } from 'sequelize';
 
@@ -469,6 +470,8 @@ declare module 'weir/kernel' {
     readonly port: number;
     /** Serves everything below this path from now on. */
     mountAt(basePath: string): void;
+    /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+    admitOnly(admits: (socket: Socket) => boolean): void;
   }
   export interface ServedRoute {
     readonly plugin: string;
@@ -1184,11 +1187,7 @@ declare module 'weir/plugins/engine' {
       readonly id: number;
       readonly accounts?: string;
     };
-  } | {
-    readonly outbound: JsonObject;
-  } | {
-    readonly rule: JsonObject;
-  };
+  }
   /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
   export const composeCoreConfig: Draft<CorePart, undefined>;
   /** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
@@ -1789,6 +1788,7 @@ declare module 'weir/plugins/traffic' {
 declare module 'weir/testing' {
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
+  import type { Socket } from 'node:net';
   import type { Duplex } from 'node:stream';
   import type { Clock, Extended, ListenersApi, OwnedCommand, Plugin, PluginState, Route, ServedRoute, Upgrade } from 'weir/kernel';
   import type { JsonObject, UserRef } from 'weir/plugins/engine';
@@ -2087,6 +2087,8 @@ declare module 'weir/testing' {
     readonly basePath: string;
     /** From now on requests for a WebSocket go here, with their connection. */
     onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
+    /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+    admitOnly(admits: (socket: Socket) => boolean): void;
     /** Resolves with the port that was bound; rejects with a sentence that names address and way out. */
     listen(host: string, port: number): Promise<number>;
     /** New connections get the certificate that is there now; those that are open go on with theirs. */
