@@ -217,6 +217,9 @@ export class SessionStore implements SessionsApi {
 
   /** Writes down who was seen and forgets who was not for too long. A job calls it; losing a minute of it costs a login at most. */
   async sweep(): Promise<void> {
+    // Of this moment, for memory and database alike.
+    const now = this.#clock.now();
+    const over = { unused: now - this.lifetime, old: now - this.longest };
     const gone = [...this.#sessions.values()].filter((session) => this.#isOver(session));
     const seen = [...this.#touched];
     if (gone.length === 0 && seen.length === 0) return;
@@ -230,11 +233,7 @@ export class SessionStore implements SessionsApi {
           ip,
           digest,
         });
-      const now = this.#clock.now();
-      await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', {
-        unused: now - this.lifetime,
-        old: now - this.longest,
-      });
+      await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', over);
     });
   }
 }

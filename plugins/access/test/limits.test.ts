@@ -330,10 +330,10 @@ test('at most a thousand addresses are known; the one of the oldest login goes f
   for (let i = 0; i < 1001; i++) {
     clock.tick(1);
     await addresses.remember(`10.0.${i >> 8}.${i & 255}`);
-    await addresses.remember('192.0.2.1');
+    await addresses.remember(`10.0.${i >> 8}.${i & 255}`);
   }
-  t.is(written.length, 1002, 'a login a minute later writes nothing');
-  t.deepEqual(gone, ['10.0.0.0', '192.0.2.1']);
+  t.is(written.length, 1001, 'the second login of a day writes nothing');
+  t.deepEqual(gone, ['10.0.0.0']);
   t.false(addresses.has('10.0.0.0'));
   t.true(addresses.has('10.0.3.232'));
 });
