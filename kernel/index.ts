@@ -56,7 +56,13 @@ export {
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
-export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
+export {
+  afterKernelOpen,
+  afterPluginStart,
+  beforeKernelStop,
+  composeReadyLine,
+  kernelReady,
+} from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';

@@ -1,7 +1,7 @@
 // The panel's process: boots, tells where it is, ends on a signal.
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { KernelOptions } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/options.js';
 import { createLog } from '../kernel/log/log.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { Program } from './program.js';

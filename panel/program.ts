@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { provide } from '../kernel/container/token.js';
-import type { Kernel, KernelOptions } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/options.js';
 import type { Log } from '../kernel/log/log.js';
 import {
   type Objection,

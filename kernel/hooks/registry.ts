@@ -10,7 +10,10 @@ import type { EventQueue } from './queue.js';
 /** What the registry needs to know of a tapping plugin. */
 export interface Tapper {
   readonly name: string;
+  /** is not called */
   readonly faulty: boolean;
+  /** until it is settled, what has happened is kept for the plugin */
+  readonly starting?: Promise<void> | undefined;
   /** is waited for as long as it takes */
   readonly essential?: boolean;
   readonly queue: EventQueue;
@@ -185,6 +188,9 @@ export class HookRegistry extends Hooks {
       case 'after':
         // A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it.
         this.open('after', hook).tapPromise(at, async (payload) => {
+          // Nobody waits for a plugin that is still starting; it hears of everything afterwards, in order.
+          if (tapper.starting)
+            return void tapper.starting.then(() => tapper.faulty || attempt(() => call(payload)));
           const heard = attempt(() => call(payload));
           if (!tapper.faulty) await heard;
         });
@@ -208,8 +214,12 @@ export class HookRegistry extends Hooks {
         break;
       case 'event':
         this.open('event', hook).tap(at, (payload) => {
-          if (!tapper.faulty)
-            tapper.queue.push(async () => void (await attempt(() => call(payload))), options.missed);
+          if (tapper.faulty && !tapper.starting) return;
+          const deliver = async (): Promise<void> => {
+            await tapper.starting;
+            if (!tapper.faulty) await attempt(() => call(payload));
+          };
+          tapper.queue.push(deliver, options.missed);
         });
         break;
     }

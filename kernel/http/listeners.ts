@@ -1,7 +1,7 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
 import type { IncomingMessage } from 'node:http';
 import { token } from '../container/token.js';
-import { messageOf } from '../errors/errors.js';
+import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
@@ -11,7 +11,7 @@ import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
+import { type Mounted, type Owned, type Owner, ownPath, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -31,7 +31,7 @@ export interface ServedRoute {
 /** What plugins do with listeners; provided by the kernel. */
 export interface ListenersApi {
   readonly panel: ListenerApi;
-  /** Declares a listener of a plugin; routes name it. It opens after all plugins have started. `intercept` may answer a request before its routes are looked at. */
+  /** Declares a listener of a plugin, in its start; routes name it. It opens when they are served. `intercept` may answer a request before its routes are looked at. */
   declare(name: string, where: { host: string; port: number }, intercept?: Intercept): ListenerApi;
   /** Reads all route paths again, after a path that an admin configures has changed. */
   remount(): void;
@@ -67,6 +67,8 @@ export class ListenerSet implements ListenersApi {
   readonly upgrades: UpgradeDoor;
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
+  /** whose routes are not in the table yet */
+  readonly #awaited = new Set<Owner>();
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
@@ -92,7 +94,8 @@ export class ListenerSet implements ListenersApi {
       headers: helmet ? fixedHeaders(helmet) : [],
       basePath: () => this.panel.basePath,
     });
-    const listener = new Listener({ name, pipeline, certificate: where.certificate });
+    const missing = (path: string) => this.#missing(path);
+    const listener = new Listener({ name, pipeline, certificate: where.certificate, missing });
     this.#open.set(name, { listener, ...where });
     return listener;
   }
@@ -129,6 +132,17 @@ export class ListenerSet implements ListenersApi {
         );
     }
     return sorted;
+  }
+
+  /** Until its routes are mounted, a plugin from outside answers 503 below the path that is its own. */
+  expect(owner: Owner): void {
+    this.#awaited.add(owner);
+  }
+
+  #missing(path: string): Error {
+    for (const owner of this.#awaited)
+      if (owner.faulty && path.startsWith(ownPath(owner.name))) return kernelErrors.PLUGIN_OFF(owner.why);
+    return kernelErrors.NOT_FOUND();
   }
 
   /** Checks the whole table, then swaps it in on every listener. */
@@ -177,8 +191,10 @@ export class ListenerSet implements ListenersApi {
     }
   }
 
+  /** Opens those that are not open yet. */
   async listen(): Promise<void> {
-    for (const { listener, host, port } of this.#open.values()) await listener.listen(host, port);
+    for (const { listener, host, port } of this.#open.values())
+      if (!listener.isOpen) await listener.listen(host, port);
   }
 
   async close(): Promise<void> {

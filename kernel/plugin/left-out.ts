@@ -16,7 +16,7 @@ export interface LeftOut {
   readonly error?: unknown;
 }
 export interface PluginState extends Omit<LeftOut, 'error'> {
-  readonly state: State | 'failed';
+  readonly state: State;
 }
 
 /** For who shows which plugins there are; provided by the kernel. */

@@ -1,0 +1,92 @@
+// Plugins that start when the listeners are open already, so that they delay nobody: those from outside that do something
+// in their start, and those from outside that use one of them. Until one has started nothing of it is called.
+import type { HookRegistry } from '../hooks/registry.js';
+import type { ListenerSet } from '../http/listeners.js';
+import { afterPluginStart } from '../lifecycle.js';
+import type { Log } from '../log/log.js';
+import type { PluginInstance } from './instance.js';
+import { blame } from './left-out.js';
+import type { Offers } from './offers.js';
+import { PluginError } from './order.js';
+import { startPlugin } from './start.js';
+import { stopPlugin } from './stop.js';
+import type { Limits } from './within.js';
+
+interface Parts {
+  readonly hooks: HookRegistry;
+  readonly listeners: ListenerSet;
+  readonly offers: Offers;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** aborted when the kernel stops */
+  readonly signal: AbortSignal;
+}
+
+export class LateStarts {
+  readonly #parts: Parts;
+  /** in start order */
+  readonly plugins = new Set<PluginInstance>();
+  /** Resolves when each of them has started or failed. */
+  ended: Promise<void> = Promise.resolve();
+
+  /** `instances` in start order. */
+  constructor(parts: Parts, instances: readonly PluginInstance[]) {
+    this.#parts = parts;
+    for (const instance of instances)
+      if (instance.outside && (instance.hasStart || this.#usedBy(instance).length > 0)) {
+        instance.state = 'starting';
+        this.plugins.add(instance);
+        parts.listeners.expect(instance);
+      }
+  }
+
+  #usedBy(instance: PluginInstance): PluginInstance[] {
+    return [...this.plugins].filter(({ name }) => instance.needs.includes(name));
+  }
+
+  /** Starts all at once; only one that uses another one waits for it. Without `serve` their routes are checked, and that is all. */
+  begin(serve: boolean): void {
+    for (const instance of this.plugins) {
+      const used = this.#usedBy(instance);
+      instance.starting = Promise.all(used.map(({ starting }) => starting))
+        .then(() => this.#start(instance, used, serve))
+        .catch((error: unknown) => this.#giveUp(instance, error as PluginError))
+        .finally(() => (instance.starting = undefined));
+    }
+    this.ended = Promise.all([...this.plugins].map(({ starting }) => starting)).then(() => undefined);
+  }
+
+  async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
+    const { hooks, limits, log, offers, signal } = this.#parts;
+    const { name, plugin } = instance;
+    const missing = used.find(({ state }) => state !== 'running');
+    if (missing)
+      throw new PluginError(
+        `plugin ${name} needs the plugin ${missing.name}, which did not start; mend that one first`,
+      );
+    await startPlugin(instance, limits, log);
+    if (signal.aborted) return;
+    blame(plugin, 'cannot offer its commands', () => offers.addCommands(instance));
+    blame(plugin, 'cannot serve its routes', () => offers.addRoutes(instance));
+    if (serve) {
+      await blame(plugin, 'cannot serve its routes', () => offers.serve());
+      blame(plugin, 'cannot run its jobs', () => offers.addJobs(instance));
+    }
+    instance.state = 'running';
+    const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);
+    if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
+  }
+
+  /** Closes this plugin, and nothing else begins anew for it. */
+  async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
+    const { log, signal } = this.#parts;
+    instance.fail(reason);
+    if (signal.aborted) return;
+    log.error('a plugin is left out', {
+      plugin: instance.name,
+      reason,
+      ...(error !== undefined && { error }),
+    });
+    await stopPlugin(instance);
+  }
+}
