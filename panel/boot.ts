@@ -12,7 +12,7 @@ import { configure } from './configure.js';
 import { type Environment, unknownVariables } from './variables.js';
 
 export interface BootOptions
-  extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
+  extends Pick<KernelOptions, 'begun' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** what was to run and could not even be loaded */
