@@ -65,6 +65,7 @@ export {
 } from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
+export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';

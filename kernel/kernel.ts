@@ -18,9 +18,10 @@ import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import type { Log } from './log/log.js';
+import { frozen } from './plugin/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { blame, type LeftOut, Plugins, type PluginState } from './plugin/left-out.js';
+import { blame, type LeftOut, Plugins, type PluginState, statesOf } from './plugin/left-out.js';
 import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
 import { Offers } from './plugin/offers.js';
@@ -165,8 +166,8 @@ export class Kernel {
         wiring.build(instance, {
           name,
           log: instance.log,
-          config: configs.get(name)?.values,
-          configSource: configs.get(name)?.sources ?? {},
+          config: frozen(configs.get(name)?.values),
+          configSource: frozen(configs.get(name)?.sources ?? {}),
           db: new Database(this.#parts.connections, this.#parts.writer, name),
           tables: Object.fromEntries(
             Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)]),
@@ -196,6 +197,7 @@ export class Kernel {
     const { instances, log, limits, clock } = this.#parts;
     const started: PluginInstance[] = [];
     const startedAt = clock.now();
+    this.#late.hold();
     try {
       for (const instance of instances.filter((other) => !this.#late.plugins.has(other))) {
         started.push(instance);
@@ -272,7 +274,7 @@ export class Kernel {
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
     if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason, again });
     this.#parts.stopping.abort();
-    await stopPlugins(this.#parts.instances.filter(({ state }) => state !== 'failed'));
+    await stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();
     await this.#parts.connections.close();
     await this.#parts.lock.release();
@@ -287,22 +289,6 @@ export class Kernel {
 
   /** The kernel's view of its plugins, those that could not run included. */
   plugins(): PluginState[] {
-    const running = this.#parts.instances.map(
-      ({ plugin: { name, version, about }, outside, state, why }) => ({
-        name,
-        version,
-        about,
-        outside,
-        state,
-        reason:
-          state === 'faulty'
-            ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-            : why,
-      }),
-    );
-    return [
-      ...running,
-      ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const })),
-    ];
+    return statesOf(this.#parts.instances, this.#parts.leftOut);
   }
 }

@@ -3,6 +3,7 @@
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
+import { handedOut } from '../plugin/frozen.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
@@ -73,11 +74,11 @@ export class Hooks {
 
   /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload, refusable: true });
+    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
   }
   /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
   announce<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload, refusable: false });
+    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
   /** Collects the entries of all taps, in order. */
   compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
@@ -95,7 +96,7 @@ export class Hooks {
   }
   /** For what happens outside a transaction; inside one use `tx.emit`. */
   emit<P>(hook: Event<P>, payload: P): void {
-    this.open('event', hook).call(payload);
+    this.open('event', hook).call(handedOut(payload));
   }
   /** Nobody listens: the caller can save itself the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
@@ -119,7 +120,7 @@ export class HookRegistry extends Hooks {
   }
 
   async after<P>(hook: After<P>, payload: P): Promise<void> {
-    await this.open('after', hook).promise(payload);
+    await this.open('after', hook).promise(handedOut(payload));
   }
 
   /** Registers a plugin's tap; the order is fixed by stage, then by registration. */

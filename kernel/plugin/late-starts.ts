@@ -24,6 +24,7 @@ interface Parts {
 
 export class LateStarts {
   readonly #parts: Parts;
+  readonly #settle = new Map<PluginInstance, () => void>();
   /** in start order */
   readonly plugins = new Set<PluginInstance>();
   /** Resolves when each of them has started or failed. */
@@ -33,11 +34,17 @@ export class LateStarts {
   constructor(parts: Parts, instances: readonly PluginInstance[]) {
     this.#parts = parts;
     for (const instance of instances)
-      if (instance.outside && (instance.hasStart || this.#usedBy(instance).length > 0)) {
-        instance.state = 'starting';
+      if (instance.outside && (instance.hasStart || this.#usedBy(instance).length > 0))
         this.plugins.add(instance);
-        parts.listeners.expect(instance);
-      }
+  }
+
+  /** From now on none of them is called; what they must not miss is kept for them. */
+  hold(): void {
+    for (const instance of this.plugins) {
+      instance.state = 'starting';
+      instance.starting = new Promise((resolve) => this.#settle.set(instance, resolve));
+      this.#parts.listeners.expect(instance);
+    }
   }
 
   #usedBy(instance: PluginInstance): PluginInstance[] {
@@ -46,14 +53,19 @@ export class LateStarts {
 
   /** Starts all at once; only one that uses another one waits for it. Without `serve` their routes are checked, and that is all. */
   begin(serve: boolean): void {
-    for (const instance of this.plugins) {
+    const all = [...this.plugins].map((instance) => {
       const used = this.#usedBy(instance);
-      instance.starting = Promise.all(used.map(({ starting }) => starting))
+      return Promise.all(used.map(({ starting }) => starting))
         .then(() => this.#start(instance, used, serve))
-        .catch((error: unknown) => this.#giveUp(instance, error as PluginError))
-        .finally(() => (instance.starting = undefined));
-    }
-    this.ended = Promise.all([...this.plugins].map(({ starting }) => starting)).then(() => undefined);
+        .catch((error: unknown) => this.#giveUp(instance, error as PluginError));
+    });
+    this.ended = Promise.all(all).then(() => undefined);
+  }
+
+  /** The start has come to its end, one way or the other. */
+  #over(instance: PluginInstance): void {
+    instance.starting = undefined;
+    this.#settle.get(instance)?.();
   }
 
   async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
@@ -65,7 +77,7 @@ export class LateStarts {
         `plugin ${name} needs the plugin ${missing.name}, which did not start; mend that one first`,
       );
     await startPlugin(instance, limits, log);
-    if (signal.aborted) return;
+    if (signal.aborted) return this.#over(instance);
     blame(plugin, 'cannot offer its commands', () => offers.addCommands(instance));
     blame(plugin, 'cannot serve its routes', () => offers.addRoutes(instance));
     if (serve) {
@@ -73,6 +85,7 @@ export class LateStarts {
       blame(plugin, 'cannot run its jobs', () => offers.addJobs(instance));
     }
     instance.state = 'running';
+    this.#over(instance);
     const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);
     if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
   }
@@ -81,6 +94,7 @@ export class LateStarts {
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
     const { log, signal } = this.#parts;
     instance.fail(reason);
+    this.#over(instance);
     if (signal.aborted) return;
     log.error('a plugin is left out', {
       plugin: instance.name,

@@ -16,6 +16,8 @@ export async function stopPlugin(instance: PluginInstance): Promise<void> {
 
 /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */
 export async function stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
-  await Promise.all(instances.filter(({ outside }) => outside).map(stopPlugin));
-  for (const instance of instances.filter(({ outside }) => !outside).reverse()) await stopPlugin(instance);
+  // One that failed beside a panel at work has been stopped already.
+  const left = instances.filter(({ state }) => state !== 'failed');
+  await Promise.all(left.filter(({ outside }) => outside).map(stopPlugin));
+  for (const instance of left.filter(({ outside }) => !outside).reverse()) await stopPlugin(instance);
 }
