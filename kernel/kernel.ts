@@ -188,9 +188,13 @@ export class Kernel {
   }
 
   /** Those from outside come last: who clashes with what is built in is the one to blame. */
-  #each(what: string, work: (instance: PluginInstance) => void): void {
-    for (const instance of [...this.#parts.instances].sort((a, b) => Number(a.outside) - Number(b.outside)))
-      if (!this.#late.plugins.has(instance)) blame(instance.plugin, what, () => work(instance));
+  #each(
+    what: string,
+    work: (instance: PluginInstance) => void,
+    instances: readonly PluginInstance[] = this.#parts.instances,
+  ): void {
+    for (const instance of instances.toSorted((a, b) => Number(a.outside) - Number(b.outside)))
+      blame(instance.plugin, what, () => work(instance));
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
@@ -198,17 +202,18 @@ export class Kernel {
     const started: PluginInstance[] = [];
     const startedAt = clock.now();
     this.#late.hold();
+    const first = instances.filter((instance) => !this.#late.plugins.has(instance));
     try {
-      for (const instance of instances.filter((other) => !this.#late.plugins.has(other))) {
+      for (const instance of first) {
         started.push(instance);
         await startPlugin(instance, limits, log);
         instance.state = 'running';
       }
-      this.#each('cannot offer its commands', (instance) => this.#offers.addCommands(instance));
-      this.#each('cannot serve its routes', (instance) => this.#offers.addRoutes(instance));
+      this.#each('cannot offer its commands', (instance) => this.#offers.addCommands(instance), first);
+      this.#each('cannot serve its routes', (instance) => this.#offers.addRoutes(instance), first);
       if (!forCommand) {
         await this.#offers.serve();
-        this.#each('cannot run its jobs', (instance) => this.#offers.addJobs(instance));
+        this.#each('cannot run its jobs', (instance) => this.#offers.addJobs(instance), first);
       }
       started.push(...this.#late.plugins);
       this.#late.begin(!forCommand);

@@ -1,6 +1,5 @@
 // Notices that the only thread of the panel is busy for seconds. It cannot say so itself then, so another thread watches a
 // number in shared memory that this one counts up, and names the plugin by the stack of what runs (loop-watch-worker.ts).
-import { url as debuggerUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../kernel/log/log.js';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -29,6 +28,9 @@ export interface WatchNews {
   /** when the panel started, in ms since 1970 */
   readonly startedAt: number;
 }
+
+/** There are builds of Node without it; then loops are noticed by nobody, and all else works. */
+const inspector = process.features.inspector ? await import('node:inspector') : undefined;
 
 /** Places in the shared memory. */
 export const BEAT = 0;
@@ -64,7 +66,7 @@ export class LoopWatch {
       this.#log.warn('nobody watches for endless loops of plugins any more', { problem: messageOf(error) }),
     );
     setInterval(() => {
-      beats[DEBUGGED] = debuggerUrl() === undefined ? 0 : 1;
+      beats[DEBUGGED] = inspector?.url() === undefined ? 0 : 1;
       beats[BEAT] = (beats[BEAT] ?? 0) + 1;
     }, limits.loop / BEATS_PER_LIMIT).unref();
     return worker;

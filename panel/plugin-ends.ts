@@ -57,11 +57,15 @@ export function notePluginEnd(directory: string, { name, stamp }: PluginFiles, h
   }
 }
 
-/** Nothing stands against these any more: they ran for a while, or somebody switched them on. */
+/** Nothing stands against these any more: they ran for a while, or somebody switched them on. Never throws. */
 export function forgetPluginEnds(directory: string, names: readonly string[]): void {
-  const book = read(directory);
-  const left = Object.entries(book).filter(([name]) => !names.includes(name));
-  if (left.length < Object.keys(book).length) write(directory, Object.fromEntries(left));
+  try {
+    const book = read(directory);
+    const left = Object.entries(book).filter(([name]) => !names.includes(name));
+    if (left.length < Object.keys(book).length) write(directory, Object.fromEntries(left));
+  } catch {
+    // What is in the file still holds.
+  }
 }
 
 /** Why this plugin is left out, in a sentence; undefined while nothing stands against it as it is now. */

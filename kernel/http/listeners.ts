@@ -191,10 +191,10 @@ export class ListenerSet implements ListenersApi {
     }
   }
 
-  /** Opens those that are not open yet. */
-  async listen(): Promise<void> {
-    for (const { listener, host, port } of this.#open.values())
-      if (!listener.isOpen) await listener.listen(host, port);
+  /** Opens those of these names; all without them. */
+  async listen(names?: ReadonlySet<string>): Promise<void> {
+    for (const [name, { listener, host, port }] of this.#open)
+      if (!listener.isOpen && (names?.has(name) ?? true)) await listener.listen(host, port);
   }
 
   async close(): Promise<void> {

@@ -70,11 +70,6 @@ export class PluginInstance {
     return hasStart(this.plugin);
   }
 
-  /** Names of the plugins that it does not run without. */
-  get needs(): string[] {
-    return Object.values(this.plugin.uses).flatMap((used) => (used.kind === 'token' ? [used.owner] : []));
-  }
-
   /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
   build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });

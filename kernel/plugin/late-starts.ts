@@ -7,7 +7,7 @@ import type { Log } from '../log/log.js';
 import type { PluginInstance } from './instance.js';
 import { blame } from './left-out.js';
 import type { Offers } from './offers.js';
-import { PluginError } from './order.js';
+import { checkNeeds, type PluginError } from './order.js';
 import { startPlugin } from './start.js';
 import { stopPlugin } from './stop.js';
 import type { Limits } from './within.js';
@@ -48,7 +48,10 @@ export class LateStarts {
   }
 
   #usedBy(instance: PluginInstance): PluginInstance[] {
-    return [...this.plugins].filter(({ name }) => instance.needs.includes(name));
+    const owners = Object.values(instance.plugin.uses).map((used) =>
+      used.kind === 'token' ? used.owner : used.token.owner,
+    );
+    return [...this.plugins].filter(({ name }) => owners.includes(name));
   }
 
   /** Starts all at once; only one that uses another one waits for it. Without `serve` their routes are checked, and that is all. */
@@ -71,17 +74,15 @@ export class LateStarts {
   async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
     const { hooks, limits, log, offers, signal } = this.#parts;
     const { name, plugin } = instance;
-    const missing = used.find(({ state }) => state !== 'running');
-    if (missing)
-      throw new PluginError(
-        `plugin ${name} needs the plugin ${missing.name}, which did not start; mend that one first`,
-      );
-    await startPlugin(instance, limits, log);
+    const missing = new Set(used.flatMap((other) => (other.state === 'running' ? [] : [other.name])));
+    checkNeeds(plugin, missing);
+    // A person who waits for a command is shown errors alone.
+    await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
     if (signal.aborted) return this.#over(instance);
     blame(plugin, 'cannot offer its commands', () => offers.addCommands(instance));
     blame(plugin, 'cannot serve its routes', () => offers.addRoutes(instance));
     if (serve) {
-      await blame(plugin, 'cannot serve its routes', () => offers.serve());
+      await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
       blame(plugin, 'cannot run its jobs', () => offers.addJobs(instance));
     }
     instance.state = 'running';
@@ -92,7 +93,7 @@ export class LateStarts {
 
   /** Closes this plugin, and nothing else begins anew for it. */
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
-    const { log, signal } = this.#parts;
+    const { log, offers, signal } = this.#parts;
     instance.fail(reason);
     this.#over(instance);
     if (signal.aborted) return;
@@ -101,6 +102,7 @@ export class LateStarts {
       reason,
       ...(error !== undefined && { error }),
     });
+    offers.drop(instance);
     await stopPlugin(instance);
   }
 }

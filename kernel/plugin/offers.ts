@@ -35,9 +35,17 @@ export class Offers {
     for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
   }
 
-  /** Serves all routes that were added, on all listeners that were declared. */
-  async serve(): Promise<void> {
+  /** Serves all routes that were added, and opens the listeners that were declared; with `owner` only those of that plugin. */
+  async serve(owner?: PluginInstance): Promise<void> {
     this.#listeners.mount(this.#routes);
-    await this.#listeners.listen();
+    const own = this.#routes.filter((owned) => owned.owner === owner).map(({ route }) => route.listener);
+    await this.#listeners.listen(owner && new Set(own));
+  }
+
+  /** Takes out what a plugin has added. */
+  drop(owner: PluginInstance): void {
+    this.commands = this.commands.filter((command) => command.owner !== owner);
+    this.#routes = this.#routes.filter((owned) => owned.owner !== owner);
+    this.#listeners.mount(this.#routes);
   }
 }

@@ -4,13 +4,18 @@ import type { PluginInstance } from './instance.js';
 import { blame } from './left-out.js';
 import { type Limits, within } from './within.js';
 
-/** Rejects with a PluginError when the start fails, or takes longer than its limit. */
-export async function startPlugin(instance: PluginInstance, limits: Limits, log: Log): Promise<void> {
+/** Rejects with a PluginError when the start fails, or takes longer than its limit. `level` is that of the line which says that it takes long. */
+export async function startPlugin(
+  instance: PluginInstance,
+  limits: Limits,
+  log: Log,
+  level: 'warn' | 'error' = 'warn',
+): Promise<void> {
   const { name, plugin, essential } = instance;
   const limit = limits[essential ? 'essentialStart' : 'start'];
   const notice = setTimeout(
     () =>
-      log.warn('a plugin is still starting', {
+      log[level]('a plugin is still starting', {
         plugin: name,
         ms: limits.slowStart,
         ...(!essential && { givenUpAfterMs: limit }),

@@ -1,7 +1,17 @@
 // Plugins from outside start beside a panel that serves already: one that takes its time is named and delays nobody, nothing
 // of it is called before, and it misses nothing.
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import test from 'ava';
-import { definePlugin, kernelReady, message, type Plugin, route, tap } from '../../kernel/index.js';
+import {
+  definePlugin,
+  kernelReady,
+  Listeners,
+  message,
+  type Plugin,
+  route,
+  tap,
+} from '../../kernel/index.js';
 import { afterClientSave, beforeClientSave, clientChanged } from '../../plugins/clients/contract.js';
 import { Clients } from '../../plugins/clients/contract.js';
 import { composeSubscription } from '../../plugins/subscription/contract.js';
@@ -163,4 +173,47 @@ test('one whose start hangs is left out after its time, with whoever needs it, a
   const left = linesOf(panel).filter(({ msg }) => msg === 'a plugin is left out');
   t.deepEqual(left.map(({ plugin }) => plugin).sort(), ['broken', 'hung']);
   t.is(linesOf(panel).filter(({ msg }) => msg === 'ready').length, 1, 'nothing begins anew for it');
+});
+
+test('listeners of their own open when they have started; a port that is taken is the trouble of one alone', async (t) => {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const taken = (server.address() as AddressInfo).port;
+  const withListener = (name: string, port: number): Plugin =>
+    definePlugin({
+      name,
+      version: '1.0.0',
+      api: 1,
+      about: 'Has a listener.',
+      uses: { listeners: Listeners },
+      start: ({ listeners }) => void listeners.declare(name, { host: '127.0.0.1', port }),
+      routes: () => [
+        route({
+          method: 'GET',
+          path: '/says',
+          listener: name,
+          auth: 'anyone',
+          doc: 'Says it.',
+          reply: message(),
+          handle: () => 'here',
+        }),
+      ],
+    });
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [withListener('one', 0), withListener('thief', taken), withListener('two', 0)],
+    partial: true,
+  });
+  await panel.kernel.started;
+  t.deepEqual(
+    await Promise.all(['one', 'thief', 'two'].map(async (name) => (await listed(panel, name))?.state)),
+    ['running', 'failed', 'running'],
+  );
+  t.regex(
+    (await listed(panel, 'thief'))?.reason ?? '',
+    /^plugin thief cannot serve its routes: the thief listener cannot use 127\.0\.0\.1:\d+: another program listens there/,
+  );
+  for (const name of ['one', 'two'])
+    t.is((await fetch(`http://127.0.0.1:${panel.kernel.listeners.port(name)}/says`)).status, 200);
 });
