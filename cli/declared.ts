@@ -17,7 +17,7 @@ export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedComm
       try {
         return commands(nothing as never).map((command) => ({
           ...command,
-          owner: { name, faulty: false, fault: () => undefined },
+          owner: { name, faulty: false, why: '', fault: () => undefined },
         }));
       } catch (cause) {
         throw new PluginError(

@@ -7,6 +7,9 @@ import { didYouMean } from '../plugins/command-line/near.js';
 import { own } from './own.js';
 
 const NEXT_START = 'from the next start of the panel on';
+/** Node reads the code of a module once. */
+const NEXT_PROCESS =
+  'once the process of the panel is restarted (a restart within it goes on with the former version)';
 
 function configOf(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
@@ -45,7 +48,8 @@ export const pluginAddCommand = own({
       else if (former !== undefined && former !== version)
         say(`the plugin ${name} is now ${version}; before it was ${former}`);
       else say(`the plugin ${name} ${version} is added`);
-      say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${NEXT_START}`);
+      const from = former !== undefined && former !== version ? NEXT_PROCESS : NEXT_START;
+      say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${from}`);
       return 0;
     } catch (error) {
       complain(`${options.plugin} is not added, and nothing was changed: ${messageOf(error)}`);

@@ -67,9 +67,16 @@ export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
 export { TimeSlice } from './jobs/time-slice.js';
-export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
+export {
+  afterKernelOpen,
+  afterPluginStart,
+  beforeKernelStop,
+  composeReadyLine,
+  kernelReady,
+} from './lifecycle.js';
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
+export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { holdsMoreThan } from './schema/depth.js';
 export { inspectInSlices, validateInSlices } from './schema/slices.js';

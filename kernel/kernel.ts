@@ -1,6 +1,7 @@
 // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
 import { mkdir } from 'node:fs/promises';
-import { checkCommands, Commands, type OwnedCommand } from './command/list.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Commands, type OwnedCommand } from './command/list.js';
 import type { PluginConfig } from './config/variable.js';
 import { provide, type Provision } from './container/token.js';
 import { connect, type Connections } from './database/connect.js';
@@ -10,53 +11,24 @@ import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry } from './hooks/registry.js';
 import { Proxies } from './http/address.js';
-import type { Certificate } from './http/certificate.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
-import type { Owned } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import type { Log } from './log/log.js';
-import type { Plugin } from './plugin/define.js';
+import { frozen } from './plugin/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { blame, type LeftOut, Plugins, type PluginState } from './plugin/left-out.js';
+import { blame, type LeftOut, Plugins, type PluginState, statesOf } from './plugin/left-out.js';
 import { Wiring } from './plugin/wiring.js';
-import { type Limits, LIMITS, within } from './plugin/within.js';
-
-export interface KernelOptions {
-  /** in start order, as `orderPlugins` gives them */
-  readonly plugins: readonly Plugin[];
-  /** what was to run and cannot */
-  readonly leftOut?: readonly LeftOut[];
-  /** boot settings of plugins, by their names */
-  readonly configs: ReadonlyMap<string, PluginConfig>;
-  readonly dataDirectory: string;
-  /** of a server; without it the database is a file in the data folder */
-  readonly databaseUrl?: string | undefined;
-  /** of the panel's listener; without a certificate it speaks plain HTTP */
-  readonly host: string;
-  readonly port: number;
-  readonly certificate?: Certificate | undefined;
-  /** addresses and CIDRs whose forwarded headers count */
-  readonly trustedProxies?: readonly string[] | undefined;
-  readonly log: Log;
-  readonly clock?: Clock | undefined;
-  /** what the program around it offers to plugins */
-  readonly provides?: readonly Provision[] | undefined;
-  /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
-  readonly forCommand?: boolean | undefined;
-  /** for tests, which do not wait as long */
-  readonly limits?: Partial<Limits> | undefined;
-  /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
-  readonly strict?: boolean | undefined;
-}
-
-/** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
-const EVENTS_LIMIT_MS = 1_000;
-const STOP_LIMIT_MS = { essential: 8_000, other: 2_000 };
+import { LateStarts } from './plugin/late-starts.js';
+import { Offers } from './plugin/offers.js';
+import { startPlugin } from './plugin/start.js';
+import { stopPlugins } from './plugin/stop.js';
+import { type Limits, LIMITS } from './plugin/within.js';
+import type { KernelOptions } from './options.js';
 
 type Parts = Readonly<{
   log: Log;
@@ -71,6 +43,7 @@ type Parts = Readonly<{
   stopping: AbortController;
   limits: Limits;
   leftOut: readonly LeftOut[];
+  begun: number;
 }>;
 
 export class Kernel {
@@ -82,10 +55,11 @@ export class Kernel {
     name: 'kernel',
     about: 'The panel itself.',
     faulty: false,
+    why: '',
     fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
   };
-  /** of all plugins, for the command line */
-  commands: readonly OwnedCommand[] = [];
+  readonly #offers: Offers;
+  readonly #late: LateStarts;
   #isOpen = false;
   #stopped: Promise<void> | undefined;
 
@@ -93,6 +67,19 @@ export class Kernel {
     this.#parts = parts;
     this.listeners = parts.listeners;
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
+    this.#offers = new Offers(parts.listeners, this.#schedule, [{ owner: this.#self, route: health }]);
+    const { signal } = parts.stopping;
+    this.#late = new LateStarts({ ...parts, offers: this.#offers, signal }, parts.instances);
+  }
+
+  /** of all plugins, for the command line */
+  get commands(): readonly OwnedCommand[] {
+    return this.#offers.commands;
+  }
+
+  /** Resolves when the start of every plugin has come to its end, well or not. */
+  get started(): Promise<void> {
+    return this.#late.ended;
   }
 
   /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; nothing is left open then. */
@@ -107,6 +94,7 @@ export class Kernel {
       clock = systemClock,
       strict = false,
       leftOut = [],
+      begun = performance.now(),
     } = options;
     const limits = { ...LIMITS, ...options.limits };
 
@@ -150,6 +138,7 @@ export class Kernel {
         stopping,
         limits,
         leftOut,
+        begun,
       });
       kernel.#build(options.configs, [
         provide(Sessions, sessions),
@@ -177,8 +166,8 @@ export class Kernel {
         wiring.build(instance, {
           name,
           log: instance.log,
-          config: configs.get(name)?.values,
-          configSource: configs.get(name)?.sources ?? {},
+          config: frozen(configs.get(name)?.values),
+          configSource: frozen(configs.get(name)?.sources ?? {}),
           db: new Database(this.#parts.connections, this.#parts.writer, name),
           tables: Object.fromEntries(
             Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)]),
@@ -199,49 +188,49 @@ export class Kernel {
   }
 
   /** Those from outside come last: who clashes with what is built in is the one to blame. */
-  #each(what: string, work: (instance: PluginInstance) => void): void {
-    for (const instance of [...this.#parts.instances].sort((a, b) => Number(a.outside) - Number(b.outside)))
+  #each(
+    what: string,
+    work: (instance: PluginInstance) => void,
+    instances: readonly PluginInstance[] = this.#parts.instances,
+  ): void {
+    for (const instance of instances.toSorted((a, b) => Number(a.outside) - Number(b.outside)))
       blame(instance.plugin, what, () => work(instance));
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
+    const { instances, log, limits, clock } = this.#parts;
     const started: PluginInstance[] = [];
-    const startedAt = this.#parts.clock.now();
+    const startedAt = clock.now();
+    this.#late.hold();
+    const first = instances.filter((instance) => !this.#late.plugins.has(instance));
     try {
-      for (const instance of this.#parts.instances) {
+      for (const instance of first) {
         started.push(instance);
-        const limit = this.#parts.limits[instance.essential ? 'essentialStart' : 'start'];
-        await blame(instance.plugin, 'did not start', () =>
-          within(limit, 'its start', async () => instance.plugin.start(instance.scope)),
-        );
+        await startPlugin(instance, limits, log);
         instance.state = 'running';
       }
-      this.#each('cannot offer its commands', (owner) => {
-        const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
-        this.commands = checkCommands([...this.commands, ...own]);
-      });
-      const routes: Owned[] = [{ owner: this.#self, route: health }];
-      this.#each('cannot serve its routes', (owner) => {
-        routes.push(...owner.plugin.routes(owner.scope).map((route) => ({ owner, route })));
-        this.listeners.check(routes);
-      });
-      if (forCommand) return;
-      this.listeners.mount(routes);
-      await this.listeners.listen();
-      this.#each('cannot run its jobs', (instance) => {
-        for (const job of instance.plugin.jobs(instance.scope)) this.#schedule.start(instance, job);
-      });
+      this.#each('cannot offer its commands', (instance) => this.#offers.addCommands(instance), first);
+      this.#each('cannot serve its routes', (instance) => this.#offers.addRoutes(instance), first);
+      if (!forCommand) {
+        await this.#offers.serve();
+        this.#each('cannot run its jobs', (instance) => this.#offers.addJobs(instance), first);
+      }
+      started.push(...this.#late.plugins);
+      this.#late.begin(!forCommand);
+      if (forCommand) return await this.started;
+      await Promise.race([this.started, sleep(limits.slowStart, undefined, { ref: false })]);
       await this.#open(sessions, startedAt);
     } catch (error) {
       await this.listeners.close();
       await this.#schedule.stop();
       this.#parts.stopping.abort();
-      await this.#stopPlugins(started);
+      await stopPlugins(started);
       throw error;
     }
   }
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
+    const { hooks, log, leftOut, begun } = this.#parts;
     this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
     this.#schedule.start(this.#self, {
       name: 'certificate',
@@ -249,25 +238,34 @@ export class Kernel {
       run: () => this.listeners.renewCertificate(),
     });
     this.#isOpen = true;
-    await this.#parts.hooks.after(afterKernelOpen, { startedAt });
-    const facts = await this.#parts.hooks.compose(composeReadyLine, undefined).catch(() => []);
-    for (const { name, reason, error } of this.#parts.leftOut)
-      this.#parts.log.error('a plugin is left out', {
-        plugin: name,
-        reason,
-        ...(error !== undefined && { error }),
+    await hooks.after(afterKernelOpen, { startedAt });
+    const facts = await hooks.compose(composeReadyLine, undefined).catch(() => []);
+    for (const { name, reason, error } of leftOut)
+      log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
+    const starting = this.#namesOf('starting');
+    const ready = {
+      ms: Math.round(performance.now() - begun),
+      panelUrl: this.listeners.panelUrl,
+      ...(starting.length > 0 && { starting }),
+    };
+    log.info('ready', Object.assign(ready, ...facts.map(({ entry }) => entry)) as object);
+    const tell = () => hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
+    if (starting.length === 0) tell();
+    else
+      void this.started.then(() => {
+        if (!this.#parts.stopping.signal.aborted) tell();
       });
-    this.#parts.log.info(
-      'ready',
-      Object.assign(
-        { ms: this.#parts.clock.now() - startedAt, panelUrl: this.listeners.panelUrl },
-        ...facts.map(({ entry }) => entry),
-      ) as object,
-    );
-    this.#parts.hooks.emit(kernelReady, {
-      startedAt,
-      plugins: this.#parts.instances.map(({ name }) => name),
-    });
+  }
+
+  #namesOf(state: PluginState['state']): string[] {
+    return this.#parts.instances.filter((instance) => instance.state === state).map(({ name }) => name);
+  }
+
+  /** Writes down to a plugin what went wrong outside of every call of it; false where it does not run. */
+  fault(plugin: string, where: string, error: unknown): boolean {
+    const instance = this.#parts.instances.find(({ name }) => name === plugin);
+    instance?.fault(where, error);
+    return instance !== undefined;
   }
 
   /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
@@ -281,27 +279,11 @@ export class Kernel {
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
     if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason, again });
     this.#parts.stopping.abort();
-    await this.#stopPlugins(this.#parts.instances);
+    await stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();
     await this.#parts.connections.close();
     await this.#parts.lock.release();
     this.#parts.log.info('stopped', { reason });
-  }
-
-  /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */
-  async #stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
-    const end = async (instance: PluginInstance) => {
-      await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch((error: unknown) =>
-        instance.fault('stop', error),
-      );
-      const limit = STOP_LIMIT_MS[instance.essential ? 'essential' : 'other'];
-      await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch(
-        (error: unknown) => instance.fault('stop', error),
-      );
-      await instance.dispose();
-    };
-    await Promise.all(instances.filter(({ outside }) => outside).map(end));
-    for (const instance of instances.filter(({ outside }) => !outside).reverse()) await end(instance);
   }
 
   /** No job is under way and all queues of events are empty. For tests. */
@@ -312,20 +294,6 @@ export class Kernel {
 
   /** The kernel's view of its plugins, those that could not run included. */
   plugins(): PluginState[] {
-    const running = this.#parts.instances.map(({ plugin: { name, version, about }, outside, state }) => ({
-      name,
-      version,
-      about,
-      outside,
-      state,
-      reason:
-        state === 'faulty'
-          ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-          : '',
-    }));
-    return [
-      ...running,
-      ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const })),
-    ];
+    return statesOf(this.#parts.instances, this.#parts.leftOut);
   }
 }

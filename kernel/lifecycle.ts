@@ -1,13 +1,17 @@
 // What plugins can hear of the life of the whole panel.
 import { after, draft, event, guard } from './hooks/kinds.js';
 
-/** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
+/** All listeners are open, and all plugins have started but for those from outside that take longer than two seconds; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
+/** A plugin from outside has started while the listeners were open already. `hooks` are the ids of those that it taps: what was composed without it has to be composed again. */
+export const afterPluginStart = after<{ readonly plugin: string; readonly hooks: readonly string[] }>(
+  'kernel/afterPluginStart',
+);
 /** Facts for the one line in the log that says the panel is ready. */
 export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>(
   'kernel/composeReadyLine',
 );
-/** All plugins run and all listeners are open. */
+/** All listeners are open, and the start of every plugin has come to its end. `plugins` are those that run. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(
   'kernel/kernelReady',
 );

@@ -9,6 +9,7 @@ import { folderProblem } from './look.js';
 import { type Manifest, pluginOfPackage, readManifest } from './manifest.js';
 import { pack } from './npm.js';
 import { placesOf } from './outside.js';
+import { forgetPluginEnds } from './plugin-ends.js';
 import type { Environment } from './variables.js';
 import { installedIn, Workshop } from './workshop.js';
 
@@ -128,7 +129,8 @@ export async function addPlugin(spec: string, env: Environment, config?: Config)
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
   // A name may be that of a package and of a folder here; npm takes it for the package, too.
-  if (spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder))))
-    return addFolder(place, folder);
-  return addPackage(place, spec.replace(/^npm:/, ''));
+  const isPath = spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)));
+  const added = await (isPath ? addFolder(place, folder) : addPackage(place, spec.replace(/^npm:/, '')));
+  forgetPluginEnds(directory, [added.name]);
+  return added;
 }

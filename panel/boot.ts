@@ -1,7 +1,8 @@
 // Boots the kernel with what environment and config file say; without a plugin that fails, where the panel can do without it.
 import { resolve } from 'node:path';
 import { isLoopback } from '../kernel/http/address.js';
-import { Kernel, type KernelOptions } from '../kernel/kernel.js';
+import { Kernel } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/options.js';
 import { createLog } from '../kernel/log/log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/left-out.js';
@@ -11,7 +12,7 @@ import { configure } from './configure.js';
 import { type Environment, unknownVariables } from './variables.js';
 
 export interface BootOptions
-  extends Pick<KernelOptions, 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
+  extends Pick<KernelOptions, 'begun' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** what was to run and could not even be loaded */

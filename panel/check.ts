@@ -133,6 +133,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   const chosen = await choosePlugins(
     pluginsOf === undefined ? env : { ...env, WEIR_DATA_DIR: pluginsOf },
     file,
+    options.add?.reference,
   );
   const rehearsed = await rehearse(chosen, env);
   // The address is the only setting that the rehearsal does without.

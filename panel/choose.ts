@@ -4,11 +4,12 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/left-out.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { DEFAULT_PRESET, presets } from './boot-settings.js';
-import type { ConfigFile, PluginEntry } from './config-file.js';
+import { type ConfigFile, dataDirectoryOf, type PluginEntry } from './config-file.js';
 import { findPlugin } from './find.js';
 import { goAlong } from './go-along.js';
 import { isOutside, type Manifest, nameIn, readManifest } from './manifest.js';
 import { loadOutside, placesOf } from './outside.js';
+import { endsAgainst } from './plugin-ends.js';
 import type { Environment } from './variables.js';
 
 const BUILT_IN = new URL('../plugins/', import.meta.url);
@@ -39,7 +40,7 @@ export const isBuiltIn = (name: string): Promise<boolean> =>
   );
 
 /** Those that the file names by where they lie. Their sections go by their names from here on; whoever is of no use is left out. */
-async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen> {
+async function chooseOutside(env: Environment, file: ConfigFile, forgiven?: string): Promise<Chosen> {
   const sections = new Map<string, PluginEntry>([...file.plugins].filter(([key]) => !isOutside(key)));
   const plugins: Plugin[] = [];
   const leftOut: LeftOut[] = [];
@@ -57,6 +58,9 @@ async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen
           `the plugin ${reference} is called ${name}, as another one in ${file.path}; leave one of them out`,
         );
       sections.set(name, { ...entry, key: reference });
+      const against =
+        reference === forgiven ? undefined : endsAgainst(dataDirectoryOf(env), name, manifest.stamp);
+      if (against !== undefined) throw new PluginError(against);
       plugins.push(await loadOutside(reference, manifest));
     } catch (error) {
       if (!(error instanceof PluginError)) throw error;
@@ -73,9 +77,13 @@ async function chooseOutside(env: Environment, file: ConfigFile): Promise<Chosen
   return { plugins, file: { ...file, plugins: sections }, leftOut };
 }
 
-/** Which plugins run. What cannot be found is added to the problems of the file, to be reported with all others. */
-export async function choosePlugins(env: Environment, configFile: ConfigFile): Promise<Chosen> {
-  const outside = await chooseOutside(env, configFile);
+/** Which plugins run. What cannot be found is added to the problems of the file, to be reported with all others. `forgiven` is the reference of a plugin that is tried though it has ended the process before. */
+export async function choosePlugins(
+  env: Environment,
+  configFile: ConfigFile,
+  forgiven?: string,
+): Promise<Chosen> {
+  const outside = await chooseOutside(env, configFile, forgiven);
   const { file } = outside;
   const problems = [...file.problems];
   const find = (name: string): Promise<Plugin | undefined> =>

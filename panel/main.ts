@@ -2,10 +2,15 @@
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { KernelOptions } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/options.js';
 import { createLog, type Log } from '../kernel/log/log.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { Output, redirect } from './output.js';
+import { dataDirectoryOf } from './config-file.js';
+import { LoopWatch, WATCH_LIMITS, type WatchLimits } from './loop-watch.js';
+import { guardExit, PLUGIN_ENDED_PROCESS } from './own-exit.js';
+import { notePluginEnd } from './plugin-ends.js';
+import { onPluginFiles, type PluginFiles, pluginFiles, pluginThatThrew } from './plugin-files.js';
 import { Program } from './program.js';
 import { ConfigError } from './variables.js';
 
@@ -14,8 +19,12 @@ const STOP_LIMIT_MS = 9_500;
 // of the memory less after thousands of clients were made (docs/benchmarks.md).
 const HEAP_FLAG = '--heap-growing-percent=100';
 
-/** `limits` are for tests, which do not wait as long. */
-export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}): Promise<void> {
+interface MainOptions {
+  /** for tests, which do not wait as long */
+  readonly limits?: KernelOptions['limits'] & Partial<WatchLimits>;
+}
+
+export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
   const readable = isatty(1);
   const log = openLog(readable);
@@ -28,8 +37,23 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
     );
     process.exit(ending ? 0 : 1);
   };
-  const program = new Program({ env: process.env, log, readable, limits, lost });
+  const watchLimits = { ...WATCH_LIMITS, ...limits };
+  const directory = dataDirectoryOf(process.env);
+  const watch = new LoopWatch({ readable, limits: watchLimits, directory }, log);
+  const program = new Program({
+    env: process.env,
+    log,
+    readable,
+    limits,
+    lost,
+    early: watchLimits.early,
+  });
+  onPluginFiles(() => watch.tell({ plugins: pluginFiles(), startedAt: program.startedAt }));
   let ending = false;
+  const endedBy = (plugin: PluginFiles, how: string): void => {
+    if (program.isEarly) notePluginEnd(directory, plugin, how);
+  };
+  guardExit(log, endedBy);
 
   const end = (reason: string, code: number): void => {
     if (ending) return;
@@ -50,10 +74,25 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   process.on('SIGHUP', () => (readable ? end('SIGHUP', 0) : void program.renewCertificate()));
   process.on('uncaughtException', (error) => {
     // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
-    log.error('uncaught error', { error });
-    process.exit(1);
+    const plugin = pluginThatThrew(error);
+    if (!plugin) {
+      log.error('uncaught error', { error });
+      process.exit(1);
+    }
+    log.error('a plugin ended the process with an error that it did not catch', {
+      plugin: plugin.name,
+      exitCode: PLUGIN_ENDED_PROCESS,
+      error,
+    });
+    endedBy(plugin, `it did not catch an error: ${messageOf(error)}`);
+    process.exit(PLUGIN_ENDED_PROCESS);
   });
-  process.on('unhandledRejection', (error) => log.error('a promise failed and nobody noticed', { error }));
+  process.on('unhandledRejection', (error) => {
+    const plugin = pluginThatThrew(error);
+    if (plugin && program.fault(plugin.name, 'a promise that failed and that nobody waited for', error))
+      return;
+    log.error('a promise failed and nobody noticed', { ...(plugin && { plugin: plugin.name }), error });
+  });
 
   await program.start().catch(lost);
 }

@@ -1,5 +1,5 @@
 // What a package says of itself, read before any of its code runs.
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import { KERNEL_API } from '../kernel/plugin/define.js';
@@ -11,6 +11,10 @@ export interface Manifest {
   readonly version: string;
   /** its module, a path */
   readonly entry: string;
+  /** where its files are, as stack traces name it */
+  readonly folder: string;
+  /** changes with the version, and when the module is built again */
+  readonly stamp: string;
 }
 
 /** A reference to a plugin from outside, as the config file has it. */
@@ -90,13 +94,11 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   if (path === undefined)
     return fail('names no module in its package.json; its author has to add "exports": "./dist/index.js"');
   const entry = resolve(folder, path);
-  const isFile = await stat(entry).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  if (!isFile)
-    fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
-  return { name: plugin, version, entry };
+  const found = await stat(entry).catch(() => undefined);
+  if (!found?.isFile())
+    return fail(`lacks the module that its package.json names, ${path}; build it first, or install it again`);
+  const stamp = `${version} ${found.mtimeMs}`;
+  return { name: plugin, version, entry, folder: await realpath(folder), stamp };
 }
 
 /** The name of the plugin that a reference leads to; by the name of its package where it cannot be read. */

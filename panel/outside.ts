@@ -10,6 +10,7 @@ import { PluginError } from '../kernel/plugin/order.js';
 import { within } from '../kernel/plugin/within.js';
 import { dataDirectoryOf } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
+import { notePluginFiles } from './plugin-files.js';
 import { resolveToUs } from './resolve.js';
 import type { Environment } from './variables.js';
 
@@ -75,8 +76,9 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
   ];
 }
 
-async function importPlugin(reference: string, { name, entry }: Manifest): Promise<Plugin> {
+async function importPlugin(reference: string, { name, entry, folder, stamp }: Manifest): Promise<Plugin> {
   resolveToUs();
+  notePluginFiles(name, folder, stamp);
   const loaded = await within(
     IMPORT_LIMIT_MS,
     'the import',
@@ -119,6 +121,24 @@ export function asOutside(plugin: Plugin, where: string, version = plugin.versio
   return { ...plugin, version, essential: false, outside: true };
 }
 
+/** What this process has imported, by the plugins' folders: Node reads code once, so an update waits for another process. */
+const imported = new Map<string, { readonly manifest: Manifest; readonly plugin: Promise<Plugin> }>();
+
+/** The plugin of this folder as this process has read it; undefined when it has not. */
+export const importedFrom = (folder: string): Manifest | undefined => imported.get(folder)?.manifest;
+
 /** Rejects with a PluginError whose sentence names the plugin and the way out. */
-export const loadOutside = async (reference: string, manifest: Manifest): Promise<Plugin> =>
-  asOutside(await importPlugin(reference, manifest), reference, manifest.version);
+export async function loadOutside(reference: string, manifest: Manifest): Promise<Plugin> {
+  let known = imported.get(manifest.folder);
+  if (!known) {
+    known = { manifest, plugin: importPlugin(reference, manifest) };
+    imported.set(manifest.folder, known);
+  }
+  try {
+    return asOutside(await known.plugin, reference, known.manifest.version);
+  } catch (error) {
+    // Where a file was missing that is there now, the next attempt may succeed.
+    if (known.manifest.stamp === manifest.stamp) imported.delete(manifest.folder);
+    throw error;
+  }
+}

@@ -3,22 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse } from '../kernel/database/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { provide } from '../kernel/container/token.js';
-import type { Kernel, KernelOptions } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { KernelOptions } from '../kernel/options.js';
 import type { Log } from '../kernel/log/log.js';
 import {
+  type ListedPlugin,
   type Objection,
   type PanelProgramApi,
   PanelProgram,
   type Switch,
   type Switched,
 } from '../plugins/system/contract.js';
+import type { PluginState } from '../kernel/plugin/left-out.js';
 import { bootPanel } from './boot.js';
 import { checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';
-import { type ConfigFile, noFile, readConfigFile } from './config-file.js';
+import { type ConfigFile, dataDirectoryOf, noFile, readConfigFile } from './config-file.js';
 import { editPlugins, type Edited } from './edit-config.js';
+import { forgetPluginEnds } from './plugin-ends.js';
 import { planSwitch } from './switch.js';
 import type { Environment } from './variables.js';
+import { listed } from './waiting.js';
 
 /** For the reply to be under way; a stop lets it finish in any case. */
 const REPLY_MS = 100;
@@ -30,6 +35,8 @@ interface Options extends Pick<KernelOptions, 'limits'> {
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
+  /** ms within which an end of the process counts against the plugin that brought it about */
+  readonly early: number;
   /** neither with the new nor with the former config the panel could start again */
   readonly lost: (error: unknown) => void;
 }
@@ -58,8 +65,15 @@ export class Program implements PanelProgramApi {
   #kernel: Kernel | undefined;
   /** what it was started with */
   #file: ConfigFile = noFile;
+  /** when the present panel began to start, in ms since 1970 */
+  startedAt = Date.now();
+  /** of the same moment, as `performance.now()` has it: at first that of the process */
+  #begun = 0;
+  #forget: NodeJS.Timeout | undefined;
   #busy = false;
   #ending = false;
+  #end = (): void => undefined;
+  readonly #asked = new Promise<void>((resolve) => (this.#end = resolve));
   #restart: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
@@ -73,12 +87,27 @@ export class Program implements PanelProgramApi {
   /** Whatever is under way comes to its end first. */
   async stop(reason: string): Promise<void> {
     this.#ending = true;
+    this.#end();
     await this.#restart;
     await this.#kernel?.stop(reason);
   }
 
   async renewCertificate(): Promise<void> {
     await this.#kernel?.listeners.renewCertificate();
+  }
+
+  /** The panel began to start just now. */
+  get isEarly(): boolean {
+    return performance.now() - this.#begun < this.#options.early;
+  }
+
+  /** Writes a fault down to a plugin; false where it does not run. */
+  fault(plugin: string, where: string, error: unknown): boolean {
+    return this.#kernel?.fault(plugin, where, error) ?? false;
+  }
+
+  listed(plugins: readonly PluginState[]): Promise<readonly ListedPlugin[]> {
+    return listed(this.#options.env, plugins);
   }
 
   switches(): readonly Switch[] {
@@ -118,6 +147,7 @@ export class Program implements PanelProgramApi {
     const plan = await planSwitch(this.#options.env, kernel.plugins(), name, enable);
     if ('refused' in plan) return plan;
     if (plan.needless) return { restarting: false };
+    if (enable) forgetPluginEnds(dataDirectoryOf(this.#options.env), [name]);
     const { key, former } = plan;
     const edited = await editPlugins(former.path, (plugins) => ({
       ...plugins,
@@ -155,9 +185,13 @@ export class Program implements PanelProgramApi {
     if (this.#ending) return;
     const { env, log } = this.#options;
     await kernel.stop(reason, true);
+    this.#begun = performance.now();
+    this.startedAt = Date.now();
     let problem: string | undefined;
     try {
       this.#kernel = await this.#boot(await readConfigFile(env));
+      // A plugin from outside may still be starting; whoever asks for an end does not wait for it.
+      await Promise.race([this.#kernel.started, this.#asked]);
       problem = problemOf(this.#kernel);
     } catch (error) {
       problem = messageOf(error);
@@ -187,14 +221,29 @@ export class Program implements PanelProgramApi {
           env,
           readable,
           limits,
+          begun: this.#begun,
           provides: [provide(PanelProgram, this as PanelProgramApi)],
         });
         this.#file = file;
+        this.#forgetLater(kernel);
         return kernel;
       } catch (error) {
         // At the first start the folder may be another panel's, and stays so.
         if (!(error instanceof FolderInUse) || !this.#busy || Date.now() > deadline) throw error;
       }
     }
+  }
+  /** Whoever has run for a while has nothing against it any more. */
+  #forgetLater(kernel: Kernel): void {
+    clearTimeout(this.#forget);
+    const { early, env } = this.#options;
+    const left = Math.max(0, this.#begun + early - performance.now());
+    this.#forget = setTimeout(() => {
+      const running = kernel.plugins().filter(({ state }) => state === 'running');
+      forgetPluginEnds(
+        dataDirectoryOf(env),
+        running.map(({ name }) => name),
+      );
+    }, left).unref();
   }
 }

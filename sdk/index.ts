@@ -1314,14 +1314,16 @@ export type SettingUpdateUserReply = {
 
 export type GetSystemPluginsReply = {
   name: string;
-  /** empty when not even that is known */
+  /** that runs, or was to run; empty when not even that is known */
   version: string;
+  /** the version that waits for a restart; empty when none does */
+  waiting: string;
   about: string;
   /** not of this tree */
   outside: boolean;
-  /** failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off */
-  state: 'built' | 'running' | 'faulty' | 'stopped' | 'failed' | 'switching';
-  /** why it does not run, or was not switched off, with the way out; empty while all is well */
+  /** starting: not called yet; failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off; waiting: added since the panel started */
+  state: 'built' | 'starting' | 'running' | 'faulty' | 'stopped' | 'failed' | 'switching' | 'waiting';
+  /** why it does not run, or was not switched off, or waits for a restart, with the way out; empty while all is well */
   reason: string;
 }[];
 

@@ -7,6 +7,7 @@ export interface OwnedCommand extends Command {
   readonly owner: {
     readonly name: string;
     readonly faulty: boolean;
+    readonly why: string;
     fault(where: string, error: unknown): void;
   };
 }

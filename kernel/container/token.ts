@@ -33,23 +33,14 @@ export interface Adder {
   readonly outside?: boolean;
 }
 
-export const token = <T>(owner: string, name: string, api = 1): Token<T> => ({
-  kind: 'token',
-  owner,
-  name,
-  api,
-});
+export const token = <T>(owner: string, name: string, api = 1): Token<T> =>
+  Object.freeze({ kind: 'token', owner, name, api });
 export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
 export const extensionPoint = <T>(
   owner: string,
   name: string,
   problem?: (value: T, plugin: Adder, others: readonly Extended<T>[]) => string | undefined,
-): ExtensionPoint<T> => ({
-  kind: 'point',
-  owner,
-  name,
-  problem,
-});
+): ExtensionPoint<T> => Object.freeze({ kind: 'point', owner, name, problem });
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
 /** What a plugin receives for its `uses`. */

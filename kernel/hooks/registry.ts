@@ -3,6 +3,7 @@
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { PanelError } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
+import { handedOut } from '../plugin/frozen.js';
 import { type Limits, LIMITS, within } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
@@ -10,7 +11,10 @@ import type { EventQueue } from './queue.js';
 /** What the registry needs to know of a tapping plugin. */
 export interface Tapper {
   readonly name: string;
+  /** is not called */
   readonly faulty: boolean;
+  /** until it is settled, what has happened is kept for the plugin */
+  readonly starting?: Promise<void> | undefined;
   /** is waited for as long as it takes */
   readonly essential?: boolean;
   readonly queue: EventQueue;
@@ -70,11 +74,11 @@ export class Hooks {
 
   /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload, refusable: true });
+    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
   }
   /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
   announce<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload, refusable: false });
+    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
   /** Collects the entries of all taps, in order. */
   compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
@@ -92,7 +96,7 @@ export class Hooks {
   }
   /** For what happens outside a transaction; inside one use `tx.emit`. */
   emit<P>(hook: Event<P>, payload: P): void {
-    this.open('event', hook).call(payload);
+    this.open('event', hook).call(handedOut(payload));
   }
   /** Nobody listens: the caller can save itself the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
@@ -116,7 +120,7 @@ export class HookRegistry extends Hooks {
   }
 
   async after<P>(hook: After<P>, payload: P): Promise<void> {
-    await this.open('after', hook).promise(payload);
+    await this.open('after', hook).promise(handedOut(payload));
   }
 
   /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
@@ -185,6 +189,9 @@ export class HookRegistry extends Hooks {
       case 'after':
         // A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it.
         this.open('after', hook).tapPromise(at, async (payload) => {
+          // Nobody waits for a plugin that is still starting; it hears of everything afterwards, in order.
+          if (tapper.starting)
+            return void tapper.starting.then(() => tapper.faulty || attempt(() => call(payload)));
           const heard = attempt(() => call(payload));
           if (!tapper.faulty) await heard;
         });
@@ -208,8 +215,12 @@ export class HookRegistry extends Hooks {
         break;
       case 'event':
         this.open('event', hook).tap(at, (payload) => {
-          if (!tapper.faulty)
-            tapper.queue.push(async () => void (await attempt(() => call(payload))), options.missed);
+          if (tapper.faulty && !tapper.starting) return;
+          const deliver = async (): Promise<void> => {
+            await tapper.starting;
+            if (!tapper.faulty) await attempt(() => call(payload));
+          };
+          tapper.queue.push(deliver, options.missed);
         });
         break;
     }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { token } from '../container/token.js';
-import { messageOf } from '../errors/errors.js';
+import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
@@ -13,8 +13,8 @@ import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
+import { type Mounted, type Owned, type Owner, ownPath, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -36,7 +36,7 @@ export interface ServedRoute {
 /** What plugins do with listeners; provided by the kernel. */
 export interface ListenersApi {
   readonly panel: ListenerApi;
-  /** Declares a listener of a plugin; routes name it. It opens after all plugins have started. `intercept` may answer a request before its routes are looked at. */
+  /** Declares a listener of a plugin, in its start; routes name it. It opens when they are served. `intercept` may answer a request before its routes are looked at. */
   declare(name: string, where: { host: string; port: number }, intercept?: Intercept): ListenerApi;
   /** Reads all route paths again, after a path that an admin configures has changed. */
   remount(): void;
@@ -77,6 +77,8 @@ export class ListenerSet implements ListenersApi {
   readonly #hosts: AllowedHosts;
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
+  /** whose routes are not in the table yet */
+  readonly #awaited = new Set<Owner>();
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
@@ -111,7 +113,8 @@ export class ListenerSet implements ListenersApi {
       ...(name === PANEL && { requireHost: (request) => this.#hosts.require(request) }),
       basePath: () => this.panel.basePath,
     });
-    const listener = new Listener({ name, pipeline, certificate: where.certificate });
+    const missing = (path: string) => this.#missing(path);
+    const listener = new Listener({ name, pipeline, certificate: where.certificate, missing });
     this.#open.set(name, { listener, ...where });
     return listener;
   }
@@ -148,6 +151,17 @@ export class ListenerSet implements ListenersApi {
         );
     }
     return sorted;
+  }
+
+  /** Until its routes are mounted, a plugin from outside answers 503 below the path that is its own. */
+  expect(owner: Owner): void {
+    this.#awaited.add(owner);
+  }
+
+  #missing(path: string): Error {
+    for (const owner of this.#awaited)
+      if (owner.faulty && path.startsWith(ownPath(owner.name))) return kernelErrors.PLUGIN_OFF(owner.why);
+    return kernelErrors.NOT_FOUND();
   }
 
   /** Checks the whole table, then swaps it in on every listener. */
@@ -204,8 +218,10 @@ export class ListenerSet implements ListenersApi {
     }
   }
 
-  async listen(): Promise<void> {
-    for (const { listener, host, port } of this.#open.values()) await listener.listen(host, port);
+  /** Opens those of these names; all without them. */
+  async listen(names?: ReadonlySet<string>): Promise<void> {
+    for (const [name, { listener, host, port }] of this.#open)
+      if (!listener.isOpen && (names?.has(name) ?? true)) await listener.listen(host, port);
   }
 
   async close(): Promise<void> {

@@ -114,8 +114,7 @@ export class Pipeline {
   handler(owner: Owner, route: Route) {
     return async (request: Request, response: Response): Promise<void> => {
       try {
-        if (owner.faulty)
-          throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+        if (owner.faulty) throw kernelErrors.PLUGIN_OFF(owner.why);
         await this.#run(route, request, response);
       } catch (error) {
         this.fail(error, request, response, (bug) => owner.fault(`${route.method} ${request.path}`, bug));

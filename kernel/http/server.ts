@@ -20,6 +20,8 @@ export interface ListenerOptions {
   readonly pipeline: Pipeline;
   /** with one it speaks HTTPS */
   readonly certificate?: Certificate | undefined;
+  /** what a path without a route answers */
+  readonly missing?: (path: string) => Error;
   /** how long nothing may happen on a connection with a request under way */
   readonly silenceMs?: number;
 }
@@ -102,9 +104,8 @@ export class Listener {
     app.set('query parser', 'simple');
     app.set('case sensitive routing', true);
     app.use((request, response, next) => this.#router(request, response, next));
-    app.use((request: Request, response: Response) =>
-      this.#fail(kernelErrors.NOT_FOUND(), request, response),
-    );
+    const { missing = () => kernelErrors.NOT_FOUND() } = this.#options;
+    app.use((request: Request, response: Response) => this.#fail(missing(request.path), request, response));
     // A path that cannot be decoded (`/%`) is that of nothing; another answer would tell a right prefix from a wrong one.
     app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
       this.#fail(error instanceof URIError ? kernelErrors.NOT_FOUND() : error, request, response),
@@ -153,6 +154,10 @@ export class Listener {
     this.#server.on('connection', (socket: Socket) => {
       if (!admits(socket)) socket.destroy();
     });
+  }
+
+  get isOpen(): boolean {
+    return this.#server.listening;
   }
 
   /** Resolves with the port that was bound; rejects with a sentence that names address and way out. */

@@ -10,6 +10,8 @@ export interface Owner {
   readonly about: string;
   readonly outside?: boolean;
   readonly faulty: boolean;
+  /** why it is faulty, for who calls it */
+  readonly why: string;
   fault(where: string, error: unknown): void;
 }
 export interface Owned {
@@ -59,8 +61,10 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
 }
 
 /** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
+export const ownPath = (plugin: string): string => `/panel/api/x/${plugin}/`;
+
 export function strayPath({ name, outside }: Adder, path: string): string | undefined {
-  const own = `/panel/api/x/${name}/`;
+  const own = ownPath(name);
   return outside && !path.startsWith(own)
     ? `${path} is not below ${own}, where a plugin from outside serves`
     : undefined;

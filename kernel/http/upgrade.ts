@@ -108,8 +108,7 @@ export class UpgradeDoor {
       throw kernelErrors.ORIGIN();
     const { owner, open } = handler;
     if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel stops');
-    if (owner.faulty)
-      throw kernelErrors.PLUGIN_OFF(`the plugin ${owner.name} is switched off after repeated faults`);
+    if (owner.faulty) throw kernelErrors.PLUGIN_OFF(owner.why);
 
     const connection: Open = { session: session.digest, socket, controller: new AbortController() };
     this.#open.add(connection);

@@ -118,6 +118,8 @@ interface Declared<C extends Variables, U extends Uses, T extends Tables, S exte
 type None = Readonly<Record<never, never>>;
 const none = () => [];
 const nothing = () => undefined;
+/** Whether it does something in its start. */
+export const hasStart = ({ start }: Plugin): boolean => start !== nothing;
 const functions: Functions<never> = {
   provides: none,
   extends: none,

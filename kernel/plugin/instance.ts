@@ -5,14 +5,14 @@ import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../hooks/queue.js';
 import type { Clock } from '../jobs/clock.js';
 import type { Log } from '../log/log.js';
-import type { Plugin, PluginContext } from './define.js';
+import { hasStart, type Plugin, type PluginContext } from './define.js';
 import { PluginError } from './order.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
 const HOUR_MS = 3_600_000;
 
-export type State = 'built' | 'running' | 'faulty' | 'stopped';
+export type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
 
 export class PluginInstance {
   readonly plugin: Plugin;
@@ -28,6 +28,10 @@ export class PluginInstance {
   #container: AwilixContainer | undefined;
   #scope: object = {};
   state: State = 'built';
+  /** why it failed; a sentence that names the plugin */
+  #reason = '';
+  /** settled when a start that others do not wait for has come to its end, well or not */
+  starting: Promise<void> | undefined;
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
     this.plugin = plugin;
@@ -45,8 +49,25 @@ export class PluginInstance {
     );
   }
 
+  /** It is not called: its taps are passed over, its routes answer 503. */
   get faulty(): boolean {
-    return this.state === 'faulty';
+    return this.state === 'faulty' || this.state === 'starting' || this.state === 'failed';
+  }
+
+  /** Why it is not called; empty while it is. */
+  get why(): string {
+    if (this.state === 'starting') return `the plugin ${this.name} is still starting; try again in a moment`;
+    if (this.state === 'failed') return this.#reason;
+    return this.faulty ? `the plugin ${this.name} is switched off after repeated faults` : '';
+  }
+
+  fail(reason: string): void {
+    this.state = 'failed';
+    this.#reason = reason;
+  }
+
+  get hasStart(): boolean {
+    return hasStart(this.plugin);
   }
 
   /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
@@ -128,8 +149,7 @@ export class PluginInstance {
       has: (_, key) => key in value,
       set: () => false,
       get: (_, key) => {
-        if (this.faulty)
-          throw kernelErrors.PLUGIN_OFF(`the plugin ${this.name} is switched off after repeated faults`);
+        if (this.faulty) throw kernelErrors.PLUGIN_OFF(this.why);
         const known = bound.get(key);
         if (known !== undefined) return known;
         const member: unknown = Reflect.get(value, key, value);
@@ -143,6 +163,6 @@ export class PluginInstance {
 
   async dispose(): Promise<void> {
     await this.#container?.dispose();
-    this.state = 'stopped';
+    if (this.state !== 'failed') this.state = 'stopped';
   }
 }

@@ -3,7 +3,7 @@ import { token } from '../container/token.js';
 import { messageOf } from '../errors/errors.js';
 import type { Present } from '../hooks/kinds.js';
 import type { Plugin } from './define.js';
-import type { State } from './instance.js';
+import type { PluginInstance, State } from './instance.js';
 import { PluginError } from './order.js';
 
 export interface LeftOut {
@@ -16,7 +16,7 @@ export interface LeftOut {
   readonly error?: unknown;
 }
 export interface PluginState extends Omit<LeftOut, 'error'> {
-  readonly state: State | 'failed';
+  readonly state: State;
 }
 
 /** For who shows which plugins there are; provided by the kernel. */
@@ -44,4 +44,20 @@ export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
   } catch (cause) {
     throw blamed(plugin, what, cause);
   }
+}
+
+/** Those that run, and then those that could not. */
+export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
+  const running = instances.map(({ plugin: { name, version, about }, outside, state, why }) => ({
+    name,
+    version,
+    about,
+    outside,
+    state,
+    reason:
+      state === 'faulty'
+        ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
+        : why,
+  }));
+  return [...running, ...leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
 }

@@ -16,16 +16,22 @@ const KERNEL = 'kernel';
 const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined =>
   plugins.find((plugin) => plugin?.outside);
 
+/** Throws when the plugin needs one of those that are left out. */
+export function checkNeeds(plugin: Plugin, gone: ReadonlySet<string>): void {
+  for (const wanted of Object.values(plugin.uses))
+    if (wanted.kind === 'token' && gone.has(wanted.owner))
+      throw new PluginError(
+        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; mend that one first`,
+        plugin,
+      );
+}
+
 function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: ReadonlySet<string>): string[] {
   const owners = Object.values(plugin.uses).flatMap((wanted) => {
     const { owner } = wanted.kind === 'maybe' ? wanted.token : wanted;
     if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
     if (wanted.kind === 'maybe') return [];
-    if (gone.has(owner))
-      throw new PluginError(
-        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${owner} is left out; mend that one first`,
-        plugin,
-      );
+    checkNeeds(plugin, gone);
     throw new PluginError(
       `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`,
       outsider(plugin),

@@ -1,6 +1,7 @@
 // What plugins give each other, tokens and entries of lists, gathered while they are built in start order.
 import type { Extended, ExtensionPoint, Provision, Token } from '../container/token.js';
 import type { PluginContext } from './define.js';
+import { frozen } from './frozen.js';
 import type { PluginInstance } from './instance.js';
 import { PluginError } from './order.js';
 
@@ -49,7 +50,12 @@ export class Wiring {
       );
       if (problem)
         throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
-      this.#added.push({ point, plugin: name, value, fault: (where, error) => instance.fault(where, error) });
+      this.#added.push({
+        point,
+        plugin: name,
+        value: frozen(value),
+        fault: (where, error) => instance.fault(where, error),
+      });
     }
   }
 

@@ -3,11 +3,13 @@ import {
   beforeKernelStop,
   Commands,
   definePlugin,
+  maybe,
   Plugins,
   singleton,
   stage,
   tap,
 } from '../../kernel/index.js';
+import { PanelProgram } from '../system/contract.js';
 import { Door } from './door.js';
 import { pluginsCommand } from './plugins.js';
 
@@ -16,12 +18,12 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Lets the command line run commands in the panel while it runs.',
-  uses: { commands: Commands, plugins: Plugins },
+  uses: { commands: Commands, plugins: Plugins, program: maybe(PanelProgram) },
   services: { door: singleton(Door) },
   hooks: ({ door }) => [
     // Before what takes long, such as a first start of the core: who is locked out shall not wait for it.
     tap(afterKernelOpen, () => door.open(), { stage: stage.FIRST }),
     tap(beforeKernelStop, () => door.close()),
   ],
-  commands: ({ plugins }) => [pluginsCommand(plugins)],
+  commands: ({ plugins, program }) => [pluginsCommand(plugins, program)],
 });

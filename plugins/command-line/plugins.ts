@@ -1,5 +1,6 @@
 // `weir plugins`: what is on, and who is present at which hook.
 import { bool, command, type Command, optional, type PluginsApi, Refusal, text } from '../../kernel/index.js';
+import type { PanelProgramApi } from '../system/contract.js';
 import { table } from './help.js';
 import { type HookDeclaration, hooksOf } from './hooks.js';
 import { didYouMean } from './near.js';
@@ -85,7 +86,7 @@ const listed = (all: readonly Hook[]): string =>
     ]),
   );
 
-export const pluginsCommand = (plugins: PluginsApi): Command =>
+export const pluginsCommand = (plugins: PluginsApi, program?: Pick<PanelProgramApi, 'listed'>): Command =>
   command({
     name: 'plugins',
     about: 'Lists the plugins that are on, and for one that does not run why; or tells who taps a hook.',
@@ -101,9 +102,12 @@ export const pluginsCommand = (plugins: PluginsApi): Command =>
     run: async ({ options: { explain: wanted, json }, say }) => {
       if (wanted === '') say(listed(await hooks(plugins)));
       else if (wanted !== undefined) say(explain(find(await hooks(plugins), wanted), plugins));
-      else if (json) say(JSON.stringify(plugins.list()));
-      else
-        for (const { name, version, state, about, reason } of plugins.list())
+      else {
+        const states = plugins.list();
+        const all = program ? await program.listed(states) : states;
+        if (json) return say(JSON.stringify(all));
+        for (const { name, version, state, about, reason } of all)
           say(`${name.padEnd(18)} ${version.padEnd(8)} ${state.padEnd(8)} ${reason || about}`);
+      }
     },
   });

@@ -27,7 +27,7 @@ export async function runCommand(
     options,
   } = understood;
   if (owner.faulty) {
-    complain(`the plugin ${owner.name} is switched off after repeated faults; restart the panel`);
+    complain(owner.why);
     return 1;
   }
   try {

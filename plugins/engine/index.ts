@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   afterKernelOpen,
+  afterPluginStart,
   beforeKernelStop,
   composeReadyLine,
   definePlugin,
@@ -18,7 +19,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { Accesses } from './accesses.js';
-import { CoreAccess, Engine } from './contract.js';
+import { composeCoreConfig, CoreAccess, Engine } from './contract.js';
 import { findCore } from './install/find.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
@@ -110,6 +111,10 @@ export default definePlugin({
         log.error('the core cannot be used', { reason: messageOf(error) });
         supervisor.absent(messageOf(error));
       }
+    }),
+    // What one adds that took its time is missing in the config until now.
+    tap(afterPluginStart, async ({ hooks }) => {
+      if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();
     }),
     tap(composeReadyLine, (add) => {
       const { state, errorMsg } = supervisor.status();

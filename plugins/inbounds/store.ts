@@ -1,5 +1,5 @@
 // All inbounds in memory, fed from the database at start and after every commit. Few of them, asked for all the time.
-import { after, type Database, type PluginContext, type Tx } from '../../kernel/index.js';
+import { after, type Database, frozen, type PluginContext, type Tx } from '../../kernel/index.js';
 import { takesFlow } from './accounts.js';
 import {
   type InboundChange,
@@ -49,7 +49,7 @@ export class InboundStore implements InboundsApi {
     this.#protocols = new Map(this.#extensions(Protocols).map(({ value }) => [value.name, value]));
     const rows = await this.#rows.findAll({ order: ['id'] });
     this.#inbounds = new Map(
-      rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, inboundOf(row)]),
+      rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, frozen(inboundOf(row))]),
     );
     for (const { inbound_id, up, down } of await this.#db.query<{
       inbound_id: number;
@@ -87,7 +87,7 @@ export class InboundStore implements InboundsApi {
 
   apply(changes: readonly InboundChange[]): void {
     for (const { before, after } of changes) {
-      if (after) this.#inbounds.set(after.id, after);
+      if (after) this.#inbounds.set(after.id, frozen(after));
       else if (before) {
         this.#inbounds.delete(before.id);
         this.#usage.delete(before.id);

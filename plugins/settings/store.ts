@@ -1,5 +1,6 @@
 // The values in force: environment, then database, then config file, then what a fresh panel has. Kept in memory, fed after every commit.
 import {
+  frozen,
   after,
   type Database,
   inspect,
@@ -111,9 +112,7 @@ export class SettingsStore implements SettingsApi {
   #refresh(group: SettingGroup): void {
     this.#groups.set(
       group,
-      Object.freeze(
-        Object.fromEntries(Object.keys(group).map((name) => [name, this.#known.get(name)?.value])),
-      ),
+      frozen(Object.fromEntries(Object.keys(group).map((name) => [name, this.#known.get(name)?.value]))),
     );
   }
 

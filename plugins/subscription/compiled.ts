@@ -67,7 +67,15 @@ export class Compiled {
   async all(): Promise<void> {
     this.formats = this.#extensions(Formats).map(contained);
     this.settingsChanged();
+    await this.inbounds();
+  }
+
+  async inbounds(): Promise<void> {
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
+  }
+
+  hasFormatOf(plugin: string): boolean {
+    return this.#extensions(Formats).some((entry) => entry.plugin === plugin);
   }
 
   settingsChanged(): void {

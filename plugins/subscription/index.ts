@@ -1,4 +1,5 @@
 import {
+  afterPluginStart,
   composeReadyLine,
   definePlugin,
   extend,
@@ -18,7 +19,7 @@ import {
 } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
-import { Subscription } from './contract.js';
+import { composeSubscription, Subscription } from './contract.js';
 import { Lanes } from './lanes.js';
 import { refuseSharedPath } from './paths.js';
 import { Renderer } from './renderer.js';
@@ -46,6 +47,9 @@ export default definePlugin({
         if (after) await compiled.inbound(after);
         else if (before) compiled.drop(before.id);
       }
+    }),
+    tap(afterPluginStart, async ({ plugin, hooks }) => {
+      if (hooks.includes(composeSubscription.id) || compiled.hasFormatOf(plugin)) await compiled.inbounds();
     }),
     tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), {
       strict: true,

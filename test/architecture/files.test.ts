@@ -2,7 +2,7 @@
 import test from 'ava';
 import { filesOf, type Source, sourceOf, sources } from './source.js';
 
-const MOST_LINES = 340;
+const MOST_LINES = 330;
 /** A test reads from top to bottom, and to split one would mean to repeat its world. */
 const MOST_LINES_OF_TEST = 500;
 const EMPTY_NAMES = /(?:^|[-./])(?:utils?|helpers?|managers?|commons?)(?=[-./]|$)/i;
@@ -94,8 +94,8 @@ test('no file names a path of a machine or the host of a registry', async (t) =>
 });
 
 test('the rules see what they forbid', (t) => {
-  t.is(tooLong(sourceOf('kernel/a.ts', 'x;\n'.repeat(341))).length, 1);
-  t.is(tooLong(sourceOf('kernel/test/a.test.ts', 'x;\n'.repeat(341))).length, 0);
+  t.is(tooLong(sourceOf('kernel/a.ts', 'x;\n'.repeat(331))).length, 1);
+  t.is(tooLong(sourceOf('kernel/test/a.test.ts', 'x;\n'.repeat(331))).length, 0);
   for (const path of [
     'kernel/utils.ts',
     'plugins/a/helper.ts',

@@ -2,6 +2,6 @@
 import type { Limits } from '../../kernel/plugin/within.js';
 import { main } from '../../panel/main.js';
 
-process.stdin.resume().on('end', () => process.kill(process.pid, 'SIGTERM'));
+process.stdin.resume().on('end', () => process.emit('SIGTERM'));
 // How long others wait for a plugin, as JSON; the panel itself has no such variable.
 await main({ limits: JSON.parse(process.env['TEST_PANEL_LIMITS'] ?? '{}') as Partial<Limits> });

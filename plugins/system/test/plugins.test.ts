@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import test from 'ava';
-import { definePlugin } from '../../../kernel/index.js';
+import { definePlugin, type PluginState } from '../../../kernel/index.js';
 import { pluginList } from '../plugins.js';
 import { FakeEngine, TestPanel, weirCommand } from '../../../test/harness/index.js';
 
@@ -36,7 +36,7 @@ test('a panel that is part of another program leaves its plugins to that', async
   t.is((await panel.call('/panel/api/setting/restartPanel', { method: 'POST' })).status, 503);
 });
 
-test('a switch that is under way, and one that failed, stand in the list', (t) => {
+test('a switch that is under way, and one that failed, stand in the list', async (t) => {
   const running = (name: string) => ({
     name,
     version: '1.0.0',
@@ -56,9 +56,10 @@ test('a switch that is under way, and one that failed, stand in the list', (t) =
     restartPanel: () => Promise.reject(new Error('not asked')),
     switchPlugin: () => Promise.reject(new Error('not asked')),
     switches: () => switches,
+    listed: async (states: readonly PluginState[]) => states.map((state) => ({ ...state, waiting: '' })),
   };
   t.deepEqual(
-    pluginList(plugins, program).map(({ name, state, reason }) => [name, state, reason]),
+    (await pluginList(plugins, program)).map(({ name, state, reason }) => [name, state, reason]),
     [
       ['a', 'switching', 'the panel restarts to switch it off'],
       ['b', 'running', 'it could not be'],
@@ -67,5 +68,8 @@ test('a switch that is under way, and one that failed, stand in the list', (t) =
       ['e', 'switching', 'the panel restarts to switch it on'],
     ],
   );
-  t.deepEqual(pluginList(plugins, undefined), plugins.list());
+  t.deepEqual(
+    await pluginList(plugins, undefined),
+    plugins.list().map((plugin) => ({ ...plugin, waiting: '' })),
+  );
 });

@@ -1,0 +1,108 @@
+// Plugins that start when the listeners are open already, so that they delay nobody: those from outside that do something
+// in their start, and those from outside that use one of them. Until one has started nothing of it is called.
+import type { HookRegistry } from '../hooks/registry.js';
+import type { ListenerSet } from '../http/listeners.js';
+import { afterPluginStart } from '../lifecycle.js';
+import type { Log } from '../log/log.js';
+import type { PluginInstance } from './instance.js';
+import { blame } from './left-out.js';
+import type { Offers } from './offers.js';
+import { checkNeeds, type PluginError } from './order.js';
+import { startPlugin } from './start.js';
+import { stopPlugin } from './stop.js';
+import type { Limits } from './within.js';
+
+interface Parts {
+  readonly hooks: HookRegistry;
+  readonly listeners: ListenerSet;
+  readonly offers: Offers;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** aborted when the kernel stops */
+  readonly signal: AbortSignal;
+}
+
+export class LateStarts {
+  readonly #parts: Parts;
+  readonly #settle = new Map<PluginInstance, () => void>();
+  /** in start order */
+  readonly plugins = new Set<PluginInstance>();
+  /** Resolves when each of them has started or failed. */
+  ended: Promise<void> = Promise.resolve();
+
+  /** `instances` in start order. */
+  constructor(parts: Parts, instances: readonly PluginInstance[]) {
+    this.#parts = parts;
+    for (const instance of instances)
+      if (instance.outside && (instance.hasStart || this.#usedBy(instance).length > 0))
+        this.plugins.add(instance);
+  }
+
+  /** From now on none of them is called; what they must not miss is kept for them. */
+  hold(): void {
+    for (const instance of this.plugins) {
+      instance.state = 'starting';
+      instance.starting = new Promise((resolve) => this.#settle.set(instance, resolve));
+      this.#parts.listeners.expect(instance);
+    }
+  }
+
+  #usedBy(instance: PluginInstance): PluginInstance[] {
+    const owners = Object.values(instance.plugin.uses).map((used) =>
+      used.kind === 'token' ? used.owner : used.token.owner,
+    );
+    return [...this.plugins].filter(({ name }) => owners.includes(name));
+  }
+
+  /** Starts all at once; only one that uses another one waits for it. Without `serve` their routes are checked, and that is all. */
+  begin(serve: boolean): void {
+    const all = [...this.plugins].map((instance) => {
+      const used = this.#usedBy(instance);
+      return Promise.all(used.map(({ starting }) => starting))
+        .then(() => this.#start(instance, used, serve))
+        .catch((error: unknown) => this.#giveUp(instance, error as PluginError));
+    });
+    this.ended = Promise.all(all).then(() => undefined);
+  }
+
+  /** The start has come to its end, one way or the other. */
+  #over(instance: PluginInstance): void {
+    instance.starting = undefined;
+    this.#settle.get(instance)?.();
+  }
+
+  async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
+    const { hooks, limits, log, offers, signal } = this.#parts;
+    const { name, plugin } = instance;
+    const missing = new Set(used.flatMap((other) => (other.state === 'running' ? [] : [other.name])));
+    checkNeeds(plugin, missing);
+    // A person who waits for a command is shown errors alone.
+    await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
+    if (signal.aborted) return this.#over(instance);
+    blame(plugin, 'cannot offer its commands', () => offers.addCommands(instance));
+    blame(plugin, 'cannot serve its routes', () => offers.addRoutes(instance));
+    if (serve) {
+      await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
+      blame(plugin, 'cannot run its jobs', () => offers.addJobs(instance));
+    }
+    instance.state = 'running';
+    this.#over(instance);
+    const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);
+    if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
+  }
+
+  /** Closes this plugin, and nothing else begins anew for it. */
+  async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
+    const { log, offers, signal } = this.#parts;
+    instance.fail(reason);
+    this.#over(instance);
+    if (signal.aborted) return;
+    log.error('a plugin is left out', {
+      plugin: instance.name,
+      reason,
+      ...(error !== undefined && { error }),
+    });
+    offers.drop(instance);
+    await stopPlugin(instance);
+  }
+}

@@ -1,0 +1,51 @@
+// What plugins offer to the world outside: commands, routes and jobs, added plugin by plugin.
+import { checkCommands, type OwnedCommand } from '../command/list.js';
+import type { ListenerSet } from '../http/listeners.js';
+import type { Owned } from '../http/table.js';
+import type { Schedule } from '../jobs/schedule.js';
+import type { PluginInstance } from './instance.js';
+
+export class Offers {
+  readonly #listeners: ListenerSet;
+  readonly #schedule: Schedule;
+  #routes: readonly Owned[];
+  /** of all plugins, for the command line */
+  commands: readonly OwnedCommand[] = [];
+
+  /** `routes` are the kernel's own. */
+  constructor(listeners: ListenerSet, schedule: Schedule, routes: readonly Owned[]) {
+    this.#listeners = listeners;
+    this.#schedule = schedule;
+    this.#routes = routes;
+  }
+
+  addCommands(owner: PluginInstance): void {
+    const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
+    this.commands = checkCommands([...this.commands, ...own]);
+  }
+
+  addRoutes(owner: PluginInstance): void {
+    const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route }));
+    const routes = [...this.#routes, ...own];
+    this.#listeners.check(routes);
+    this.#routes = routes;
+  }
+
+  addJobs(owner: PluginInstance): void {
+    for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
+  }
+
+  /** Serves all routes that were added, and opens the listeners that were declared; with `owner` only those of that plugin. */
+  async serve(owner?: PluginInstance): Promise<void> {
+    this.#listeners.mount(this.#routes);
+    const own = this.#routes.filter((owned) => owned.owner === owner).map(({ route }) => route.listener);
+    await this.#listeners.listen(owner && new Set(own));
+  }
+
+  /** Takes out what a plugin has added. */
+  drop(owner: PluginInstance): void {
+    this.commands = this.commands.filter((command) => command.owner !== owner);
+    this.#routes = this.#routes.filter((owned) => owned.owner !== owner);
+    this.#listeners.mount(this.#routes);
+  }
+}

@@ -1,0 +1,43 @@
+// The stack of the main thread, taken from another one while the main thread is busy: by way of Node's inspector, which
+// interrupts a loop for a few milliseconds. No port is opened for it.
+import { type Debugger, Session } from 'node:inspector';
+
+/** Replies arrive only while this thread does something now and then. */
+const STIR_MS = 20;
+
+export interface Paused {
+  /** as in the stack of an error */
+  readonly stack: string;
+  /** Runs this in the main thread, which stays paused. */
+  evaluate(expression: string): void;
+}
+
+/**
+ * Pauses the main thread as soon as it runs JavaScript, calls `look`, and lets it go on. A call that does not return (a
+ * child process that is waited for, say) cannot be interrupted: `look` is called after it, with the code that called it.
+ */
+export function pauseMainThread(look: (paused: Paused) => unknown): void {
+  const session = new Session();
+  session.connectToMainThread();
+  const urls = new Map<string, string>();
+  const stir = setInterval(() => undefined, STIR_MS);
+  const end = (): void => {
+    clearInterval(stir);
+    session.disconnect();
+  };
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
+  session.on('Debugger.paused', ({ params }) => {
+    look({
+      stack: params.callFrames.map((frame) => lineOf(frame, urls)).join('\n'),
+      evaluate: (expression) => session.post('Runtime.evaluate', { expression }),
+    });
+    session.post('Debugger.resume', end);
+  });
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+}
+
+function lineOf({ functionName, location }: Debugger.CallFrame, urls: ReadonlyMap<string, string>): string {
+  const place = `${urls.get(location.scriptId) ?? ''}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1}`;
+  return functionName === '' ? `    at ${place}` : `    at ${functionName} (${place})`;
+}
