@@ -274,8 +274,8 @@ export class InboundService {
           path: 'protocol',
         },
       );
+    refuseTooMuch(wanted);
     const { clients: _managedElsewhere, ...own } = wanted.settings;
-    refuseTooMuch({ ...wanted, settings: own });
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [
       ...issuesAt('settings', settings),
