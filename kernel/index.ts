@@ -53,6 +53,7 @@ export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from
 export {
   bare,
   LARGE_BODY,
+  LIST_BODY,
   message,
   payload,
   raw,

@@ -8,9 +8,9 @@ import { TimeSlice } from '../jobs/time-slice.js';
 import { TOO_DEEP } from '../schema/depth.js';
 import { JsonScan, MOST_SEPARATORS } from '../schema/json.js';
 import { requireUtf8Escapes } from './utf8.js';
-import { PUBLIC_BODY, type Route, sizeOf, USUAL_BODY } from './route.js';
+import { LARGE_BODY, PUBLIC_BODY, type Route, sizeOf } from './route.js';
 
-/** Separators (see JsonScan) in a body of the usual size. */
+/** Separators (see JsonScan) in a body where no list of thousands of objects is taken. */
 const USUAL_SEPARATORS = 20_000;
 const MOST_FIELDS = 1000;
 /** Parsing more than this waits for its turn. */
@@ -90,7 +90,7 @@ export class RequestBody {
   /** Piece by piece: so nothing is done with a body that turns out too large, and no piece takes long. */
   async #text(isForm: boolean): Promise<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    const scan = new JsonScan(this.#limit > USUAL_BODY ? MOST_SEPARATORS : USUAL_SEPARATORS);
+    const scan = new JsonScan(this.#limit < LARGE_BODY ? USUAL_SEPARATORS : MOST_SEPARATORS);
     let text = '';
     let size = 0;
     try {

@@ -76,10 +76,11 @@ export interface RequestInfo {
   readonly reply: ReplyTools;
 }
 
-/** Bytes of a body, for routes that ask for no login, for all others, and for those that take lists of thousands. */
+/** Bytes of a body: without a login, of most routes, of lists of 10,000 names, of lists of thousands of objects. */
 export const PUBLIC_BODY = 16 * 1024;
 export const USUAL_BODY = 1024 * 1024;
-export const LARGE_BODY = 10 * 1024 * 1024;
+export const LIST_BODY = 4 * USUAL_BODY;
+export const LARGE_BODY = 10 * USUAL_BODY;
 
 /** For people: `16 KiB`, `10 MiB`. */
 export const sizeOf = (bytes: number): string =>
@@ -104,7 +105,7 @@ export interface Route {
   readonly stream: boolean;
   /**
    * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
-   * 1 MiB. Up to 1 MiB a JSON body may hold 20,000 separators (`,` `:` `[` `{`), a larger one 200,000.
+   * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
    */
   readonly bodyLimit: number;
   /** Refuses a request by an error, before anything of its body is read: it knows who asks, from where and for what. */

@@ -1,5 +1,5 @@
 // Groups over the API.
-import { int, LARGE_BODY, list, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
+import { int, LIST_BODY, list, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { Groups } from './groups.js';
@@ -75,7 +75,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     path: '/panel/api/clients/groups/bulkAdd',
     doc: 'Puts clients into a group, out of the one they were in; emails of nobody are passed over.',
     body: EmailsAndGroup,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: affected(),
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.add(body.emails, body.group);
@@ -87,7 +87,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     path: '/panel/api/clients/groups/bulkRemove',
     doc: 'Takes clients out of their groups.',
     body: Emails,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: affected(),
     handle: async ({ body }) => {
       const { applied, ...result } = await groups.remove(body.emails);

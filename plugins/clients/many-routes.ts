@@ -5,6 +5,7 @@ import {
   describedAs,
   int,
   LARGE_BODY,
+  LIST_BODY,
   list,
   message,
   payload,
@@ -88,7 +89,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkEnable',
     doc: 'Switches clients on; who is at a limit stays off until it is raised.',
     body: Emails,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, true);
@@ -100,7 +101,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDisable',
     doc: 'Switches clients off.',
     body: Emails,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.setEnable(body.emails, false);
@@ -112,7 +113,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkAdjust',
     doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
     body: AdjustMany,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
@@ -127,7 +128,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDel',
     doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
     body: DeleteMany,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ deleted: int(), skipped: Skipped })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.delete(body.emails, body.keepTraffic);
@@ -161,7 +162,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkAttach',
     doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
     body: EmailsAndInbounds,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.attach(body.emails, body.inboundIds);
@@ -173,7 +174,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkDetach',
     doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
     body: EmailsAndInbounds,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
     handle: async ({ body }) => {
       const { applied, ...result } = await many.detach(body.emails, body.inboundIds);
@@ -185,7 +186,7 @@ export const manyRoutes = ({
     path: '/panel/api/clients/bulkResetTraffic',
     doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
     body: Emails,
-    bodyLimit: LARGE_BODY,
+    bodyLimit: LIST_BODY,
     reply: payload(shape({ affected: int() })),
     handle: async ({ body }) => {
       const { applied, affected } = await many.resetTraffic(body.emails);

@@ -277,8 +277,8 @@ export class InboundService {
       );
     if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
     if (wanted.tag !== before?.tag) refuseHidden('tag', wanted.tag, 'name');
+    refuseTooMuch(wanted);
     const { clients: _managedElsewhere, ...own } = wanted.settings;
-    refuseTooMuch({ ...wanted, settings: own });
     const settings = inspect(protocol.settings, own);
     const issues: Issue[] = [
       ...issuesAt('settings', settings),

@@ -5,9 +5,16 @@ import { holdsMoreThan, kernelErrors } from '../../kernel/index.js';
 const MOST_VALUES = 10_000;
 const FIELDS = ['settings', 'streamSettings', 'sniffing'] as const;
 
-/** Rejects with KERNEL_INVALID that names the field. Clients are to be taken out of `settings` before. */
-export function refuseTooMuch(inbound: Readonly<Record<(typeof FIELDS)[number], unknown>>): void {
-  for (const path of FIELDS)
-    if (holdsMoreThan(inbound[path], MOST_VALUES))
+/** Rejects with KERNEL_INVALID that names the field. The clients that programs send back with `settings` do not count. */
+export function refuseTooMuch(inbound: Readonly<Record<(typeof FIELDS)[number], object>>): void {
+  for (const path of FIELDS) {
+    const values: unknown[] = [];
+    // Without a copy of the object: one of 100,000 keys takes 100 ms.
+    for (const key in inbound[path]) {
+      if (path !== 'settings' || key !== 'clients') values.push(inbound[path][key as never]);
+      if (values.length > MOST_VALUES) break;
+    }
+    if (holdsMoreThan(values, MOST_VALUES))
       throw kernelErrors.INVALID(`${path} holds more than ${MOST_VALUES} values`, { path });
+  }
 }

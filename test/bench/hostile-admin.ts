@@ -50,7 +50,7 @@ export const admin: readonly Hostile[] = [
   ['bulkDel: 199,000 numbers', (c) => c.admin(clients('bulkDel'), { emails: Array(199_000).fill(1) })],
   ['bulkDel: 10,000 numbers', (c) => c.admin(clients('bulkDel'), { emails: Array(10_000).fill(1) })],
   ['bulkDel: 10,000 unknown emails', (c) => c.admin(clients('bulkDel'), { emails: unknown })],
-  ['bulkDel: 99,000 unknown keys', (c) => c.admin(clients('bulkDel'), keys(MOST_KEYS))],
+  ['inbounds/add: 99,000 unknown keys', (c) => c.admin(`${API}/inbounds/add`, keys(MOST_KEYS))],
   [
     'bulkDel: one email of 10 MiB',
     (c) => c.admin(clients('bulkDel'), { emails: ['x'.repeat(10 * MIB - 20)] }),
