@@ -42,7 +42,13 @@ export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hoo
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
-export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
+export {
+  type ListenerApi,
+  type ListenerPlace,
+  Listeners,
+  type ListenersApi,
+  type ServedRoute,
+} from './http/listeners.js';
 export {
   bare,
   message,

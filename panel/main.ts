@@ -4,10 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/kernel.js';
 import { createLog, type Log } from '../kernel/log/log.js';
-import { PluginError } from '../kernel/plugin/order.js';
 import { Output, redirect } from './output.js';
 import { Program } from './program.js';
-import { ConfigError } from './variables.js';
 
 const STOP_LIMIT_MS = 9_500;
 // V8 lets a heap grow to four times what is alive in it before it looks for what is not; to twice is as fast, and a third
@@ -20,11 +18,10 @@ export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}):
   const readable = isatty(1);
   const log = openLog(readable);
   const lost = (error: unknown): void => {
-    const forPeople =
-      error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error(
       'the panel could not start',
-      forPeople ? { problem: error.message } : { problem: messageOf(error), error },
+      // The sentence is for people; the stack is for those who ask for it.
+      { problem: messageOf(error), ...(process.env['WEIR_LOG_LEVEL'] === 'debug' && { error }) },
     );
     process.exit(ending ? 0 : 1);
   };
