@@ -49,7 +49,13 @@ export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
 export { canonicalAddress, hostName, hostOfHeader } from './http/host-name.js';
-export { type ListenerApi, Listeners, type ListenersApi, type ServedRoute } from './http/listeners.js';
+export {
+  type ListenerApi,
+  type ListenerPlace,
+  Listeners,
+  type ListenersApi,
+  type ServedRoute,
+} from './http/listeners.js';
 export {
   bare,
   LARGE_BODY,

@@ -119,7 +119,7 @@ export class Kernel {
       const proxies = new Proxies(options.trustedProxies ?? []);
       const listeners = new ListenerSet(
         { hooks, sessions, proxies, log, checkReplies: strict },
-        { host, port, certificate },
+        { host, port, portVariable: 'WEIR_PANEL_PORT', certificate },
       );
       const stopping = new AbortController();
       const instances = plugins.map(

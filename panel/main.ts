@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/options.js';
 import { createLog, type Log } from '../kernel/log/log.js';
-import { PluginError } from '../kernel/plugin/order.js';
 import { Output, redirect } from './output.js';
 import { dataDirectoryOf } from './config-file.js';
 import { LoopWatch, WATCH_LIMITS, type WatchLimits } from './loop-watch.js';
@@ -12,7 +11,6 @@ import { guardExit, PLUGIN_ENDED_PROCESS } from './own-exit.js';
 import { notePluginEnd } from './plugin-ends.js';
 import { onPluginFiles, type PluginFiles, pluginFiles, pluginThatThrew } from './plugin-files.js';
 import { Program } from './program.js';
-import { ConfigError } from './variables.js';
 
 const STOP_LIMIT_MS = 9_500;
 // V8 lets a heap grow to four times what is alive in it before it looks for what is not; to twice is as fast, and a third
@@ -29,11 +27,10 @@ export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
   const readable = isatty(1);
   const log = openLog(readable);
   const lost = (error: unknown): void => {
-    const forPeople =
-      error instanceof ConfigError || (error instanceof PluginError && error.cause === undefined);
     log.error(
       'the panel could not start',
-      forPeople ? { problem: error.message } : { problem: messageOf(error), error },
+      // The sentence is for people; the stack is for those who ask for it.
+      { problem: messageOf(error), ...(process.env['WEIR_LOG_LEVEL'] === 'debug' && { error }) },
     );
     process.exit(ending ? 0 : 1);
   };

@@ -33,11 +33,18 @@ export interface ServedRoute {
   readonly route: Route;
 }
 
+export interface ListenerPlace {
+  readonly host: string;
+  readonly port: number;
+  /** the variable that sets the port, for the message that it is taken */
+  readonly portVariable?: string;
+}
+
 /** What plugins do with listeners; provided by the kernel. */
 export interface ListenersApi {
   readonly panel: ListenerApi;
   /** Declares a listener of a plugin, in its start; routes name it. It opens when they are served. `intercept` may answer a request before its routes are looked at. */
-  declare(name: string, where: { host: string; port: number }, intercept?: Intercept): ListenerApi;
+  declare(name: string, where: ListenerPlace, intercept?: Intercept): ListenerApi;
   /** Reads all route paths again, after a path that an admin configures has changed. */
   remount(): void;
   /** The port that a listener is bound to; 0 before it is open. */
@@ -64,9 +71,7 @@ interface Parts {
   readonly log: Log;
   readonly checkReplies: boolean;
 }
-interface Place {
-  readonly host: string;
-  readonly port: number;
+interface Place extends ListenerPlace {
   readonly certificate?: Certificate | undefined;
 }
 
@@ -129,7 +134,7 @@ export class ListenerSet implements ListenersApi {
     return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}${listener.basePath}`;
   }
 
-  declare(name: string, where: { host: string; port: number }, intercept?: Intercept): Listener {
+  declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener {
     // What programs fetch needs no policy for pages; the plugin sets the headers it wants.
     const listener = this.#add(name, where, 'status', undefined);
     listener.intercept = intercept;
@@ -220,8 +225,8 @@ export class ListenerSet implements ListenersApi {
 
   /** Opens those of these names; all without them. */
   async listen(names?: ReadonlySet<string>): Promise<void> {
-    for (const [name, { listener, host, port }] of this.#open)
-      if (!listener.isOpen && (names?.has(name) ?? true)) await listener.listen(host, port);
+    for (const [name, { listener, host, port, portVariable }] of this.#open)
+      if (!listener.isOpen && (names?.has(name) ?? true)) await listener.listen(host, port, portVariable);
   }
 
   async close(): Promise<void> {

@@ -68,6 +68,6 @@ export default definePlugin({
   routes: ({ lanes }) => lanes.routes(),
   start: async ({ compiled, lanes, listeners, config }) => {
     await compiled.all();
-    listeners.declare('subscription', config, lanes.fast);
+    listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, lanes.fast);
   },
 });

@@ -97,3 +97,19 @@ test('a preset that is none, and a chosen file that is not there, are among what
     error.message,
   );
 });
+
+test('a start that fails is one sentence; the stack is for those who ask for it', async (t) => {
+  const { dataDirectory } = await dataFolder(t, {});
+  await writeFile(
+    join(dataDirectory, 'weir.sqlite'),
+    'This is a letter, and far longer than a header of SQLite. '.repeat(9),
+  );
+  const start = async (level: string): Promise<string> => {
+    const starting = PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_LOG_LEVEL: level } });
+    return (await t.throwsAsync(starting)).message;
+  };
+  const said = await start('info');
+  t.regex(said, /the database in \S+ cannot be opened: SQLITE_NOTADB: file is not a database/);
+  t.notRegex(said, /"stack"/);
+  t.regex(await start('debug'), /"stack"/);
+});

@@ -99,7 +99,7 @@ export class PanelProcess extends PanelApi {
       );
       if (panel.end)
         throw new Error(
-          `the panel ended before it was ready (${JSON.stringify(panel.end)}): ${panel.log.at(-1)?.msg ?? ''} ${JSON.stringify(panel.log.at(-1)?.['problem'] ?? '')} ${panel.#words}`,
+          `the panel ended before it was ready (${JSON.stringify(panel.end)}): ${JSON.stringify(panel.log.at(-1))} ${panel.#words}`,
         );
       if (!anonymous) await panel.login();
       return panel;
