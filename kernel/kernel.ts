@@ -155,7 +155,12 @@ export class Kernel {
         provide(Sessions, sessions),
         provide(Listeners, listeners),
         provide(Commands, { list: () => kernel.commands }),
-        provide(Plugins, { list: () => kernel.plugins(), taps: () => hooks.taps }),
+        provide(Plugins, {
+          list: () => kernel.plugins(),
+          taps: () => hooks.taps,
+          leaveOut: (name, work, reason) =>
+            instances.find((instance) => instance.name === name)?.leaveOut(work, reason),
+        }),
         ...(options.provides ?? []),
       ]);
       await kernel.#start(sessions, options.forCommand ?? false);
@@ -312,17 +317,15 @@ export class Kernel {
 
   /** The kernel's view of its plugins, those that could not run included. */
   plugins(): PluginState[] {
-    const running = this.#parts.instances.map(({ plugin: { name, version, about }, outside, state }) => ({
-      name,
-      version,
-      about,
-      outside,
-      state,
-      reason:
+    const running = this.#parts.instances.map((instance) => {
+      const { plugin, outside, state, leftOut } = instance;
+      const { name, version, about } = plugin;
+      const reason =
         state === 'faulty'
           ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-          : '',
-    }));
+          : [...leftOut.values()].join('; ');
+      return { name, version, about, outside, state, reason };
+    });
     return [
       ...running,
       ...this.#parts.leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const })),

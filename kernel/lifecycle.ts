@@ -1,11 +1,13 @@
 // What plugins can hear of the life of the whole panel.
 import { after, draft, event, guard } from './hooks/kinds.js';
+import { jsonRecord } from './schema/plain.js';
 
 /** All plugins have started and all listeners are open; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
 /** Facts for the one line in the log that says the panel is ready. */
 export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>(
   'kernel/composeReadyLine',
+  jsonRecord(),
 );
 /** All plugins run and all listeners are open. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(

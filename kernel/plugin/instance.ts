@@ -27,6 +27,8 @@ export class PluginInstance {
   readonly #saidSlow = new Map<string, number>();
   #container: AwilixContainer | undefined;
   #scope: object = {};
+  /** what of its work is left out, and why */
+  readonly leftOut = new Map<string, string>();
   state: State = 'built';
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
@@ -106,6 +108,15 @@ export class PluginInstance {
     this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', {
       faults: this.#faults.length,
     });
+  }
+
+  /** An empty reason: it takes part again. */
+  leaveOut(work: string, reason: string): void {
+    if (reason === (this.leftOut.get(work) ?? '')) return;
+    this.leftOut.delete(work);
+    if (reason === '') return this.log.info('what the plugin adds is used again', { where: work });
+    this.leftOut.set(work, reason);
+    this.fault(work, new Error(reason));
   }
 
   /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */

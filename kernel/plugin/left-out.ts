@@ -24,6 +24,8 @@ export interface PluginsApi {
   list(): readonly PluginState[];
   /** whose presence at which hook, as they were added */
   taps(): readonly Present[];
+  /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
+  leaveOut(plugin: string, work: string, reason: string): void;
 }
 export const Plugins = token<PluginsApi>('kernel', 'plugins');
 

@@ -8,19 +8,24 @@ export interface ValidateOptions {
   readonly convert?: boolean;
   /** refuse unknown keys by name instead of dropping them */
   readonly closed?: boolean;
+  /** stop at the first issue: for values that may be long and wrong all over */
+  readonly first?: boolean;
 }
 
 /** Preferences become part of a copy of the schema, once: joi would compile them again for every value. */
 const prepared = new WeakMap<Joi.Schema, Map<string, Joi.Schema>>();
 
-function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Schema {
+function prepare(
+  schema: Joi.Schema,
+  { convert = false, closed = false, first = false }: ValidateOptions,
+): Joi.Schema {
   let variants = prepared.get(schema);
   if (!variants) prepared.set(schema, (variants = new Map()));
-  const key = `${convert} ${closed}`;
+  const key = `${convert} ${closed} ${first}`;
   let ready = variants.get(key);
   if (!ready) {
     ready = schema.prefs({
-      abortEarly: false,
+      abortEarly: first,
       presence: 'required',
       convert,
       stripUnknown: closed ? false : { objects: true },
@@ -55,7 +60,7 @@ export function inspect<S extends Joi.Schema>(
   value: unknown,
   options: ValidateOptions = {},
 ): { value: Static<S> } | { issues: Issue[] } {
-  const result = prepare(schema, options.convert ?? false, options.closed ?? false).validate(value);
+  const result = prepare(schema, options).validate(value);
   if (!result.error) return { value: result.value as Static<S> };
   return {
     issues: result.error.details.map(({ path, message }) => ({

@@ -5,6 +5,7 @@ import {
   extensionPoint,
   filter,
   guard,
+  jsonRecord,
   type Static,
   token,
   type Tx,
@@ -46,7 +47,10 @@ export interface SettingsCaller {
   readonly session?: string;
 }
 /** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
-export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>('settings/settingChanges');
+export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>(
+  'settings/settingChanges',
+  jsonRecord(),
+);
 /** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
 export const beforeSettingsSave = guard<{
   readonly changes: Readonly<Record<string, unknown>>;
@@ -59,4 +63,5 @@ export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('
 /** What pages and programs ask for before they show anything; plugins add what they know. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(
   'settings/composeDefaultSettings',
+  jsonRecord(),
 );

@@ -11,7 +11,7 @@ const PluginEntry = shape({
     'failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off',
   ),
   reason: text().description(
-    'why it does not run, or was not switched off, with the way out; empty while all is well',
+    'why it does not run, or was not switched off, with the way out; of one that runs, which part of its work is left out and why; empty while all is well',
   ),
 });
 export const PluginList = list(PluginEntry);
