@@ -35,7 +35,7 @@ export const pluginAddCommand = own({
   example: `weir plugin add weir-plugin-acme-tally --config '{"keepDays": 30}'`,
   act: async ({ env, options, say, complain }) => {
     try {
-      const { name, version, reference, configFile, former, wasNamed } = await addPlugin(
+      const { name, version, reference, configFile, former, wasNamed, untried } = await addPlugin(
         options.plugin,
         env,
         configOf(options.config),
@@ -46,6 +46,8 @@ export const pluginAddCommand = own({
         say(`the plugin ${name} is now ${version}; before it was ${former}`);
       else say(`the plugin ${name} ${version} is added`);
       say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${NEXT_START}`);
+      if (untried)
+        say(`note: ${untried}, so whether the core takes what the plugin adds to its config is untried`);
       return 0;
     } catch (error) {
       complain(`${options.plugin} is not added, and nothing was changed: ${messageOf(error)}`);

@@ -120,17 +120,23 @@ export class HookRegistry extends Hooks {
     const call = new TapCall(tapper, tap, this.#limits);
     switch (hook.kind) {
       case 'guard':
-        return this.open('guard', hook).tapPromise(at, (asked) => call.guard(asked));
+        this.open('guard', hook).tapPromise(at, (asked) => call.guard(asked));
+        break;
       case 'draft':
-        return this.open('draft', hook).tapPromise(at, (draft) => call.draft(draft));
+        this.open('draft', hook).tapPromise(at, (draft) => call.draft(draft));
+        break;
       case 'choose':
-        return this.open('choose', hook).tapPromise(at, (question) => call.choose(question));
+        this.open('choose', hook).tapPromise(at, (question) => call.choose(question));
+        break;
       case 'after':
-        return this.open('after', hook).tapPromise(at, (payload) => call.after(payload));
+        this.open('after', hook).tapPromise(at, (payload) => call.after(payload));
+        break;
       case 'filter':
-        return this.open('filter', hook).tap(at, (value, asked) => call.filter(value, asked));
+        this.open('filter', hook).tap(at, (value, asked) => call.filter(value, asked));
+        break;
       case 'event':
-        return this.open('event', hook).tap(at, (payload) => call.event(payload));
+        this.open('event', hook).tap(at, (payload) => call.event(payload));
+        break;
     }
   }
 }

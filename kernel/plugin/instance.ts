@@ -113,10 +113,13 @@ export class PluginInstance {
   /** An empty reason: it takes part again. */
   leaveOut(work: string, reason: string): void {
     if (reason === (this.leftOut.get(work) ?? '')) return;
-    this.leftOut.delete(work);
-    if (reason === '') return this.log.info('what the plugin adds is used again', { where: work });
-    this.leftOut.set(work, reason);
-    this.fault(work, new Error(reason));
+    if (reason === '') {
+      this.leftOut.delete(work);
+      this.log.info('what the plugin adds is used again', { where: work });
+    } else {
+      this.leftOut.set(work, reason);
+      this.fault(work, new Error(reason));
+    }
   }
 
   /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */

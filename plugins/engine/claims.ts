@@ -38,19 +38,27 @@ export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lo
     if ('outbound' in entry) {
       const { tag } = entry.outbound;
       const owner = typeof tag === 'string' && tag !== '' ? outbounds.claim(`tag ${tag}`, plugin) : undefined;
-      return owner && `its outbound ${String(tag)} is left out: ${owner} has an outbound of this tag; choose another`;
+      return (
+        owner &&
+        `its outbound ${String(tag)} is left out: ${owner} has an outbound of this tag; choose another`
+      );
     }
     const { tag, id } = entry.inbound;
     const owner = inbounds.claim(`tag ${tag}`, plugin);
     if (owner) return `its inbound ${tag} is left out: ${owner} has an inbound of this tag; choose another`;
     const other = inbounds.claim(`id ${id}`, plugin);
-    return other && `its inbound ${tag} is left out: ${other} has an inbound with the id ${id}; choose another`;
+    return (
+      other && `its inbound ${tag} is left out: ${other} has an inbound with the id ${id}; choose another`
+    );
   };
   const lost: Lost[] = [];
   const out = new Set<Part>();
   /** Rules for an outbound that is left out would send its traffic to somebody else's. */
   const orphaned = new Set<string>();
-  for (const part of [...parts.filter(({ outside }) => !outside), ...parts.filter(({ outside }) => outside)]) {
+  for (const part of [
+    ...parts.filter(({ outside }) => !outside),
+    ...parts.filter(({ outside }) => outside),
+  ]) {
     const reason = clash(part);
     if (reason === undefined) continue;
     const { plugin, entry } = part;

@@ -108,7 +108,9 @@ export class Composition {
   tellRefused({ inbounds }: Plan, refused: ReadonlyMap<string, string>): void {
     const lost = [...refused].flatMap(([tag, reason]) => {
       const plugin = inbounds.get(tag)?.plugin;
-      return plugin === undefined ? [] : [{ plugin, reason: `the core refuses its inbound ${tag}: ${reason}` }];
+      return plugin === undefined
+        ? []
+        : [{ plugin, reason: `the core refuses its inbound ${tag}: ${reason}` }];
     });
     this.#say(INBOUNDS, new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)])));
   }
@@ -116,7 +118,10 @@ export class Composition {
   #tell(): void {
     const refused = [...this.#refused].map(
       ([plugin, { reason }]) =>
-        [plugin, `the core runs without what it adds to the config, for the core refuses that: ${reason}`] as const,
+        [
+          plugin,
+          `the core runs without what it adds to the config, for the core refuses that: ${reason}`,
+        ] as const,
     );
     this.#say(CONFIG, new Map([...this.#lost, ...refused]));
   }

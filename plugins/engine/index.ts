@@ -8,6 +8,7 @@ import {
   messageOf,
   oneOf,
   optional,
+  Plugins,
   provide,
   singleton,
   stage,
@@ -17,8 +18,9 @@ import {
   word,
 } from '../../kernel/index.js';
 import { Accesses } from './accesses.js';
-import { CoreAccess, Engine } from './contract.js';
-import { findCore } from './install/find.js';
+import { CoreAccess, CoreCheck, Engine } from './contract.js';
+import { CoreCheck as PluginCheck } from './core-check.js';
+import { findOurCore } from './core-places.js';
 import { routes } from './routes.js';
 import { RELEASES } from './install/release.js';
 import { Supervisor } from './supervisor.js';
@@ -59,23 +61,25 @@ export default definePlugin({
       'allow: users of the core may reach loopback and private addresses',
     ),
   },
-  services: { supervisor: singleton(Supervisor), accesses: singleton(Accesses) },
-  provides: ({ supervisor, accesses }) => [provide(Engine, supervisor), provide(CoreAccess, accesses)],
+  uses: { plugins: Plugins },
+  services: {
+    supervisor: singleton(Supervisor),
+    accesses: singleton(Accesses),
+    check: singleton(PluginCheck),
+  },
+  provides: ({ supervisor, accesses, check }) => [
+    provide(Engine, supervisor),
+    provide(CoreAccess, accesses),
+    provide(CoreCheck, check),
+  ],
   hooks: ({ supervisor, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
-        const env = {
-          ...process.env,
-          WEIR_ENGINE_BIN: config.binary,
-          WEIR_ENGINE_INSTALL: config.install,
-          WEIR_ENGINE_URL: config.releases,
-          WEIR_ENGINE_SHA256: config.sha256,
-        };
         // Whoever waits for the first start reads it at once, whatever becomes of the log.
         const say = (message: string, data: object = {}) =>
           void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
-        const found = await findCore({ env, dataDirectory, log: { info: say, warn: log.warn } });
+        const found = await findOurCore(config, dataDirectory, { info: say, warn: log.warn });
         if ('missing' in found) {
           log.warn('there is no core; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);

@@ -1,5 +1,15 @@
 // What plugins may add to the core: parts of its config, and users.
-import { custom, type Extended, int, jsonRecord, messageOf, optional, shape, text, word } from '../../kernel/index.js';
+import {
+  custom,
+  type Extended,
+  int,
+  jsonRecord,
+  messageOf,
+  optional,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
 import type { CorePart, CoreUserSource } from './contract.js';
 import type { CoreUser, JsonObject } from './driver.js';
 
@@ -42,7 +52,9 @@ export function containedSource({ value: source, fault }: Extended<CoreUserSourc
     fault('a source of users of the core', error);
   };
   const noUser = () =>
-    new Error('it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text');
+    new Error(
+      'it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text',
+    );
   return {
     user: (ref) => {
       try {

@@ -20,16 +20,9 @@ import {
   type UserRef,
   usersRemoved,
 } from './contract.js';
-import {
-  type Accepted,
-  type CoreDriver,
-  type CoreInbound,
-  type CoreProcess,
-  CoreRefused,
-} from './driver.js';
+import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused } from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
-import type { Plan } from './plan.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
 import { containedSource } from './shapes.js';

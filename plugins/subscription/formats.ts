@@ -17,10 +17,7 @@ export function contained({ value: format, fault }: Extended<Format>): Format {
   const { name, contentType, pathSetting } = format;
   const isNone = (what: string, answer: unknown): void => {
     (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);
-    fault(
-      `${what} of the format ${name}`,
-      new Error(`it answered ${sortOf(answer)}, which is no ${what}`),
-    );
+    fault(`${what} of the format ${name}`, new Error(`it answered ${sortOf(answer)}, which is no ${what}`));
   };
   /** The answer if it is one; else the fault is written down to whose format it is. */
   const ask = <T>(

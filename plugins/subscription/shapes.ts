@@ -35,8 +35,7 @@ const LONGEST_HEADER = 8192;
 /** Header names and values as HTTP/1.1 takes them (RFC 9110, section 5); those of the connection are the server's own. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const OF_THE_CONNECTION =
-  /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+const OF_THE_CONNECTION = /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 function headerProblem(item: unknown): string | undefined {
   if (!Array.isArray(item) || item.length !== 2) return 'a header is a pair of name and value';

@@ -138,6 +138,7 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   const plugins: PluginsApi = {
     list: () => [state('well', false), state('mill', true)],
     taps: () => registry.taps,
+    leaveOut: () => undefined,
   };
   const say = async (explain: string) => {
     const said: string[] = [];

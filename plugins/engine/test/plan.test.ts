@@ -1,5 +1,5 @@
 import test from 'ava';
-import { composePlan, difference, recordOf } from '../plan.js';
+import { difference, planOf, recordOf } from '../plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { tap } from '../../../kernel/index.js';
@@ -17,7 +17,7 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(registry.of('engine'), true);
+  return planOf(await registry.of('engine').compose(composeCoreConfig, undefined), true);
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
@@ -94,7 +94,7 @@ test('private targets are refused before every added rule, unless they are allow
   );
   const rulesOf = async (allow: boolean) =>
     (
-      (await composePlan(registry.of('engine'), allow)).base['routing'] as {
+      planOf(await registry.of('engine').compose(composeCoreConfig, undefined), allow).base['routing'] as {
         rules: { outboundTag: string; ip?: string[] }[];
       }
     ).rules;
