@@ -60,7 +60,7 @@ export { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
-export { checkedList, jsonRecord } from './schema/plain.js';
+export { checkedList, jsonRecord, whyNotJson } from './schema/plain.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';
 export {

@@ -1264,7 +1264,7 @@ export type GetSystemPluginsReply = {
   outside: boolean;
   /** failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off */
   state: 'built' | 'running' | 'faulty' | 'stopped' | 'failed' | 'switching';
-  /** why it does not run, or was not switched off, with the way out; empty while all is well */
+  /** why it does not run, or was not switched off, with the way out; of one that runs, which part of its work is left out and why; empty while all is well */
   reason: string;
 }[];
 

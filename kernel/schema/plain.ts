@@ -21,7 +21,8 @@ export function whyNotJson(value: unknown): string | undefined {
     if (typeof at !== 'object' || !isPlain(at))
       return `${path || 'it'} is ${typeof at === 'object' ? `a ${at.constructor?.name ?? 'foreign object'}` : String(at).slice(0, 20)}, which JSON cannot say`;
     if (depth >= DEEPEST) return `it nests deeper than ${DEEPEST} levels`;
-    for (const [key, inner] of Object.entries(at)) {
+    for (const key of Object.keys(at)) {
+      const inner: unknown = (at as Readonly<Record<string, unknown>>)[key];
       if (inner === undefined && !Array.isArray(at)) continue;
       const problem = look(inner, path ? `${path}.${key}` : key, depth + 1);
       if (problem !== undefined) return problem;
