@@ -5,6 +5,8 @@ import { custom, type Schema } from './shape.js';
 
 /** More than any config or row that we know of. */
 const MOST_VALUES = 200_000;
+/** A body that is as deep as bodies may be has room in an object that wraps it. */
+const MOST_LEVELS = 2 * DEEPEST;
 
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -20,7 +22,7 @@ export function whyNotJson(value: unknown): string | undefined {
     if (typeof at === 'number' && Number.isFinite(at)) return undefined;
     if (typeof at !== 'object' || !isPlain(at))
       return `${path || 'it'} is ${typeof at === 'object' ? `a ${at.constructor?.name ?? 'foreign object'}` : String(at).slice(0, 20)}, which JSON cannot say`;
-    if (depth >= DEEPEST) return `it nests deeper than ${DEEPEST} levels`;
+    if (depth >= MOST_LEVELS) return `it nests deeper than ${MOST_LEVELS} levels`;
     for (const key of Object.keys(at)) {
       const inner: unknown = (at as Readonly<Record<string, unknown>>)[key];
       if (inner === undefined && !Array.isArray(at)) continue;
@@ -38,7 +40,7 @@ const checkedBy = (problem: (value: unknown) => string | undefined) =>
     return found === undefined ? value : helpers.error('any.custom', { error: new Error(found) });
   });
 
-/** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 100 levels deep. */
+/** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
 export const jsonRecord = <T = Readonly<Record<string, unknown>>>(): Schema<T> =>
   custom(
     checkedBy((value) =>
