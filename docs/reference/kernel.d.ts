@@ -804,7 +804,7 @@ declare module 'weir/kernel' {
   // Values that plugins make up rather than callers send: whether they are what JSON can say, and long lists checked by hand.
   /** Why a value cannot be written as JSON and read back as it was; undefined when it can. Keys without a value are fine. */
   export function whyNotJson(value: unknown): string | undefined;
-  /** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 100 levels deep. */
+  /** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
   export const jsonRecord: <T = Readonly<Record<string, unknown>>>() => Schema<T>;
   /** A list whose items a function checks: for long lists on hot paths, where joi would take a hundred times as long. */
   export const checkedList: <T>(most: number, problem: (item: unknown) => string | undefined) => Schema<readonly T[]>;
