@@ -17,16 +17,25 @@ export const checkCommand = own({
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
   act: async ({ env, say, complain }) => {
     const report = await checkApart({ env });
-    const { problems, failed, notes, configFile, database } = report;
+    const { problems, failed, notes, configFile, database, core } = report;
+    const refused = core?.refused ?? [];
     say(`config file  ${configFile || 'none'}`);
     if (report.plugins.length > 0) say(`plugins      ${whoRuns(report)}`);
     if (database) say(`database     ${database}`);
+    if (core)
+      say(
+        `core         ${core.core || `none was asked: ${core.missing}; what plugins add to its config is untried`}`,
+      );
     for (const note of notes) say(`note         ${note}`);
     if (problems.length > 0)
       complain(`the panel would not start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     if (failed.length > 0)
       complain(`it would run without these:\n${failed.map(({ reason }) => `  - ${reason}`).join('\n')}`);
-    if (problems.length > 0 || failed.length > 0) return 1;
+    if (refused.length > 0)
+      complain(
+        `the core would run without what these add to its config:\n${refused.map(({ plugin, reason }) => `  - ${plugin}: ${reason}`).join('\n')}`,
+      );
+    if (problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
     say('all is well: the panel would start');
     return 0;
   },

@@ -38,7 +38,7 @@ export const pluginAddCommand = own({
   example: `weir plugin add weir-plugin-acme-tally --config '{"keepDays": 30}'`,
   act: async ({ env, options, say, complain }) => {
     try {
-      const { name, version, reference, configFile, former, wasNamed } = await addPlugin(
+      const { name, version, reference, configFile, former, wasNamed, untried } = await addPlugin(
         options.plugin,
         env,
         configOf(options.config),
@@ -50,6 +50,8 @@ export const pluginAddCommand = own({
       else say(`the plugin ${name} ${version} is added`);
       const from = former !== undefined && former !== version ? NEXT_PROCESS : NEXT_START;
       say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${from}`);
+      if (untried)
+        say(`note: ${untried}, so whether the core takes what the plugin adds to its config is untried`);
       return 0;
     } catch (error) {
       complain(`${options.plugin} is not added, and nothing was changed: ${messageOf(error)}`);

@@ -88,6 +88,7 @@ export { definePlugin, type Plugin, type PluginContext, singleton } from './plug
 export { holdsMoreThan } from './schema/depth.js';
 export { inspectInSlices, validateInSlices } from './schema/slices.js';
 export { refuseHidden } from './schema/hidden.js';
+export { checkedList, jsonRecord, whyNotJson } from './schema/plain.js';
 export { inspect, issuesAt, validate } from './schema/validate.js';
 export type { Schema, Static, Typed } from './schema/shape.js';
 export {

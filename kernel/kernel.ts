@@ -144,7 +144,12 @@ export class Kernel {
         provide(Sessions, sessions),
         provide(Listeners, listeners),
         provide(Commands, { list: () => kernel.commands }),
-        provide(Plugins, { list: () => kernel.plugins(), taps: () => hooks.taps }),
+        provide(Plugins, {
+          list: () => kernel.plugins(),
+          taps: () => hooks.taps,
+          leaveOut: (name, work, reason) =>
+            instances.find((instance) => instance.name === name)?.leaveOut(work, reason),
+        }),
         ...(options.provides ?? []),
       ]);
       await kernel.#start(sessions, options.forCommand ?? false);

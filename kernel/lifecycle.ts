@@ -1,5 +1,6 @@
 // What plugins can hear of the life of the whole panel.
 import { after, draft, event, guard } from './hooks/kinds.js';
+import { jsonRecord } from './schema/plain.js';
 
 /** All listeners are open, and all plugins have started but for those from outside that take longer than two seconds; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
@@ -10,6 +11,7 @@ export const afterPluginStart = after<{ readonly plugin: string; readonly hooks:
 /** Facts for the one line in the log that says the panel is ready. */
 export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>(
   'kernel/composeReadyLine',
+  jsonRecord(),
 );
 /** All listeners are open, and the start of every plugin has come to its end. `plugins` are those that run. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(

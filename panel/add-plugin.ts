@@ -22,6 +22,8 @@ export interface Added {
   readonly former: string | undefined;
   /** the config file named it already */
   readonly wasNamed: boolean;
+  /** why the core was not asked what it says of the plugin; empty when it was */
+  readonly untried: string;
 }
 type Config = PluginEntry['config'];
 
@@ -31,17 +33,21 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The panel would start with it, and nobody who runs now would be left out for it. */
-async function mustStart(options: CheckOptions, name: string, reference: string): Promise<void> {
-  const { problems, failed } = await checkApart(options);
+/** The panel would start with it, nobody who runs now would be left out for it, and the core takes what it adds. Answers why no core was asked; empty when one was. */
+async function mustStart(options: CheckOptions, name: string, reference: string): Promise<string> {
+  const { problems, failed, core } = await checkApart(options);
   if (problems.length > 0) throw new Error(`with it the panel would not start: ${problems.join('; ')}`);
   const own = failed.find((plugin) => plugin.name === name || plugin.name === reference);
   if (own) throw new Error(own.reason);
-  if (failed.length === 0) return;
+  const refusal = core?.refused.find(({ plugin }) => plugin === name);
+  if (refusal) throw new Error(refusal.reason);
+  const untried = core?.missing ?? '';
+  if (failed.length === 0) return untried;
   const before = await checkApart({ env: options.env });
   const hit = failed.filter(({ name: other }) => !before.failed.some((known) => known.name === other));
   if (hit.length > 0)
     throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
+  return untried;
 }
 
 interface Place {
@@ -59,13 +65,14 @@ async function checkAndName(
 ) {
   const known = file.plugins.get(reference);
   const entry: PluginEntry = { on: true, config: config ?? known?.config ?? {} };
-  await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
-  return editPlugins(configPath(env), (plugins) => {
+  const untried = await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
+  const edited = await editPlugins(configPath(env), (plugins) => {
     const { on: _, ...former } =
       typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
     const next = { ...former, ...(config !== undefined && { config }) };
     return { ...plugins, [reference]: Object.keys(next).length > 0 ? next : true };
   });
+  return { ...edited, untried };
 }
 
 /** A folder stays where it is; the config file says where. */
@@ -77,13 +84,14 @@ async function addFolder(place: Place, folder: string): Promise<Added> {
   );
   const reference = named ?? `path:${folder}`;
   const manifest = await readManifest(reference, places);
-  const { path } = await checkAndName(place, reference, manifest);
+  const { path, untried } = await checkAndName(place, reference, manifest);
   return {
     ...manifest,
     reference,
     configFile: path,
     former: named && manifest.version,
     wasNamed: file.plugins.get(reference)?.on === true,
+    untried,
   };
 }
 
@@ -114,6 +122,7 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
       configFile: edited.path,
       former: former?.version,
       wasNamed: file.plugins.get(reference)?.on === true,
+      untried: edited.untried,
     };
   } finally {
     await workshop.close();

@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Plugin } from '../kernel/plugin/define.js';
+import { maybe } from '../kernel/container/token.js';
+import { definePlugin, KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/order.js';
+import { CoreCheck, type CoreCheckApi, type CoreCheckResult } from '../plugins/engine/contract.js';
 import { bootPanel } from './boot.js';
 import { type Chosen, choosePlugins } from './choose.js';
 import { type ConfigFile, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
@@ -36,6 +38,8 @@ export interface Report {
   readonly plugins: readonly Listed[];
   readonly configFile: string;
   readonly database: string;
+  /** what the core says of what plugins from outside add to its config; nothing where no start was tried, or where no plugin runs a core */
+  readonly core?: CoreCheckResult | undefined;
 }
 
 /** Of others nothing is started: what they do then is their own business. */
@@ -53,14 +57,26 @@ function unstarted(plugin: Plugin): Plugin {
   return { ...plugin, routes, start: () => undefined, stop: () => undefined };
 }
 
+/** Runs in the rehearsal only, to get hold of what the engine offers. */
+const ASKER = 'core-check';
+
 /** Boots what was chosen in a folder that is thrown away, on a database of its own. */
-async function rehearse(chosen: Chosen, env: Environment) {
+async function rehearse(chosen: Chosen, env: Environment, directory: string) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-check-'));
   const notes: string[] = [];
   const { databaseUrl: _, ...panel } = chosen.file.panel;
+  let engine: CoreCheckApi | undefined;
+  const asker = definePlugin({
+    name: ASKER,
+    version: '0.0.0',
+    api: KERNEL_API,
+    about: 'Asks the core.',
+    uses: { check: maybe(CoreCheck) },
+    start: ({ check }) => void (engine = check),
+  });
   try {
     const kernel = await bootPanel({
-      plugins: chosen.plugins.map(unstarted),
+      plugins: [...chosen.plugins.map(unstarted), asker],
       leftOut: chosen.leftOut,
       file: { ...chosen.file, panel },
       env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: '' },
@@ -74,14 +90,16 @@ async function rehearse(chosen: Chosen, env: Environment) {
         if (level === 'warn') notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
       },
     });
-    const states = kernel.plugins();
+    const core = await engine?.checkPlugins(directory);
+    const states = kernel.plugins().filter(({ name }) => name !== ASKER);
     await kernel.stop('the check has ended');
-    return { states, notes: [...new Set(notes)], problems: [] };
+    return { states, notes: [...new Set(notes)], problems: [], core };
   } catch (error) {
     return {
       states: [],
       notes,
       problems: error instanceof ConfigError ? error.problems : [messageOf(error)],
+      core: undefined,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -135,7 +153,7 @@ export async function check(options: CheckOptions): Promise<Report> {
     file,
     options.add?.reference,
   );
-  const rehearsed = await rehearse(chosen, env);
+  const rehearsed = await rehearse(chosen, env, directory);
   // The address is the only setting that the rehearsal does without.
   const wrong: string[] = [];
   const address = databaseAddress(env, file, wrong);
@@ -166,5 +184,6 @@ export async function check(options: CheckOptions): Promise<Report> {
     plugins: rehearsed.states.filter(({ state }) => state !== 'failed').map(listed),
     configFile: file.path,
     database: wrong.length > 0 ? '' : databaseName(address, directory),
+    core: rehearsed.core,
   };
 }

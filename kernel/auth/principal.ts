@@ -1,5 +1,6 @@
 // Who is asking.
 import { choose } from '../hooks/kinds.js';
+import { optional, shape, word } from '../schema/shape.js';
 
 /** A caller that has proved who it is. */
 export interface Principal {
@@ -16,4 +17,7 @@ export interface Credentials {
 }
 
 /** Asked for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
-export const authenticate = choose<Credentials, Principal>('kernel/authenticate');
+export const authenticate = choose<Credentials, Principal>(
+  'kernel/authenticate',
+  shape({ name: word(), via: word(), session: optional(word()) }),
+);

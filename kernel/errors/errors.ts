@@ -83,7 +83,13 @@ export const kernelErrors = defineErrors('kernel', {
 });
 
 /** Text of anything thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return 'something was thrown that cannot be written as text';
+  }
+}
 
 /** of the operating system, SQLite, and MySQL or MariaDB: full, over quota, read-only, broken */
 const STORAGE_CODES =

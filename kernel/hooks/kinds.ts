@@ -1,19 +1,23 @@
 // The six kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
 
+import type { Schema } from '../schema/shape.js';
+
 declare const carries: unique symbol;
 
 interface Hook<K extends string, C> {
   readonly kind: K;
   readonly id: string;
+  /** of what taps give: the entries of a draft, the value of a filter, the answer of a choice */
+  readonly shape?: Schema | undefined;
   readonly [carries]?: C;
 }
 /** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
 export type Guard<P> = Hook<'guard', P>;
-/** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again. */
+/** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again, all of it. An entry that does not fit the shape is such a failure. */
 export type Draft<E, C> = Hook<'draft', [E, C]>;
-/** While something is composed: taps return a new value; the value of a failing tap is ignored. Synchronous: it lies on hot paths. */
+/** While something is composed: taps return a new value; the value of a failing tap, or one that does not fit the shape, is ignored. Synchronous: it lies on hot paths. What taps are given is frozen. */
 export type Filter<V, C> = Hook<'filter', [V, C]>;
-/** One answer is wanted: the first tap that gives one wins. */
+/** One answer is wanted: the first tap that gives one wins; one that does not fit the shape is none. */
 export type Choose<Q, A> = Hook<'choose', [Q, A]>;
 /** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
 export type After<P> = Hook<'after', P>;
@@ -23,11 +27,15 @@ export type Event<P> = Hook<'event', P>;
 export type Kind = 'guard' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
 type AnyHook = Hook<Kind, unknown>;
 
-/** Ids are `<plugin>/<name>`; only that plugin may call the hook. */
+/** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes are those of bodies: unknown keys are dropped. */
 export const guard = <P>(id: `${string}/before${string}`): Guard<P> => ({ kind: 'guard', id });
-export const draft = <E, C>(id: `${string}/compose${string}`): Draft<E, C> => ({ kind: 'draft', id });
-export const filter = <V, C>(id: string): Filter<V, C> => ({ kind: 'filter', id });
-export const choose = <Q, A>(id: string): Choose<Q, A> => ({ kind: 'choose', id });
+export const draft = <E, C>(id: `${string}/compose${string}`, shape: Schema<E>): Draft<E, C> => ({
+  kind: 'draft',
+  id,
+  shape,
+});
+export const filter = <V, C>(id: string, shape: Schema<V>): Filter<V, C> => ({ kind: 'filter', id, shape });
+export const choose = <Q, A>(id: string, shape: Schema<A>): Choose<Q, A> => ({ kind: 'choose', id, shape });
 export const after = <P>(id: `${string}/after${string}`): After<P> => ({ kind: 'after', id });
 export const event = <P>(id: string): Event<P> => ({ kind: 'event', id });
 

@@ -1,12 +1,11 @@
 // All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
 // its plugin still takes part. Plugins never hold a tapable object.
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
-import { PanelError } from '../errors/errors.js';
-import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
-import { handedOut } from '../plugin/frozen.js';
-import { type Limits, LIMITS, within } from '../plugin/within.js';
+import { frozenItems, handedOut } from '../plugin/frozen.js';
+import { type Limits, LIMITS } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
+import { type DraftCall, type FilterCall, type GuardCall, TapCall } from './tap-call.js';
 
 /** What the registry needs to know of a tapping plugin. */
 export interface Tapper {
@@ -17,6 +16,8 @@ export interface Tapper {
   readonly starting?: Promise<void> | undefined;
   /** is waited for as long as it takes */
   readonly essential?: boolean;
+  /** not of this tree */
+  readonly outside?: boolean;
   readonly queue: EventQueue;
   fault(where: string, error: unknown): void;
   /** It kept a caller waiting. */
@@ -26,30 +27,20 @@ export interface Tapper {
 export interface Stamped<E> {
   readonly plugin: string;
   readonly entry: E;
+  /** only there when the plugin is not of this tree */
+  readonly outside?: boolean;
 }
 
-interface GuardCall {
-  readonly payload: unknown;
-  /** false: the moment comes anyway, so every guard is asked and none ends it */
-  readonly refusable: boolean;
-}
-interface DraftCall {
-  readonly entries: Stamped<unknown>[];
-  readonly context: unknown;
-}
 const make = {
   guard: () => new AsyncSeriesHook<[GuardCall]>(['asked']),
   draft: () => new AsyncSeriesHook<[DraftCall]>(['draft']),
-  filter: () => new SyncWaterfallHook<[unknown, unknown]>(['value', 'context']),
+  filter: () => new SyncWaterfallHook<[unknown, FilterCall]>(['value', 'asked']),
   choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question']),
   after: () => new AsyncSeriesHook<[unknown]>(['payload']),
   event: () => new SyncHook<[unknown]>(['payload']),
 } satisfies Record<Kind, () => unknown>;
 type Made<K extends Kind> = ReturnType<(typeof make)[K]>;
 type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
-
-/** Moments of the whole panel, which take their time: nobody's request waits for them. */
-const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
 
 /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
 export class Hooks {
@@ -87,9 +78,10 @@ export class Hooks {
       .promise({ entries: entries as Stamped<unknown>[], context })
       .then(() => entries);
   }
-  refine<V, C>(hook: Filter<V, C>, value: V, context: C): V {
+  /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
+  refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V {
     const filter = this.open('filter', hook);
-    return filter.isUsed() ? (filter.call(value, context) as V) : value;
+    return filter.isUsed() ? (filter.call(frozenItems(value), { context, problem }) as V) : value;
   }
   choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined> {
     return this.open('choose', hook).promise(question) as Promise<A | undefined>;
@@ -124,104 +116,29 @@ export class HookRegistry extends Hooks {
   }
 
   /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
-  add(tapper: Tapper, { hook, fn, options }: Tap): void {
+  add(tapper: Tapper, tap: Tap): void {
+    const { hook, options } = tap;
     this.taps.push({ plugin: tapper.name, hook, options });
-    const where = `${hook.id} of ${tapper.name}`;
     const at = { name: tapper.name, stage: options.stage ?? 0 };
-    const plain = fn as (...args: unknown[]) => unknown;
-    // At a stop there is less time, for all of them together.
-    const limit =
-      this.#limits[hook.kind === 'event' ? 'event' : hook.id === beforeKernelStop.id ? 'job' : 'tap'];
-    const call = (...args: unknown[]): unknown => {
-      const done = plain(...args);
-      return done instanceof Promise && !tapper.essential ? within(limit, where, () => done) : done;
-    };
-    const isAwaited = hook.kind !== 'event' && !AT_LEISURE.includes(hook.id);
-    const tellIfSlow = (since: number): void => {
-      const ms = performance.now() - since;
-      if (isAwaited && ms > this.#limits.slow) tapper.slow?.(where, ms);
-    };
-    /** What fails is the plugin's fault, but for a refusal where one is asked for. */
-    const attempt = async (
-      work: () => unknown,
-      { refusable = false, strict = false } = {},
-    ): Promise<unknown> => {
-      const since = performance.now();
-      try {
-        return await work();
-      } catch (error) {
-        const refused = refusable && error instanceof PanelError && error.status < 500;
-        if (!refused) tapper.fault(where, error);
-        if (refused || strict) throw error;
-        return undefined;
-      } finally {
-        tellIfSlow(since);
-      }
-    };
-
+    const call = new TapCall(tapper, tap, this.#limits);
     switch (hook.kind) {
       case 'guard':
-        this.open('guard', hook).tapPromise(at, async ({ payload, refusable }) => {
-          if (!tapper.faulty)
-            await attempt(() => call(payload), { refusable, strict: refusable && options.strict === true });
-        });
+        this.open('guard', hook).tapPromise(at, (asked) => call.guard(asked));
         break;
       case 'draft':
-        this.open('draft', hook).tapPromise(at, async ({ entries, context }) => {
-          if (tapper.faulty) return;
-          const own: Stamped<unknown>[] = [];
-          const add = (...added: unknown[]): void =>
-            void own.push(...added.map((entry) => ({ plugin: tapper.name, entry })));
-          const whole = async (): Promise<void> => {
-            await call(add, context);
-            entries.push(...own);
-          };
-          await attempt(whole, options);
-        });
+        this.open('draft', hook).tapPromise(at, (draft) => call.draft(draft));
         break;
       case 'choose':
-        this.open('choose', hook).tapPromise(at, async (question) =>
-          tapper.faulty
-            ? undefined
-            : ((await attempt(() => call(question), { refusable: true })) ?? undefined),
-        );
+        this.open('choose', hook).tapPromise(at, (question) => call.choose(question));
         break;
       case 'after':
-        // A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it.
-        this.open('after', hook).tapPromise(at, async (payload) => {
-          // Nobody waits for a plugin that is still starting; it hears of everything afterwards, in order.
-          if (tapper.starting)
-            return void tapper.starting.then(() => tapper.faulty || attempt(() => call(payload)));
-          const heard = attempt(() => call(payload));
-          if (!tapper.faulty) await heard;
-        });
+        this.open('after', hook).tapPromise(at, (payload) => call.after(payload));
         break;
       case 'filter':
-        this.open('filter', hook).tap(at, (value, context) => {
-          if (tapper.faulty) return value;
-          const since = performance.now();
-          try {
-            const next = plain(value, context);
-            if (!(next instanceof Promise)) return next;
-            next.catch(() => undefined);
-            throw new Error('a filter is synchronous, and this one answers with a promise');
-          } catch (error) {
-            tapper.fault(where, error);
-            return value;
-          } finally {
-            tellIfSlow(since);
-          }
-        });
+        this.open('filter', hook).tap(at, (value, asked) => call.filter(value, asked));
         break;
       case 'event':
-        this.open('event', hook).tap(at, (payload) => {
-          if (tapper.faulty && !tapper.starting) return;
-          const deliver = async (): Promise<void> => {
-            await tapper.starting;
-            if (!tapper.faulty) await attempt(() => call(payload));
-          };
-          tapper.queue.push(deliver, options.missed);
-        });
+        this.open('event', hook).tap(at, (payload) => call.event(payload));
         break;
     }
   }

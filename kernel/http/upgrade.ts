@@ -114,16 +114,22 @@ export class UpgradeDoor {
     this.#open.add(connection);
     socket.once('close', () => this.#open.delete(connection));
     (socket as Duplex & { setTimeout?: (ms: number) => void }).setTimeout?.(0);
+    const failed = (error: unknown): void => owner.fault(`connection at ${path}`, error);
     try {
-      open({
+      const opened: unknown = open({
         request,
         socket,
         head,
         who: { name: session.userName, via: 'session', session: session.digest },
         signal: connection.controller.signal,
       });
+      if (opened instanceof Promise)
+        opened.catch((error: unknown) => {
+          failed(error);
+          socket.destroy();
+        });
     } catch (error) {
-      if (!(error instanceof PanelError)) owner.fault(`connection at ${path}`, error);
+      if (!(error instanceof PanelError)) failed(error);
       throw error;
     }
   }

@@ -1,4 +1,6 @@
 // JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
+import { messageOf } from '../errors/errors.js';
+
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -30,6 +32,11 @@ function written(record: object): string {
   try {
     return JSON.stringify(record, plain);
   } catch {
+    return withoutCycles(record);
+  }
+}
+function withoutCycles(record: object): string {
+  try {
     const seen = new WeakSet<object>();
     return JSON.stringify(record, (key, value: unknown) => {
       if (typeof value !== 'object' || value === null) return plain(key, value);
@@ -37,6 +44,10 @@ function written(record: object): string {
       seen.add(value);
       return plain(key, value);
     });
+  } catch (error) {
+    // A value that throws when it is read: the line comes without the values that could be such.
+    const texts = Object.entries(record).filter(([, value]) => typeof value !== 'object');
+    return JSON.stringify({ ...Object.fromEntries(texts), unwritable: messageOf(error) });
   }
 }
 

@@ -27,6 +27,8 @@ export class PluginInstance {
   readonly #saidSlow = new Map<string, number>();
   #container: AwilixContainer | undefined;
   #scope: object = {};
+  /** what of its work is left out, and why */
+  readonly leftOut = new Map<string, string>();
   state: State = 'built';
   /** why it failed; a sentence that names the plugin */
   #reason = '';
@@ -131,6 +133,18 @@ export class PluginInstance {
     this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', {
       faults: this.#faults.length,
     });
+  }
+
+  /** An empty reason: it takes part again. */
+  leaveOut(work: string, reason: string): void {
+    if (reason === (this.leftOut.get(work) ?? '')) return;
+    if (reason === '') {
+      this.leftOut.delete(work);
+      this.log.info('what the plugin adds is used again', { where: work });
+    } else {
+      this.leftOut.set(work, reason);
+      this.fault(work, new Error(reason));
+    }
   }
 
   /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */

@@ -24,6 +24,8 @@ export interface PluginsApi {
   list(): readonly PluginState[];
   /** whose presence at which hook, as they were added */
   taps(): readonly Present[];
+  /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
+  leaveOut(plugin: string, work: string, reason: string): void;
 }
 export const Plugins = token<PluginsApi>('kernel', 'plugins');
 
@@ -48,16 +50,18 @@ export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
 
 /** Those that run, and then those that could not. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
-  const running = instances.map(({ plugin: { name, version, about }, outside, state, why }) => ({
-    name,
-    version,
-    about,
-    outside,
-    state,
-    reason:
-      state === 'faulty'
-        ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-        : why,
-  }));
+  const running = instances.map(
+    ({ plugin: { name, version, about }, outside, state, why, leftOut: work }) => ({
+      name,
+      version,
+      about,
+      outside,
+      state,
+      reason:
+        state === 'faulty'
+          ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
+          : [why, ...work.values()].filter((reason) => reason !== '').join('; '),
+    }),
+  );
   return [...running, ...leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
 }

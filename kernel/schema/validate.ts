@@ -11,19 +11,24 @@ export interface ValidateOptions {
   readonly convert?: boolean;
   /** refuse unknown keys by name instead of dropping them */
   readonly closed?: boolean;
+  /** stop at the first issue: for values that may be long and wrong all over */
+  readonly first?: boolean;
 }
 
 /** Preferences become part of a copy of the schema, once: joi would compile them again for every value. */
 const prepared = new WeakMap<Joi.Schema, Map<string, Joi.Schema>>();
 
-function prepare(schema: Joi.Schema, convert: boolean, closed: boolean): Joi.Schema {
+function prepare(
+  schema: Joi.Schema,
+  { convert = false, closed = false, first = false }: ValidateOptions,
+): Joi.Schema {
   let variants = prepared.get(schema);
   if (!variants) prepared.set(schema, (variants = new Map()));
-  const key = `${convert} ${closed}`;
+  const key = `${convert} ${closed} ${first}`;
   let ready = variants.get(key);
   if (!ready) {
     ready = schema.prefs({
-      abortEarly: false,
+      abortEarly: first,
       presence: 'required',
       convert,
       stripUnknown: closed ? false : { objects: true },
@@ -80,10 +85,10 @@ function withoutFlood(schema: Joi.Schema, value: unknown): unknown {
 export function findings(
   schema: Joi.Schema,
   value: unknown,
-  { convert = false, closed = false }: ValidateOptions,
+  options: ValidateOptions,
   at: readonly (string | number)[] = [],
 ): Found {
-  const result = prepare(schema, convert, closed).validate(closed ? value : withoutFlood(schema, value));
+  const result = prepare(schema, options).validate(options.closed ? value : withoutFlood(schema, value));
   if (!result.error) return { value: result.value as unknown };
   const found = result.error.details.map(({ path, message }): Finding => {
     const own = labelOf(path);

@@ -1,14 +1,14 @@
 // One hook of each kind, and a registry whose plugins note their faults.
-import { after, choose, draft, event, filter, guard, type Log } from '../index.js';
+import { after, choose, draft, event, filter, guard, type Log, num, word } from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { PluginInstance } from '../plugin/instance.js';
 import { bare } from './world.js';
 
 export const beforeSail = guard<{ readonly ship: string }>('harbour/beforeSail');
-export const composeCargo = draft<string, { readonly ship: string }>('harbour/composeCargo');
-export const price = filter<number, { readonly ship: string }>('harbour/price');
-export const choosePilot = choose<string, string>('harbour/choosePilot');
+export const composeCargo = draft<string, { readonly ship: string }>('harbour/composeCargo', word());
+export const price = filter<number, { readonly ship: string }>('harbour/price', num());
+export const choosePilot = choose<string, string>('harbour/choosePilot', word());
 export const afterSail = after<string>('harbour/afterSail');
 export const sailed = event<string>('harbour/sailed');
 

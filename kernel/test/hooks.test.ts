@@ -1,5 +1,5 @@
 import test from 'ava';
-import { choose, defineErrors, event, guard, Refusal, stage, tap } from '../index.js';
+import { choose, defineErrors, event, guard, int, Refusal, stage, tap } from '../index.js';
 import type { TapOptions } from '../hooks/kinds.js';
 import { latch } from './world.js';
 import {
@@ -193,7 +193,7 @@ test('the first answer wins; who has none or crashes is passed over; a refusal p
 
 test('an answer that is falsy is an answer', async (t) => {
   const { registry, plugin } = harbour();
-  const count = choose<string, number>('harbour/count');
+  const count = choose<string, number>('harbour/count', int());
   registry.add(
     plugin('zero'),
     tap(count, () => 0),

@@ -22,6 +22,8 @@ import {
   afterKernelOpen,
   column,
   filter,
+  num,
+  word,
 } from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../log/log.js';
@@ -31,9 +33,9 @@ import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, latch, until, World } from './world.js';
 
 const beforeSow = guard<string>('farm/beforeSow');
-const composeFeed = draft<string, string>('farm/composeFeed');
-const weight = filter<number, string>('farm/weight');
-const chooseField = choose<string, string>('farm/field');
+const composeFeed = draft<string, string>('farm/composeFeed', word());
+const weight = filter<number, string>('farm/weight', num());
+const chooseField = choose<string, string>('farm/field', word());
 const afterSow = after<string>('farm/afterSow');
 const sown = event<string>('farm/sown');
 const never = () => new Promise<never>(() => undefined);

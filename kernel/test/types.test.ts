@@ -16,6 +16,7 @@ import {
   list,
   message,
   nullable,
+  num,
   oneOf,
   optional,
   payload,
@@ -39,9 +40,9 @@ interface Printer {
 const Printing = token<Printer>('printer', 'Printing');
 const Labels = extensionPoint<{ readonly label: string }>('shelf', 'Labels');
 const saved = event<{ readonly ids: readonly number[] }>('shelf/saved');
-const price = filter<number, { readonly at: number }>('shelf/price');
-const pick = choose<string, number>('shelf/pick');
-const compose = draft<{ readonly line: string }, undefined>('shelf/composePage');
+const price = filter<number, { readonly at: number }>('shelf/price', num());
+const pick = choose<string, number>('shelf/pick', num());
+const compose = draft<{ readonly line: string }, undefined>('shelf/composePage', shape({ line: text() }));
 const before = guard<{ readonly id: number }>('shelf/beforeSave');
 
 class Report {

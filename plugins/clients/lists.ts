@@ -124,7 +124,10 @@ function asked({ value, fault }: Extended<PresenceSource>): PresenceSource {
     isOnline: (clientId) => {
       if (broken) return false;
       try {
-        return value.isOnline(clientId) === true;
+        const isOnline: unknown = value.isOnline(clientId);
+        if (typeof isOnline === 'boolean') return isOnline;
+        if (isOnline instanceof Promise) isOnline.catch(() => undefined);
+        throw new Error(`it answered ${typeof isOnline} instead of true or false`);
       } catch (error) {
         broken = true;
         fault('a source of presence', error);

@@ -2,7 +2,7 @@
 import { after, type Database, type Tx } from '../../kernel/index.js';
 import type { CoreUser, CoreUserSource, UserRef } from '../engine/contract.js';
 import { userName } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import { accountOf, type InboundsApi } from '../inbounds/contract.js';
 import type { ClientsApi, ClientUsage } from './contract.js';
 import { addKept } from './kept.js';
 import { Roster } from './roster.js';
@@ -62,7 +62,8 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     const inbound = this.#inbounds.get(inboundId);
     const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
     if (!row.enable || !inbound || !protocol) return undefined;
-    return { name: userName({ inboundId, clientId: row.id }), account: protocol.account(row, inbound) };
+    const account = accountOf(protocol, row, inbound);
+    return account && { name: userName({ inboundId, clientId: row.id }), account };
   }
 
   async expired(now: number): Promise<number[]> {

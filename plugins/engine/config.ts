@@ -89,7 +89,7 @@ export class ConfigReconciler {
     const refused = new Map<string, string>();
     this.refused = refused;
     for (const inbound of put) {
-      const { tag, digest } = inbound;
+      const { tag, digest, plugin } = inbound;
       // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
       await this.#remember(driver, tag, '');
       try {
@@ -101,6 +101,7 @@ export class ConfigReconciler {
         if (before.get(tag) !== error.message)
           this.#log.error('the core refused an inbound; it is tried again until it is taken', {
             tag,
+            ...(plugin !== undefined && { of: plugin }),
             reason: error.message,
           });
       }

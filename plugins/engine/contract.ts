@@ -1,6 +1,7 @@
 // What the engine offers: one core process that runs what the other plugins describe.
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
+import { partShape } from './shapes.js';
 
 export type { CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused } from './driver.js';
@@ -75,7 +76,7 @@ export interface CoreAccessApi {
 }
 export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 
-/** A part of the core's config. Users are not part of it: see CoreUsers. */
+/** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: what comes second with one is left out, and what comes from outside is second to what is built in. */
 export type CorePart =
   /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
   | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
@@ -84,8 +85,22 @@ export type CorePart =
   | { readonly rule: JsonObject }
   /** as an entry of the core's `dns.servers`; in place of the system's resolver. Private addresses are left out of its answers. */
   | { readonly nameServer: string | JsonObject };
-/** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. */
-export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig');
+/** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. When the core refuses what comes of it, the parts of plugins from outside that it refuses are left out until they change. */
+export const composeCoreConfig = draft<CorePart, undefined>('engine/composeCoreConfig', partShape);
+
+/** What the core says of what plugins from outside add to its config. */
+export interface CoreCheckResult {
+  /** which core was asked; empty when there is none */
+  readonly core: string;
+  /** why none could be asked; empty when one was */
+  readonly missing: string;
+  readonly refused: readonly { readonly plugin: string; readonly reason: string }[];
+}
+export interface CoreCheckApi {
+  /** Has the core test what plugins from outside add, with no core started and nothing changed. `dataDirectory` is the folder whose core is used; none is downloaded. */
+  checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
+}
+export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
 
 /** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
 export interface CoreUserSource {

@@ -10,6 +10,7 @@ import {
   messageOf,
   oneOf,
   optional,
+  Plugins,
   provide,
   singleton,
   stage,
@@ -19,8 +20,9 @@ import {
   word,
 } from '../../kernel/index.js';
 import { Accesses } from './accesses.js';
-import { composeCoreConfig, CoreAccess, Engine } from './contract.js';
-import { findCore } from './install/find.js';
+import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
+import { CoreCheck as PluginCheck } from './core-check.js';
+import { findOurCore } from './core-places.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
 import { RELEASES } from './install/release.js';
@@ -67,9 +69,17 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which nothing checks',
     ),
   },
-  uses: { listeners: Listeners },
-  services: { supervisor: singleton(Supervisor), accesses: singleton(Accesses) },
-  provides: ({ supervisor, accesses }) => [provide(Engine, supervisor), provide(CoreAccess, accesses)],
+  uses: { plugins: Plugins, listeners: Listeners },
+  services: {
+    supervisor: singleton(Supervisor),
+    accesses: singleton(Accesses),
+    check: singleton(PluginCheck),
+  },
+  provides: ({ supervisor, accesses, check }) => [
+    provide(Engine, supervisor),
+    provide(CoreAccess, accesses),
+    provide(CoreCheck, check),
+  ],
   start: ({ listeners, config, log }) => {
     if (config.private === 'allow') return;
     listeners.panel.admitOnly((socket) => {
@@ -77,9 +87,7 @@ export default definePlugin({
       if (refused)
         log.info(
           'the panel refused a connection from a public address of this machine; use a loopback address',
-          {
-            from: socket.remoteAddress,
-          },
+          { from: socket.remoteAddress },
         );
       return !refused;
     });
@@ -88,17 +96,10 @@ export default definePlugin({
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
-        const env = {
-          ...process.env,
-          WEIR_ENGINE_BIN: config.binary,
-          WEIR_ENGINE_INSTALL: config.install,
-          WEIR_ENGINE_URL: config.releases,
-          WEIR_ENGINE_SHA256: config.sha256,
-        };
         // Whoever waits for the first start reads it at once, whatever becomes of the log.
         const say = (message: string, data: object = {}) =>
           void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
-        const found = await findCore({ env, dataDirectory, log: { info: say, warn: log.warn } });
+        const found = await findOurCore(config, dataDirectory, { info: say, warn: log.warn });
         if ('missing' in found) {
           log.warn('there is no core; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);

@@ -1,19 +1,22 @@
 // What the core should run, composed anew from what plugins say, with digests to compare it with what it does run.
 import { createHash } from 'node:crypto';
-import type { Hooks } from '../../kernel/index.js';
 import { baseConfig, type Openness } from './base-config.js';
-import { composeCoreConfig } from './contract.js';
+import type { Part } from './claims.js';
 import type { CoreBase, CoreInbound, CoreRecord, Json } from './driver.js';
 
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
   readonly digest: string;
+  /** the plugin from outside that added it */
+  readonly plugin?: string;
 }
 export interface Plan {
   readonly base: CoreBase;
   readonly baseDigest: string;
   /** by tag */
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
+  /** of which it was made, with who added them */
+  readonly parts: readonly Part[];
 }
 
 const sorted = (value: Json): Json => {
@@ -25,28 +28,35 @@ const sorted = (value: Json): Json => {
       .map(([key, inner]) => [key, sorted(inner as Json)]),
   );
 };
-const digestOf = (value: Json): string =>
+export const digestOf = (value: Json): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(value)))
     .digest('hex')
     .slice(0, 32);
 
-export async function composePlan(hooks: Hooks, open: Openness): Promise<Plan> {
-  const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
+/** Plugins from outside that have added parts. */
+export const outsiders = (parts: readonly Part[]): string[] => [
+  ...new Set(parts.flatMap(({ plugin, outside }) => (outside ? [plugin] : []))),
+];
+
+/** `parts` have tags of their own. */
+export function planOf(parts: readonly Part[], open: Openness): Plan {
   const inbounds = new Map<string, PlannedInbound>();
-  for (const part of parts)
-    if ('inbound' in part)
-      inbounds.set(part.inbound.tag, {
-        ...part.inbound,
-        digest: digestOf([part.inbound.config, part.inbound.accounts ?? '']),
+  for (const { entry, plugin, outside } of parts)
+    if ('inbound' in entry)
+      inbounds.set(entry.inbound.tag, {
+        ...entry.inbound,
+        ...(outside && { plugin }),
+        digest: digestOf([entry.inbound.config, entry.inbound.accounts ?? '']),
       });
+  const entries = parts.map(({ entry }) => entry);
   const base = baseConfig({
-    outbounds: parts.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
-    rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),
-    nameServers: parts.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
+    outbounds: entries.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
+    rules: entries.flatMap((part) => ('rule' in part ? [part.rule] : [])),
+    nameServers: entries.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
     open,
   });
-  return { base, baseDigest: digestOf(base), inbounds };
+  return { base, baseDigest: digestOf(base), inbounds, parts };
 }
 
 /** The record of a core that runs this plan whole. */

@@ -6,37 +6,35 @@ import {
   type Log,
   messageOf,
   type PluginContext,
+  type PluginsApi,
 } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
+import { Composition } from './composition.js';
 import { ConfigReconciler } from './config.js';
 import {
   type Applied,
   type CoreCounters,
   CoreUsers,
+  type CoreUserSource,
   type EngineApi,
   type EngineStatus,
   type UserRef,
   usersRemoved,
 } from './contract.js';
-import {
-  type Accepted,
-  type CoreDriver,
-  type CoreInbound,
-  type CoreProcess,
-  type CoreRecord,
-  CoreRefused,
-} from './driver.js';
+import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused } from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
-import { composePlan, type Plan, recordOf } from './plan.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
+import { containedSource } from './shapes.js';
+import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensions'> {
   db: Pick<Database, 'refuseInsideWrite'>;
   config: Openness;
+  plugins: Pick<PluginsApi, 'leaveOut'>;
 }
 
 export class Supervisor implements EngineApi {
@@ -44,7 +42,7 @@ export class Supervisor implements EngineApi {
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #plan: () => Promise<Plan>;
+  readonly #composition: Composition;
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
   /** Starts, stops and changes of the config, one after another. */
@@ -57,17 +55,18 @@ export class Supervisor implements EngineApi {
   #version = '';
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
+  #sources: readonly CoreUserSource[] | undefined;
 
-  constructor({ db, hooks, log, clock, config, extensions }: Needs) {
+  constructor({ db, hooks, log, clock, config, extensions, plugins }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#plan = () => composePlan(hooks, config);
+    this.#composition = new Composition({ hooks, log, plugins, open: config });
     this.#users = new UserReconciler(
       log,
-      () => extensions(CoreUsers).map(({ value }) => value),
+      () => (this.#sources ??= extensions(CoreUsers).map(containedSource)),
       (users) => hooks.emit(usersRemoved, { users }),
     );
     this.#config = new ConfigReconciler(log, this.#users);
@@ -163,7 +162,7 @@ export class Supervisor implements EngineApi {
   async examine(inbound: CoreInbound): Promise<void> {
     this.#db.refuseInsideWrite('examine');
     // A program that never told its version is no core and has no say.
-    if (this.#driver && this.#version) await examine(this.#driver, await this.#plan(), inbound, this.#log);
+    if (this.#driver && this.#version) await examine(this.#driver, this.#composition, inbound, this.#log);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -203,8 +202,8 @@ export class Supervisor implements EngineApi {
     return this.#lane.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
-      const plan = await this.#plan();
-      if (this.#process) await driver.test(plan.base, [...plan.inbounds.values()]);
+      this.#composition.tryAgain();
+      if (this.#process) await this.#mustBeAccepted(driver);
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;
@@ -215,10 +214,18 @@ export class Supervisor implements EngineApi {
     });
   }
 
+  /** Rejects with CoreRefused when the core would not take the config, even without what plugins from outside add. */
+  async #mustBeAccepted(driver: CoreDriver): Promise<void> {
+    const { base, inbounds } = await this.#composition.accepted(driver, await this.#composition.plan(), true);
+    await driver.test(base, [...inbounds.values()]);
+  }
+
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
   async configJson(): Promise<Record<string, unknown>> {
     if (!this.#driver) throw new CoreRefused(this.#state.reason);
-    return configJson(this.#driver, await this.#plan(), (inbound) => this.#config.withUsers(inbound));
+    return configJson(this.#driver, await this.#composition.plan(), (inbound) =>
+      this.#config.withUsers(inbound),
+    );
   }
 
   /** Ends the core on purpose, after a last poll; or lets go of it, and it runs on as it is, for another panel takes it over at once. */
@@ -245,37 +252,26 @@ export class Supervisor implements EngineApi {
   }
 
   async #start(driver: CoreDriver): Promise<void> {
-    const plan = await this.#plan();
+    const plan = await this.#composition.plan();
     this.#config.forgetRefusals();
     this.#behind = false;
     this.#users.dirty.clear();
-    try {
-      const record = recordOf(plan);
-      const process = await driver.start(
-        plan.base,
-        [...plan.inbounds.values()].map((inbound) => this.#config.withUsers(inbound)),
-        record,
-      );
-      this.#config.took(plan, record);
-      this.#running(process);
-    } catch (error) {
-      if (!(error instanceof CoreRefused) || plan.inbounds.size === 0) throw error;
-      // One bad inbound (a port that somebody took, say) must not keep all others from their users.
-      this.#log.warn('the core refused the whole config; its inbounds are added one by one', {
-        reason: error.message,
-      });
-      const record: CoreRecord = { base: plan.baseDigest, inbounds: {} };
-      const process = await driver.start(plan.base, [], record);
-      this.#config.took(plan, record);
-      this.#running(process);
-      await this.#config.change(driver, plan);
-    }
+    const started = await startCore(
+      { driver, composition: this.#composition, config: this.#config, log: this.#log },
+      plan,
+    );
+    this.#config.took(started.plan, started.record);
+    this.#running(started.process);
+    if (!started.whole) await this.#config.change(driver, started.plan);
+    this.#composition.tellRefused(started.plan, this.#config.refused);
     await this.#users.compareDirty(driver, this.#config.tags);
   }
 
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
-    const plan = await this.#plan();
+    let plan = await this.#composition.plan();
+    if (plan.baseDigest !== this.#config.record.base)
+      plan = await this.#composition.accepted(driver, plan, false);
     if (await this.#config.needsRestart(driver, plan)) {
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
       await this.#halt(driver, 'a change of the config needs a restart');
@@ -288,6 +284,7 @@ export class Supervisor implements EngineApi {
       for (const { tag, id } of plan.inbounds.values())
         if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
     await this.#config.change(driver, plan);
+    this.#composition.tellRefused(plan, this.#config.refused);
     if (adopted) await this.#users.compareDirty(driver, this.#config.tags);
   }
 

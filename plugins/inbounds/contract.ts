@@ -2,9 +2,11 @@
 import { after, extensionPoint, filter, guard, type Schema, token, type Tx } from '../../kernel/index.js';
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { AddInbound, Inbound } from './schema.js';
+import { protocolProblem, viewsShape } from './shapes.js';
 
-export type { Inbound } from './schema.js';
+export { type Inbound, StoredInbound as InboundShape } from './schema.js';
 export { type StreamView, viewStream } from './stream/stream.js';
+export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
@@ -43,9 +45,12 @@ export interface Protocol {
   link(inbound: Inbound): LinkTemplate;
 }
 /** The protocols that inbounds can speak. */
-export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', ({ name }, _, others) => {
+export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (protocol, _, others) => {
+  const { name } = protocol;
   const other = others.find(({ value }) => value.name === name);
-  return other && `the protocol ${name} is there already, of plugin ${other.plugin}; choose another name`;
+  return other
+    ? `the protocol ${name} is there already, of plugin ${other.plugin}; choose another name`
+    : protocolProblem(protocol);
 });
 
 export interface InboundUsage {
@@ -115,4 +120,5 @@ export interface InboundView extends Omit<Inbound, 'countedSince'> {
 /** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
 export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>(
   'inbounds/describeInbounds',
+  viewsShape,
 );

@@ -1,7 +1,15 @@
-import { definePlugin, extend, provide, singleton, tap, validate } from '../../kernel/index.js';
-import { composeCoreConfig, Engine } from '../engine/contract.js';
+import { definePlugin, extend, PanelError, provide, singleton, tap, validate } from '../../kernel/index.js';
+import { composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { accountsOf } from './accounts.js';
-import { afterInboundSave, InboundEdits, InboundLimits, Inbounds, Protocols } from './contract.js';
+import {
+  afterInboundSave,
+  type Inbound,
+  InboundEdits,
+  InboundLimits,
+  Inbounds,
+  type Protocol,
+  Protocols,
+} from './contract.js';
 import { InboundLimits as Limits } from './limits.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
@@ -13,6 +21,17 @@ import { coreInbound, InboundService } from './service.js';
 import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 import { Turns } from './turns.js';
+
+/** Nothing where the protocol's plugin fails, which is written down to it: the other inbounds go on. */
+function corePart(inbound: Inbound, protocol: Protocol): CorePart[] {
+  try {
+    const accounts = accountsOf(inbound, protocol);
+    return [{ inbound: { ...coreInbound(inbound, protocol), id: inbound.id, accounts } }];
+  } catch (error) {
+    if (error instanceof PanelError) return [];
+    throw error;
+  }
+}
 
 export default definePlugin({
   name: 'inbounds',
@@ -47,14 +66,7 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol)
-            add({
-              inbound: {
-                ...coreInbound(inbound, protocol),
-                id: inbound.id,
-                accounts: accountsOf(inbound, protocol),
-              },
-            });
+          if (inbound.enable && protocol) add(...corePart(inbound, protocol));
         }
       },
       // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.

@@ -10,6 +10,7 @@ import {
   kernelErrors,
   refuseHidden,
   type Tx,
+  whyNotJson,
 } from '../../kernel/index.js';
 import {
   type Applied,
@@ -72,6 +73,9 @@ export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
     streamSettings: coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;
+  // Said when it is saved: later on it would keep all inbounds from the core.
+  const problem = whyNotJson(config);
+  if (problem !== undefined) throw kernelErrors.INVALID(`the core cannot be given this inbound: ${problem}`);
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
 }
 

@@ -1,6 +1,7 @@
 // All inbounds in memory, fed from the database at start and after every commit. Few of them, asked for all the time.
 import { after, type Database, frozen, type PluginContext, type Tx } from '../../kernel/index.js';
 import { takesFlow } from './accounts.js';
+import { contained } from './contained.js';
 import {
   type InboundChange,
   type InboundsApi,
@@ -46,7 +47,13 @@ export class InboundStore implements InboundsApi {
   }
 
   async load(): Promise<void> {
-    this.#protocols = new Map(this.#extensions(Protocols).map(({ value }) => [value.name, value]));
+    this.#protocols = new Map(
+      this.#extensions(Protocols).map((entry) => [
+        entry.value.name,
+        // Our own lie on the way of every fetch.
+        entry.plugin === 'inbounds' ? entry.value : contained(entry),
+      ]),
+    );
     const rows = await this.#rows.findAll({ order: ['id'] });
     this.#inbounds = new Map(
       rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, frozen(inboundOf(row))]),

@@ -27,7 +27,10 @@ export interface Channel {
 export const Channels = extensionPoint<Channel>(
   'notifications',
   'Channels',
-  ({ name: channel }, { name, outside }, others) => {
+  ({ name: channel, isOn, send }, { name, outside }, others) => {
+    if (typeof channel !== 'string' || channel === '') return 'a channel needs a name';
+    if (typeof isOn !== 'function' || typeof send !== 'function')
+      return `the channel ${channel} needs the functions isOn and send`;
     if (outside && channel !== name && !channel.startsWith(`${name}.`))
       return `the channel ${channel} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
     const other = others.find(({ value }) => value.name === channel);

@@ -30,7 +30,10 @@ export class Lane {
 
   isOn(): boolean {
     try {
-      return this.#channel.isOn() === true;
+      const isOn: unknown = this.#channel.isOn();
+      if (typeof isOn === 'boolean') return isOn;
+      if (isOn instanceof Promise) isOn.catch(() => undefined);
+      throw new Error(`it answered ${typeof isOn} instead of true or false`);
     } catch (error) {
       this.#fault(`isOn of the channel ${this.name}`, error);
       return false;
@@ -78,6 +81,16 @@ export class Lane {
     }
   }
 
+  /** It may be an answer of the other side that nobody has looked at: whether the notification arrived is anybody's guess. */
+  #junk(answer: unknown): void {
+    this.#fault(
+      `send of the channel ${this.name}`,
+      new Error(
+        `it answered ${answer === null ? 'null' : typeof answer}; it must answer nothing, and reject when it could not deliver`,
+      ),
+    );
+  }
+
   /** Once; rejects when it was not delivered in time. */
   async attempt(notification: Notification): Promise<void> {
     const late = new AbortController();
@@ -91,7 +104,8 @@ export class Lane {
       );
     });
     try {
-      await Promise.race([this.#channel.send(notification, signal), over]);
+      const answer: unknown = await Promise.race([this.#channel.send(notification, signal), over]);
+      if (answer !== undefined) this.#junk(answer);
     } finally {
       clearTimeout(timer);
     }

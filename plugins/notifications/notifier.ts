@@ -10,6 +10,7 @@ import { blocked } from './texts.js';
 /** An address that goes on guessing is told of once in this time. */
 const QUIET_MS = 15 * 60_000;
 const MOST_ADDRESSES = 1_000;
+const LONGEST_REASON = 500;
 
 export interface Outcome {
   readonly channel: string;
@@ -75,7 +76,7 @@ export class Notifier {
     const attempt = async (lane: Lane): Promise<Outcome> => {
       const reason = await lane.attempt(notification).then(
         () => '',
-        (error: unknown) => messageOf(error) || 'it said no reason',
+        (error: unknown) => messageOf(error).slice(0, LONGEST_REASON) || 'it said no reason',
       );
       return { channel: lane.name, plugin: lane.plugin, delivered: reason === '', reason };
     };

@@ -34,6 +34,7 @@ const TAKEN = [
 ];
 /** Further types of message on the live stream. */
 export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes', ({ type }, _, others) => {
+  if (typeof type !== 'string' || type === '') return 'the type of live messages must be a text';
   const owner = TAKEN.includes(type) ? 'realtime' : others.find(({ value }) => value.type === type)?.plugin;
   return (
     owner && `live messages of the type "${type}" are there already, of plugin ${owner}; choose another name`

@@ -6,7 +6,7 @@ import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { ServerStatusApi } from '../server-status/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
-import type { LiveType } from './contract.js';
+import type { LiveOutput, LiveType } from './contract.js';
 import type { Invalidations } from './invalidations.js';
 import type { Stream } from './stream.js';
 import { onlineNow } from './traffic-message.js';
@@ -22,6 +22,7 @@ interface Scope {
 }
 /** A newcomer waits for everybody's part of the snapshot, so nobody may keep it. */
 const PATIENCE_MS = 5_000;
+const LARGEST_PART = 4 * 2 ** 20;
 
 async function inTime(
   type: string,
@@ -33,7 +34,11 @@ async function inTime(
     Promise.reject(new Error(`it took longer than ${PATIENCE_MS / 1000} s`)),
   );
   try {
-    return await Promise.race([snapshot(), late]);
+    const told: unknown = await Promise.race([snapshot(), late]);
+    const { length } = JSON.stringify(told) ?? '';
+    if (length > LARGEST_PART)
+      throw new Error(`it is ${length} characters long; at most ${LARGEST_PART} are sent`);
+    return told;
   } catch (error) {
     fault(`snapshot of the live messages ${type}`, error);
     return undefined;
@@ -56,14 +61,20 @@ export function addLiveTypes(
   for (const { value, fault } of added) {
     const { type, snapshot, start } = value;
     if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
+    // Its messages are missing then, and all others come.
+    const failed = (error: unknown) => fault(`start of the live messages ${type}`, error);
+    const out: LiveOutput = {
+      send: (payload) => stream.send(type, payload),
+      invalidate: (resource: unknown) => {
+        if (typeof resource !== 'string') throw new TypeError('the name of a resource is text');
+        invalidations.add(resource);
+      },
+    };
     try {
-      start?.({
-        send: (payload) => stream.send(type, payload),
-        invalidate: (resource) => invalidations.add(resource),
-      });
+      const started: unknown = start?.(out);
+      if (started instanceof Promise) started.catch(failed);
     } catch (error) {
-      // Its messages are missing then, and all others come.
-      fault(`start of the live messages ${type}`, error);
+      failed(error);
     }
   }
 }

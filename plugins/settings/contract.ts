@@ -5,6 +5,7 @@ import {
   extensionPoint,
   filter,
   guard,
+  jsonRecord,
   type Static,
   token,
   type Tx,
@@ -58,7 +59,10 @@ export interface SettingsCaller {
   readonly session?: string;
 }
 /** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
-export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>('settings/settingChanges');
+export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>(
+  'settings/settingChanges',
+  jsonRecord(),
+);
 /** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
 export const beforeSettingsSave = guard<{
   readonly changes: Readonly<Record<string, unknown>>;
@@ -72,8 +76,9 @@ export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('
 export const composeSettingsReply = draft<
   Readonly<Record<string, unknown>>,
   { readonly changes: Readonly<Record<string, unknown>> }
->('settings/composeSettingsReply');
+>('settings/composeSettingsReply', jsonRecord());
 /** What pages and programs ask for before they show anything; plugins add what they know. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(
   'settings/composeDefaultSettings',
+  jsonRecord(),
 );

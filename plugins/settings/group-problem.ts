@@ -19,7 +19,7 @@ function valueProblem(name: string, { schema, initial }: Setting): string | unde
 }
 
 export function groupProblem(
-  { group }: SettingGroupEntry,
+  { group, defaults = {}, pinned = {} }: SettingGroupEntry,
   { name: plugin, outside }: Adder,
   others: readonly Extended<SettingGroupEntry>[],
 ): string | undefined {
@@ -31,6 +31,13 @@ export function groupProblem(
     if (other) return `the setting ${name} is there already, of plugin ${other.plugin}; choose another name`;
     const problem = valueProblem(name, declared);
     if (problem !== undefined) return `the setting ${name} is of no use: ${problem}`;
+    // Those of the tree come from variables, which are checked already.
+    const given = outside ? [defaults[name], pinned[name]?.value].filter((value) => value !== undefined) : [];
+    for (const value of given) {
+      const result = inspect(declared.schema.label(name), value);
+      if ('issues' in result)
+        return `a value for the setting ${name} does not fit: ${result.issues.map(({ message }) => message).join('; ')}`;
+    }
   }
   return undefined;
 }

@@ -65,7 +65,9 @@ export class SettingsService {
     }
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map((i) => i.message).join('; '), { issues });
     if (Object.keys(direct).length === 0) return null;
-    const changes = this.#hooks.refine(settingChanges, direct, undefined);
+    const changes = this.#hooks.refine(settingChanges, direct, undefined, (next) =>
+      this.#unfit(direct, next),
+    );
     if (Object.keys(changes).length === 0) return null;
     const values = Object.fromEntries(
       this.#store
@@ -76,6 +78,22 @@ export class SettingsService {
     await this.#db.write((tx) => this.#store.save(tx, changes));
     const told = await this.#hooks.compose(composeSettingsReply, { changes });
     return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
+  }
+
+  /** Why what a tap made of valid changes cannot be saved. */
+  #unfit(
+    direct: Readonly<Record<string, unknown>>,
+    next: Readonly<Record<string, unknown>>,
+  ): string | undefined {
+    for (const [name, value] of Object.entries(next)) {
+      if (name in direct && direct[name] === value) continue;
+      const known = this.#store.known(name);
+      if (!known) return `there is no setting ${name}`;
+      if (known.variable) return `${name} is set by ${known.variable} in the environment`;
+      const result = inspect(known.schema.label(name), value);
+      if ('issues' in result) return result.issues.map(({ message }) => message).join('; ');
+    }
+    return undefined;
   }
 
   /** What a fresh panel has, each value as text; secrets have none. */

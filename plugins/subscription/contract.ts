@@ -1,5 +1,6 @@
 // Subscriptions: what a client program fetches, in whatever format.
 import { draft, extensionPoint, filter, guard, token } from '../../kernel/index.js';
+import { entryShape, formatProblem, headersShape } from './shapes.js';
 import type { ClientRow } from '../clients/contract.js';
 import type { Inbound, Protocol } from '../inbounds/contract.js';
 
@@ -44,7 +45,10 @@ export interface Format {
 export const Formats = extensionPoint<Format>(
   'subscription',
   'Formats',
-  ({ name: format }, { name, outside }, others) => {
+  (entry, { name, outside }, others) => {
+    const problem = formatProblem(entry);
+    if (problem !== undefined) return problem;
+    const { name: format } = entry;
     if (outside && format !== name && !format.startsWith(`${name}.`))
       return `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
     const other = others.find(({ value }) => value.name === format);
@@ -73,6 +77,7 @@ export interface FetchInfo {
 /** Further ways to reach an inbound (hosts, nodes); called when inbounds or settings change, never for a fetch. */
 export const composeSubscription = draft<Entry, { readonly inbound: Inbound; readonly protocol: Protocol }>(
   'subscription/composeSubscription',
+  entryShape,
 );
 /** A tap sends every fetch through the slow lane. A refusal answers 404. */
 export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');
@@ -80,4 +85,4 @@ export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscript
 export const subscriptionHeaders = filter<
   readonly (readonly [string, string])[],
   { readonly client: ClientRow }
->('subscription/subscriptionHeaders');
+>('subscription/subscriptionHeaders', headersShape);

@@ -1,19 +1,23 @@
 // Formats as others add them: what one of them breaks costs its own subscriptions, and nobody else's.
-import { type Extended, kernelErrors } from '../../kernel/index.js';
+import { type Extended, kernelErrors, PanelError } from '../../kernel/index.js';
 import type { Format } from './contract.js';
+
+/** Characters of one entry, or of all: more is no list that a program would read. */
+const LONGEST = 16 * 1024 * 1024;
 
 const isPath = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' && /^\/(?:.*\/)?$/.test(value));
+const sortOf = (answer: unknown): string => {
+  if (typeof answer === 'string') return `${answer.length} characters`;
+  return answer === null ? 'null' : typeof answer;
+};
 const isTemplate = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
 export function contained({ value: format, fault }: Extended<Format>): Format {
   const { name, contentType, pathSetting } = format;
   const isNone = (what: string, answer: unknown): void => {
     (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);
-    fault(
-      `${what} of the format ${name}`,
-      new Error(`it answered ${answer === null ? 'null' : typeof answer}, which is no ${what}`),
-    );
+    fault(`${what} of the format ${name}`, new Error(`it answered ${sortOf(answer)}, which is no ${what}`));
   };
   /** The answer if it is one; else the fault is written down to whose format it is. */
   const ask = <T>(
@@ -26,7 +30,8 @@ export function contained({ value: format, fault }: Extended<Format>): Format {
       if (fits(answer)) return { answer };
       isNone(what, answer);
     } catch (error) {
-      fault(`${what} of the format ${name}`, error);
+      // A protocol of another plugin failed, and that is written down to it.
+      if (!(error instanceof PanelError)) fault(`${what} of the format ${name}`, error);
     }
     return undefined;
   };
@@ -36,10 +41,10 @@ export function contained({ value: format, fault }: Extended<Format>): Format {
   const insist = <G>(what: string, work: (given: G) => string, given: G): string => {
     try {
       const text: unknown = work(given);
-      if (typeof text === 'string') return text;
+      if (typeof text === 'string' && text.length <= LONGEST) return text;
       isNone(what, text);
     } catch (error) {
-      fault(`${what} of the format ${name}`, error);
+      if (!(error instanceof PanelError)) fault(`${what} of the format ${name}`, error);
     }
     throw failed();
   };

@@ -21,7 +21,7 @@ const PluginEntry = shape({
     'starting: not called yet; failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off; waiting: added since the panel started',
   ),
   reason: text().description(
-    'why it does not run, or was not switched off, or waits for a restart, with the way out; empty while all is well',
+    'why it does not run, or was not switched off, or waits for a restart, with the way out; of one that runs, which part of its work is left out and why; empty while all is well',
   ),
 });
 export const PluginList = list(PluginEntry);

@@ -1,5 +1,5 @@
 // Counting: what others can hear of it and have a say in.
-import { event, filter, token } from '../../kernel/index.js';
+import { checkedList, event, filter, token } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 
 /** Who moved bytes within the last 20 seconds, in memory; nobody while no core runs. */
@@ -12,13 +12,36 @@ export interface PresenceApi {
 }
 export const Presence = token<PresenceApi>('traffic', 'Presence');
 
-/** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. */
-export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>('traffic/trafficDeltas');
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
+/** Far more than attachments of clients to inbounds that a panel has. */
+const MOST = 1_000_000;
+
+function usageProblem(item: unknown): string | undefined {
+  const { clientId, inboundId, up, down } = (item ?? {}) as Readonly<Record<keyof ClientUsage, unknown>>;
+  if (!isId(clientId) || !isId(inboundId)) return 'clientId and inboundId must be ids';
+  return isAmount(up) && isAmount(down)
+    ? undefined
+    : 'up and down must be numbers of bytes, finite and not below 0';
+}
+
+/** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. Fractions are rounded; bytes of clients and inbounds that are not there are refused. */
+export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>(
+  'traffic/trafficDeltas',
+  checkedList(MOST, usageProblem),
+);
 /** Clients about to be switched off at their limit; who is taken out goes on until the next poll. */
 export const depletionCandidates = filter<
   readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
   { readonly at: number }
->('traffic/depletionCandidates');
+>(
+  'traffic/depletionCandidates',
+  checkedList(MOST, (item) => {
+    const { id, cause } = (item ?? {}) as { readonly id?: unknown; readonly cause?: unknown };
+    if (!isId(id)) return 'id must be that of a client';
+    return cause === 'quota' || cause === 'expiry' ? undefined : 'cause must be quota or expiry';
+  }),
+);
 /** After every poll that the core answered; `usage` is empty when nobody moved anything. */
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>(
   'traffic/trafficCounted',

@@ -11,9 +11,8 @@ import type { OnlineClients } from './online.js';
 
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
-/** Taps multiply; the database and the API know whole bytes only, and none below zero. */
-const wholeBytes = (bytes: number): number =>
-  Number.isFinite(bytes) ? Math.min(Math.max(Math.round(bytes), 0), Number.MAX_SAFE_INTEGER) : 0;
+/** Taps multiply; the database and the API know whole bytes only. */
+const wholeBytes = (bytes: number): number => Math.min(Math.round(bytes), Number.MAX_SAFE_INTEGER);
 
 export class Poll {
   readonly #db: Database;
@@ -112,7 +111,7 @@ export class Poll {
     const { live: usage, kept } = this.#departed.sort(moved);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];
-    const refined = this.#hooks.refine(trafficDeltas, usage, { at });
+    const refined = this.#hooks.refine(trafficDeltas, usage, { at }, (next) => this.#stray(usage, next));
     const counted =
       refined === usage
         ? usage
@@ -124,6 +123,17 @@ export class Poll {
       await this.#baselines.save(tx, readings);
     });
     return counted;
+  }
+
+  /** Bytes that a tap gives to clients or inbounds that are not there would be lost. */
+  #stray(usage: readonly ClientUsage[], next: readonly ClientUsage[]): string | undefined {
+    // The core may count for an inbound that has just been deleted.
+    const known = new Set(usage.map(({ inboundId }) => inboundId));
+    const stray = next.find(
+      ({ clientId, inboundId }) =>
+        !this.#clients.byId(clientId) || (!known.has(inboundId) && !this.#inbounds.get(inboundId)),
+    );
+    return stray && `there is no client ${stray.clientId} or no inbound ${stray.inboundId}`;
   }
 
   /** Looks at those who moved bytes and those whose time is over; the first time at all who ever moved any. */

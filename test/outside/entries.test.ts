@@ -61,7 +61,8 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
   ],
   [
     'a-nine',
-    () => [1, 2].map(() => extend(Channels, { name: 'a-nine', send: async () => undefined } as never)),
+    () =>
+      [1, 2].map(() => extend(Channels, { name: 'a-nine', isOn: () => true, send: async () => undefined })),
     'cannot add to notifications/Channels: the channel a-nine is there already, of plugin a-nine; choose another name',
   ],
   [

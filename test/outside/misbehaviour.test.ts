@@ -213,3 +213,104 @@ test('a flood of requests to a plugin that hangs leaves the others their answers
   await Promise.all(flood);
   await until(() => broken === 200, 'all that hung is cut off');
 });
+
+/** Answers that no draft, filter or choice can use; made anew each time, for promises are answered once. */
+const junk: Readonly<Record<string, () => unknown>> = {
+  text: () => 'weeds',
+  number: () => 42,
+  nan: () => Number.NaN,
+  null: () => null,
+  nulls: () => [null, null],
+  deep: () => [[[['weeds']]]],
+  texts: () => Object.freeze(['weeds']),
+  numbers: () => new Float64Array(3),
+  big: () => [10n],
+  promise: () => Promise.resolve([]),
+  thrower: () =>
+    new Proxy([], {
+      get: () => {
+        throw new Error('weeds');
+      },
+    }),
+  many: () => Array.from({ length: 1_000_001 }, () => ({ id: 1, cause: 'quota' })),
+};
+/** As a tap of this kind gives it. */
+const giving = (hook: Hook, make: () => unknown): Tap['fn'] =>
+  hook.kind === 'draft' ? (add: (entry: unknown) => void) => add(make()) : make;
+
+test('plugins that give wrong values wherever one is asked for change nothing, and each is named', async (t) => {
+  const hooks = (await hooksOf()).filter(({ kind }) => ['draft', 'filter', 'choose'].includes(kind));
+  t.true(hooks.length > 8, 'hardly a hook was found');
+  t.deepEqual(
+    hooks.filter(({ shape }) => !shape).map(({ id }) => id),
+    [],
+    'a hook takes whatever it is given',
+  );
+  const cases = hooks.flatMap((hook) =>
+    Object.entries(junk)
+      // Nothing is an answer of who has none.
+      .filter(([what]) => !(hook.kind === 'choose' && what === 'null'))
+      .map(([what, make]) => ({ hook, what, make, name: `${nameFor(hook.id)}-${what}` })),
+  );
+  const outside = cases.map(({ hook, make, name }) =>
+    bad(name, { hooks: () => [{ hook, fn: giving(hook, make), options: {} }] }),
+  );
+  const panel = await live(t, { outside });
+  await panel.stop();
+  const faults = faultsIn(panel);
+  const blamed = new Set(faults.map(({ plugin }) => plugin));
+  t.deepEqual(
+    cases.flatMap(({ name }) => (blamed.has(name) ? [] : [name])),
+    [],
+    'these are not named',
+  );
+  t.deepEqual(
+    faults.filter(({ plugin }) => !plugin?.startsWith('bad-')),
+    [],
+    'somebody else is blamed',
+  );
+});
+
+test('numbers, settings and headers that only look right lose no byte, save nothing and break no reply', async (t) => {
+  const found = new Map((await hooksOf()).map((hook) => [hook.id, hook]));
+  type Usage = { clientId: number; inboundId: number; up: unknown; down: number };
+  const usage = (change: (entry: Usage) => object) => (value: readonly Usage[]) => value.map(change);
+  const wrong: readonly (readonly [string, string, (value: never) => unknown])[] = [
+    ['nan', 'traffic/trafficDeltas', usage((entry) => ({ ...entry, up: Number.NaN }))],
+    ['text', 'traffic/trafficDeltas', usage((entry) => ({ ...entry, up: '10' }))],
+    ['negative', 'traffic/trafficDeltas', usage((entry) => ({ ...entry, up: -1 }))],
+    ['endless', 'traffic/trafficDeltas', usage((entry) => ({ ...entry, up: Number.POSITIVE_INFINITY }))],
+    ['stray', 'traffic/trafficDeltas', usage((entry) => ({ ...entry, clientId: 4711 }))],
+    [
+      'in-place',
+      'traffic/trafficDeltas',
+      (value: readonly Usage[]) => {
+        for (const entry of value) entry.up = Number.NaN;
+        return value;
+      },
+    ],
+    ['holes', 'traffic/trafficDeltas', () => new Array(3)],
+    ['unknown', 'settings/settingChanges', (changes: object) => ({ ...changes, weeds: 1 })],
+    ['unfit', 'settings/settingChanges', (changes: object) => ({ ...changes, pageSize: 'many' })],
+    ['split', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['x-a', 'b\r\nx-c: d']]],
+    ['framing', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['Connection', 'close']]],
+    ['loose', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['x-a', 1]]],
+    [
+      'stats',
+      'inbounds/describeInbounds',
+      (rows: object[]) => rows.map((row) => ({ ...row, clientStats: 1 })),
+    ],
+    ['added', 'inbounds/describeInbounds', (rows: object[]) => rows.map((row) => ({ ...row, extra: 1n }))],
+    ['cause', 'traffic/depletionCandidates', (list: object[]) => list.map((one) => ({ ...one, cause: '' }))],
+  ];
+  const outside = wrong.map(([name, id, fn]) =>
+    bad(`bad-${name}`, { hooks: () => [{ hook: found.get(id) as Hook, fn, options: {} }] }),
+  );
+  // What happens in there tells bytes, settings and replies.
+  const panel = await live(t, { outside });
+  await panel.stop();
+  t.deepEqual(
+    [...new Set(faultsIn(panel).map(({ plugin }) => plugin))].sort(),
+    wrong.map(([name]) => `bad-${name}`).sort(),
+  );
+});

@@ -115,14 +115,14 @@ test('every name of every door is there', async (t) => {
 
 test('a plugin can export hooks, tokens and errors of its own, with declarations', async (t) => {
   const contract = [
-    "import { after, choose, defineErrors, draft, event, extensionPoint, filter, guard, type Schema, shape, text, token } from 'weir/kernel';",
+    "import { after, choose, defineErrors, draft, event, extensionPoint, filter, guard, int, type Schema, shape, text, token } from 'weir/kernel';",
     'export interface Api {\n  grow(): void;\n}',
     "export const Garden = token<Api>('acme', 'Garden');",
     "export const Beds = extensionPoint<Api>('acme', 'Beds');",
     "export const beforeGrow = guard<{ readonly x: number }>('acme/beforeGrow');",
-    "export const composeBed = draft<string, number>('acme/composeBed');",
-    "export const height = filter<number, string>('acme/height');",
-    "export const pick = choose<string, number>('acme/pick');",
+    "export const composeBed = draft<string, number>('acme/composeBed', text());",
+    "export const height = filter<number, string>('acme/height', int());",
+    "export const pick = choose<string, number>('acme/pick', int());",
     "export const afterGrow = after<string>('acme/afterGrow');",
     "export const grown = event<string>('acme/grown');",
     "export const errors = defineErrors('acme', { DRY: [409, 'too dry'] });",

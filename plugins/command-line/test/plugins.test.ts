@@ -5,6 +5,7 @@ import {
   definePlugin,
   draft,
   guard,
+  jsonRecord,
   type PluginsApi,
   type PluginState,
   stage,
@@ -116,7 +117,7 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   );
   registry.add(
     tapper('mill'),
-    tap(draft<object, object>('well/composeRain'), () => undefined),
+    tap(draft<object, object>('well/composeRain', jsonRecord()), () => undefined),
   );
   registry.add(
     tapper('mill'),
@@ -137,6 +138,7 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   const plugins: PluginsApi = {
     list: () => [state('well', false), state('mill', true)],
     taps: () => registry.taps,
+    leaveOut: () => undefined,
   };
   const say = async (explain: string) => {
     const said: string[] = [];

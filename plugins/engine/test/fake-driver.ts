@@ -37,6 +37,8 @@ export class FakeDriver implements CoreDriver {
   readonly refuses = new Map<string, string>();
   /** the core refuses every base that has an outbound of this tag */
   refusesOutbound: string | undefined;
+  /** so do these, by a part of the tag; `hidden` is only found out by a start */
+  refusesOutboundsLike: string | undefined;
   /** the next calls of these kinds, e.g. `putUser`, get no answer */
   readonly silent = new Map<string, number>();
   /** `start` waits for this */
@@ -74,6 +76,9 @@ export class FakeDriver implements CoreDriver {
     const tags = (base['outbounds'] as readonly { tag: string }[]).map(({ tag }) => tag);
     if (this.refusesOutbound !== undefined && tags.includes(this.refusesOutbound))
       throw new CoreRefused(`outbound ${this.refusesOutbound}: refused`);
+    const like = this.refusesOutboundsLike;
+    const bad = like === undefined ? undefined : tags.find((tag) => tag?.includes(like));
+    if (bad !== undefined) throw new CoreRefused(`outbound ${bad}: unknown config id`);
     for (const { tag } of inbounds) if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
   }
 
@@ -119,6 +124,7 @@ export class FakeDriver implements CoreDriver {
       throw new CoreUnreachable('start: no answer');
     }
     this.#judge(base, inbounds);
+    if (JSON.stringify(base).includes('hidden')) throw new CoreRefused('failed to listen');
     const pid = (this.#pid += 1);
     this.core = {
       process: { epoch: `core-${pid}`, pid, startedAt: Date.now() },

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { composePlan, difference, recordOf } from '../plan.js';
+import { difference, planOf, recordOf } from '../plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { tap } from '../../../kernel/index.js';
@@ -17,7 +17,10 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(registry.of('engine'), { private: 'allow', udp: 'single' });
+  return planOf(await registry.of('engine').compose(composeCoreConfig, undefined), {
+    private: 'allow',
+    udp: 'single',
+  });
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
@@ -94,7 +97,10 @@ test('private targets are refused before every added rule, unless they are allow
   );
   const rulesOf = async (allow: 'allow' | 'block') =>
     (
-      (await composePlan(registry.of('engine'), { private: allow, udp: 'single' })).base['routing'] as {
+      planOf(await registry.of('engine').compose(composeCoreConfig, undefined), {
+        private: allow,
+        udp: 'single',
+      }).base['routing'] as {
         rules: { outboundTag: string; port?: string; ip?: string[] }[];
       }
     ).rules;

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../kernel/log/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
-import { type PluginContext, tap } from '../../../kernel/index.js';
+import { type PluginContext, stage, tap } from '../../../kernel/index.js';
 import {
   beforeCoreStop,
   composeCoreConfig,
+  type CorePart,
   type CoreUserSource,
   type JsonObject,
   type UserRef,
@@ -32,18 +33,25 @@ export class World {
   readonly stops: string[] = [];
   /** users that the core was said to have given up */
   readonly removed: UserRef[] = [];
+  /** what of plugins is left out, and why, as it was last said */
+  readonly leftOut = new Map<string, string>();
+  /** parts that plugins from outside add, by their names */
+  readonly outsiders = new Map<string, CorePart[]>();
   /** thrown while the config is composed */
   trouble: Error | undefined;
 
+  readonly #registry = new HookRegistry();
+  readonly #tapper = {
+    name: 'test',
+    faulty: false,
+    queue: { push: (run: () => void) => run() } as unknown as EventQueue,
+    fault: () => undefined,
+  };
+
   constructor(driver = new FakeDriver()) {
     this.driver = driver;
-    const registry = new HookRegistry();
-    const tapper = {
-      name: 'test',
-      faulty: false,
-      queue: { push: (run: () => void) => run() } as unknown as EventQueue,
-      fault: () => undefined,
-    };
+    const registry = this.#registry;
+    const tapper = this.#tapper;
     registry.add(
       tapper,
       tap(
@@ -71,7 +79,9 @@ export class World {
           .filter((name) => name.startsWith(`i${inboundId}.`))
           .flatMap((name) => this.#user(name) ?? []),
     };
-    const extensions = (() => [{ plugin: 'test', value: source }]) as unknown as PluginContext['extensions'];
+    const extensions = (() => [
+      { plugin: 'test', value: source, fault: () => undefined },
+    ]) as unknown as PluginContext['extensions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
     this.supervisor = new Supervisor({
       db: { refuseInsideWrite: () => undefined },
@@ -79,8 +89,24 @@ export class World {
       log,
       clock: { now: () => Date.now(), every: () => () => undefined },
       config: { private: 'allow', udp: 'single' },
+      plugins: {
+        leaveOut: (plugin, _, reason) => {
+          if (reason === '') this.leftOut.delete(plugin);
+          else this.leftOut.set(plugin, reason);
+        },
+      },
       extensions,
     });
+  }
+
+  /** A plugin from outside adds these, from the next composition on. */
+  outsider(name: string, ...parts: CorePart[]): void {
+    if (!this.outsiders.has(name))
+      this.#registry.add(
+        { ...this.#tapper, name, outside: true },
+        tap(composeCoreConfig, (add) => add(...(this.outsiders.get(name) ?? [])), { stage: stage.FIRST }),
+      );
+    this.outsiders.set(name, parts);
   }
 
   #user(name: string): CoreUser | undefined {

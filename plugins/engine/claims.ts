@@ -1,0 +1,77 @@
+// Names in the core's config belong to whoever came first. A second inbound of a tag would take the place of the first
+// one, and a second outbound would get its traffic.
+import type { Stamped } from '../../kernel/index.js';
+import { baseConfig } from './base-config.js';
+import type { CorePart } from './contract.js';
+import type { JsonObject } from './driver.js';
+
+export type Part = Stamped<CorePart>;
+/** A part that is left out, and why. */
+export interface Lost {
+  readonly plugin: string;
+  readonly reason: string;
+}
+
+/** Tags of the driver begin so. */
+const OF_THE_PANEL = 'weir.';
+const ENGINE = 'engine';
+
+/** Names with their owners; a claim answers who has the name already. */
+class Names {
+  readonly #owners = new Map<string, string>();
+  claim(name: string, plugin: string): string | undefined {
+    const owner = name.startsWith(`tag ${OF_THE_PANEL}`) ? ENGINE : this.#owners.get(name);
+    if (owner === undefined) this.#owners.set(name, plugin);
+    return owner;
+  }
+}
+
+/** In the order in which they came, without those that come second with a name; what is built in is first, whatever the order. */
+export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lost[] } {
+  const inbounds = new Names();
+  const outbounds = new Names();
+  const own = baseConfig({
+    outbounds: [],
+    rules: [],
+    nameServers: [],
+    open: { private: 'block', udp: 'single' },
+  })['outbounds'];
+  for (const { tag } of own as readonly JsonObject[]) outbounds.claim(`tag ${String(tag)}`, ENGINE);
+
+  const clash = ({ entry, plugin }: Part): string | undefined => {
+    if ('rule' in entry || 'nameServer' in entry) return undefined;
+    if ('outbound' in entry) {
+      const { tag } = entry.outbound;
+      const owner = typeof tag === 'string' && tag !== '' ? outbounds.claim(`tag ${tag}`, plugin) : undefined;
+      return (
+        owner &&
+        `its outbound ${String(tag)} is left out: ${owner} has an outbound of this tag; choose another`
+      );
+    }
+    const { tag, id } = entry.inbound;
+    const owner = inbounds.claim(`tag ${tag}`, plugin);
+    if (owner) return `its inbound ${tag} is left out: ${owner} has an inbound of this tag; choose another`;
+    const other = inbounds.claim(`id ${id}`, plugin);
+    return (
+      other && `its inbound ${tag} is left out: ${other} has an inbound with the id ${id}; choose another`
+    );
+  };
+  const lost: Lost[] = [];
+  const out = new Set<Part>();
+  /** Rules for an outbound that is left out would send its traffic to somebody else's. */
+  const orphaned = new Set<string>();
+  for (const part of [
+    ...parts.filter(({ outside }) => !outside),
+    ...parts.filter(({ outside }) => outside),
+  ]) {
+    const reason = clash(part);
+    if (reason === undefined) continue;
+    const { plugin, entry } = part;
+    out.add(part);
+    lost.push({ plugin, reason });
+    if ('outbound' in entry) orphaned.add(`${plugin} ${String(entry.outbound['tag'])}`);
+  }
+  const isOrphaned = ({ plugin, entry }: Part): boolean =>
+    'rule' in entry && orphaned.has(`${plugin} ${String(entry.rule['outboundTag'])}`);
+  return { kept: parts.filter((part) => !out.has(part) && !isOrphaned(part)), lost };
+}

@@ -1,0 +1,142 @@
+// What the core should run, of all that plugins add: without what clashes, and without what the core has refused.
+import type { Hooks, Log, PluginsApi } from '../../kernel/index.js';
+import type { Openness } from './base-config.js';
+import { type Part, withoutClashes } from './claims.js';
+import { composeCoreConfig } from './contract.js';
+import { findCulprits } from './culprits.js';
+import { type CoreDriver, CoreRefused, type Json } from './driver.js';
+import { digestOf, outsiders, type Plan, planOf } from './plan.js';
+
+/** Under what the kernel keeps what is left out of a plugin's work. */
+const CONFIG = composeCoreConfig.id;
+const INBOUNDS = `${CONFIG}: inbounds`;
+
+interface Refused {
+  /** of its parts: what changes is tried again */
+  readonly digest: string;
+  readonly reason: string;
+}
+
+export class Composition {
+  readonly #hooks: Hooks;
+  readonly #log: Log;
+  readonly #plugins: Pick<PluginsApi, 'leaveOut'>;
+  readonly #open: Openness;
+  /** plugins from outside whose parts are left out */
+  readonly #refused = new Map<string, Refused>();
+  /** what is said of plugins by now: plugin and work */
+  readonly #said = new Map<string, Set<string>>();
+  #lost: ReadonlyMap<string, string> = new Map();
+
+  constructor(needs: {
+    hooks: Hooks;
+    log: Log;
+    plugins: Pick<PluginsApi, 'leaveOut'>;
+    open: Openness;
+  }) {
+    this.#hooks = needs.hooks;
+    this.#log = needs.log;
+    this.#plugins = needs.plugins;
+    this.#open = needs.open;
+  }
+
+  async plan(): Promise<Plan> {
+    const { kept, lost } = withoutClashes(await this.#hooks.compose(composeCoreConfig, undefined));
+    for (const [plugin, { digest }] of this.#refused)
+      if (digestOfParts(kept, plugin) !== digest) this.#refused.delete(plugin);
+    this.#lost = new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)]));
+    this.#tell();
+    return this.#planOf(kept.filter(({ plugin }) => !this.#refused.has(plugin)));
+  }
+
+  #planOf(parts: readonly Part[]): Plan {
+    return planOf(parts, this.#open);
+  }
+
+  /** What the core has refused is tried again from the next plan on. */
+  tryAgain(): void {
+    this.#refused.clear();
+  }
+
+  /** Why the core does not take this plan; undefined when it does. Without `whole` inbounds are not looked at. */
+  async #refusal(driver: CoreDriver, { base, inbounds }: Plan, whole: boolean): Promise<string | undefined> {
+    try {
+      await driver.test(base, whole ? [...inbounds.values()] : []);
+      return undefined;
+    } catch (error) {
+      if (error instanceof CoreRefused) return error.message;
+      throw error;
+    }
+  }
+
+  /**
+   * The plan without the parts that the core refuses of plugins from outside; the same plan when it refuses nothing of
+   * theirs. What is left out stays out until it changes. Rejects when the core cannot be asked.
+   */
+  async accepted(driver: CoreDriver, plan: Plan, whole: boolean): Promise<Plan> {
+    const plugins = outsiders(plan.parts);
+    if (plugins.length === 0) return plan;
+    const refusal = await this.#refusal(driver, plan, whole);
+    if (refusal === undefined) return plan;
+    const without = (out: ReadonlySet<string>) =>
+      this.#planOf(plan.parts.filter(({ plugin }) => !out.has(plugin)));
+    const culprits = await findCulprits(plugins, refusal, (kept) =>
+      this.#refusal(driver, without(new Set(plugins.filter((name) => !kept.includes(name)))), whole),
+    );
+    // One of the panel's own inbounds is refused as well: those are put one by one, and the rest has to be right without them.
+    if (!culprits) return whole ? this.accepted(driver, plan, false) : plan;
+    return this.#leaveOut(plan, culprits);
+  }
+
+  /** The plan without anything of plugins from outside, for a core that does not start with it. */
+  withoutOutsiders(plan: Plan, reason: string): Plan {
+    return this.#leaveOut(plan, new Map(outsiders(plan.parts).map((plugin) => [plugin, reason])));
+  }
+
+  #leaveOut(plan: Plan, culprits: ReadonlyMap<string, string>): Plan {
+    for (const [plugin, reason] of culprits) {
+      this.#refused.set(plugin, { digest: digestOfParts(plan.parts, plugin), reason });
+      this.#log.error('the core refuses what a plugin adds to its config; it runs without that', {
+        of: plugin,
+        reason,
+      });
+    }
+    this.#tell();
+    return this.#planOf(plan.parts.filter(({ plugin }) => !culprits.has(plugin)));
+  }
+
+  /** Inbounds that the running core did not take, by tag. */
+  tellRefused({ inbounds }: Plan, refused: ReadonlyMap<string, string>): void {
+    const lost = [...refused].flatMap(([tag, reason]) => {
+      const plugin = inbounds.get(tag)?.plugin;
+      return plugin === undefined
+        ? []
+        : [{ plugin, reason: `the core refuses its inbound ${tag}: ${reason}` }];
+    });
+    this.#say(INBOUNDS, new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)])));
+  }
+
+  #tell(): void {
+    const refused = [...this.#refused].map(
+      ([plugin, { reason }]) =>
+        [
+          plugin,
+          `the core runs without what it adds to the config, for the core refuses that: ${reason}`,
+        ] as const,
+    );
+    this.#say(CONFIG, new Map([...this.#lost, ...refused]));
+  }
+
+  #say(work: string, reasonOf: ReadonlyMap<string, string>): void {
+    for (const plugin of this.#said.get(work) ?? [])
+      if (!reasonOf.has(plugin)) this.#plugins.leaveOut(plugin, work, '');
+    for (const [plugin, reason] of reasonOf) this.#plugins.leaveOut(plugin, work, reason);
+    this.#said.set(work, new Set(reasonOf.keys()));
+  }
+}
+
+const reasons = (lost: readonly { readonly plugin: string; readonly reason: string }[], of: string): string =>
+  lost.flatMap(({ plugin, reason }) => (plugin === of ? [reason] : [])).join('; ');
+
+const digestOfParts = (parts: readonly Part[], of: string): string =>
+  digestOf(parts.flatMap(({ plugin, entry }) => (plugin === of ? [entry as unknown as Json] : [])));

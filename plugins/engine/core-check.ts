@@ -1,0 +1,52 @@
+// What the core says of the plugins from outside before any of them runs in the panel: nothing is started, nothing kept.
+import type { Openness } from './base-config.js';
+import { join } from 'node:path';
+import { type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import { Composition } from './composition.js';
+import { type CoreConfig, findOurCore } from './core-places.js';
+import type { CoreCheckApi, CoreCheckResult } from './contract.js';
+import { XrayDriver } from './xray/driver.js';
+
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
+  config: CoreConfig & Openness;
+}
+
+export class CoreCheck implements CoreCheckApi {
+  readonly #hooks: Hooks;
+  readonly #log: Log;
+  readonly #config: Needs['config'];
+  readonly #folder: string;
+
+  constructor({ hooks, log, config, dataDirectory }: Needs) {
+    this.#hooks = hooks;
+    this.#log = log;
+    this.#config = config;
+    this.#folder = join(dataDirectory, 'engine');
+  }
+
+  async checkPlugins(dataDirectory: string): Promise<CoreCheckResult> {
+    const none = (missing: string): CoreCheckResult => ({ core: '', missing, refused: [] });
+    try {
+      const log = { info: () => undefined, warn: () => undefined };
+      const found = await findOurCore({ ...this.#config, install: 'off' }, dataDirectory, log);
+      if ('missing' in found) return none('there is no core here yet');
+      const driver = new XrayDriver({ binary: found.binary, directory: this.#folder, log: this.#log });
+      const core = `${found.binary} (${await driver.version()})`;
+      const said = new Map<string, string>();
+      const composition = new Composition({
+        hooks: this.#hooks,
+        log: { ...this.#log, error: () => undefined },
+        plugins: { leaveOut: (plugin, _, reason) => void (reason && said.set(plugin, reason)) },
+        open: this.#config,
+      });
+      await composition.accepted(driver, await composition.plan(), true);
+      return {
+        core,
+        missing: '',
+        refused: [...said].map(([plugin, reason]) => ({ plugin, reason })),
+      };
+    } catch (error) {
+      return none(`the core could not be asked: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// Whose parts the core does not take, found out with few test-runs: all are left out, and come back half by half.
+
+/** Each takes the core some 100 ms. */
+const MOST_TESTS = 40;
+const UNTRIED = `it was left out untried, for the core refused too much in ${MOST_TESTS} test-runs`;
+
+/**
+ * The plugins that have to go, with what the core said; undefined when it refuses the config without any of them as well.
+ * `refusal` is what the core said of all together; `test` answers with what it says with these alone, or nothing when
+ * it takes them.
+ */
+export async function findCulprits(
+  plugins: readonly string[],
+  refusal: string,
+  test: (kept: readonly string[]) => Promise<string | undefined>,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  if (plugins.length === 0 || (await test([])) !== undefined) return undefined;
+  const kept: string[] = [];
+  const culprits = new Map<string, string>();
+  let left = MOST_TESTS;
+  const bringBack = async (group: readonly string[], known?: string): Promise<void> => {
+    const reason = known ?? (left-- > 0 ? await test([...kept, ...group]) : UNTRIED);
+    if (reason === undefined) kept.push(...group);
+    else if (group.length === 1) culprits.set(String(group[0]), reason);
+    else {
+      const half = Math.ceil(group.length / 2);
+      await bringBack(group.slice(0, half));
+      await bringBack(group.slice(half));
+    }
+  };
+  await bringBack(plugins, refusal);
+  return culprits;
+}

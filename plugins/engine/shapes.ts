@@ -1,0 +1,81 @@
+// What plugins may add to the core: parts of its config, and users.
+import Joi from 'joi';
+import {
+  custom,
+  type Extended,
+  int,
+  jsonRecord,
+  messageOf,
+  optional,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
+import type { CorePart, CoreUserSource } from './contract.js';
+import type { CoreUser, JsonObject } from './driver.js';
+
+/** Only what the panel itself relies on; what the rest means is for the core to say. */
+export const partShape = custom<CorePart>(
+  shape({
+    inbound: optional(
+      shape({
+        id: int().min(1),
+        tag: word(),
+        protocol: word(),
+        config: jsonRecord<JsonObject>(),
+        accounts: optional(text()),
+      }),
+    ),
+    outbound: optional(jsonRecord<JsonObject>()),
+    rule: optional(jsonRecord<JsonObject>()),
+    nameServer: optional(custom<string | JsonObject>(Joi.alternatives(word(), jsonRecord<JsonObject>()))),
+  }).xor('inbound', 'outbound', 'rule', 'nameServer'),
+);
+
+/** By hand: asked of every user at a start. */
+function isUser(value: unknown): value is CoreUser {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, account } = value as Partial<Record<keyof CoreUser, unknown>>;
+  if (typeof name !== 'string' || !/^i\d+\.c\d+$/.test(name)) return false;
+  if (typeof account !== 'object' || account === null || !('protocol' in account)) return false;
+  for (const key in account)
+    if (typeof (account as Readonly<Record<string, unknown>>)[key] !== 'string') return false;
+  return true;
+}
+
+/** A source that fails, or answers what is no user, has fewer users; those of others are as they were. */
+export function containedSource({ value: source, fault }: Extended<CoreUserSource>): CoreUserSource {
+  const said = new Set<string>();
+  /** Each failure is said once: users are asked for by the hundred thousand. */
+  const fail = (error: unknown): void => {
+    const message = messageOf(error);
+    if (said.has(message) || said.size > 100) return;
+    said.add(message);
+    fault('a source of users of the core', error);
+  };
+  const noUser = () =>
+    new Error(
+      'it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text',
+    );
+  return {
+    user: (ref) => {
+      try {
+        const user: unknown = source.user(ref);
+        if (user === undefined || isUser(user)) return user;
+        fail(noUser());
+      } catch (error) {
+        fail(error);
+      }
+      return undefined;
+    },
+    *users(inboundId) {
+      try {
+        for (const user of source.users(inboundId) as Iterable<unknown>)
+          if (isUser(user)) yield user;
+          else fail(noUser());
+      } catch (error) {
+        fail(error);
+      }
+    },
+  };
+}

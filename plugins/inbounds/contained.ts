@@ -1,0 +1,58 @@
+// Protocols as others add them: what one of them breaks costs its own inbounds, and is written down to its plugin.
+import { type Extended, inspect, jsonRecord, kernelErrors, mapOf, text, word } from '../../kernel/index.js';
+import type { CoreAccount, JsonObject } from '../engine/contract.js';
+import type { LinkTemplate, Protocol } from './contract.js';
+
+const SETTINGS = jsonRecord<JsonObject>();
+const ACCOUNT = mapOf(text()).keys({ protocol: word() });
+const LONGEST_LINK = 100_000;
+
+const isText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= LONGEST_LINK
+    ? undefined
+    : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_LINK}`;
+const isFunction = (value: unknown): string | undefined =>
+  typeof value === 'function' ? undefined : `it answered ${typeof value} instead of a function`;
+const fits =
+  (schema: Parameters<typeof inspect>[0]) =>
+  (value: unknown): string | undefined => {
+    const result = inspect(schema, value, { first: true });
+    return 'issues' in result ? result.issues[0]?.message : undefined;
+  };
+
+export function contained({ value: protocol, fault }: Extended<Protocol>): Protocol {
+  const { name } = protocol;
+  /** Said once for as long as it goes on: accounts are asked for by the hundred thousand. */
+  const failing = new Set<string>();
+  const ask = <T>(what: string, problem: (answer: unknown) => string | undefined, work: () => T): T => {
+    try {
+      const answer = work();
+      const found = problem(answer);
+      if (found === undefined) {
+        failing.delete(what);
+        return answer;
+      }
+      if (answer instanceof Promise) answer.catch(() => undefined);
+      throw new Error(found);
+    } catch (error) {
+      if (!failing.has(what)) fault(`${what} of the protocol ${name}`, error);
+      failing.add(what);
+      throw kernelErrors.PLUGIN_OFF(`the protocol ${name} failed; the log says why`, { cause: error });
+    }
+  };
+  const isSettings = fits(SETTINGS);
+  const isAccount = fits(ACCOUNT);
+  const accounts = protocol.accounts?.bind(protocol);
+  return {
+    name,
+    settings: protocol.settings,
+    coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
+    account: (client, inbound): CoreAccount =>
+      ask('account', isAccount, () => protocol.account(client, inbound)),
+    link: (inbound): LinkTemplate => {
+      const template = ask('link', isFunction, () => protocol.link(inbound));
+      return (fill) => ask('link', isText, () => template(fill));
+    },
+  };
+}
