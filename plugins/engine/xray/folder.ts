@@ -122,6 +122,8 @@ export class EngineFolder {
       }
       await rename(draft, path);
     }).catch((cause: unknown) => {
+      // The content is composed while it is written, and may be refused.
+      if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
       throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
     });
   }
