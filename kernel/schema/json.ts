@@ -1,7 +1,7 @@
 // JSON from outside, bounded before it is parsed: JSON.parse takes its time in one go, and nothing else runs meanwhile.
 import { DEEPEST, TOO_DEEP } from './depth.js';
 
-/** Separators (`,` `:` `[` `{` outside of strings) in one body. 200,000 of the costliest kind parse in 70 ms. */
+/** Separators (`,` `:` `[` `{` outside of strings) in one body. 200,000 of the costliest kind, keys that all differ, parse in 40 to 90 ms. */
 export const MOST_SEPARATORS = 200_000;
 
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [

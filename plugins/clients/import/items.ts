@@ -3,7 +3,7 @@ import { kernelErrors } from '../../../kernel/index.js';
 
 const DEEPEST = 100;
 const LARGEST = 1024 * 1024;
-/** A client has about 50, and one for each of its inbounds; 20,000 of the costliest kind parse in 10 ms. */
+/** A client has about 50, and one for each of its inbounds. */
 const MOST_SEPARATORS = 20_000;
 
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [
