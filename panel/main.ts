@@ -15,6 +15,8 @@ const HEAP_FLAG = '--heap-growing-percent=100';
 /** `limits` are for tests, which do not wait as long. */
 export async function main({ limits = {} }: Pick<KernelOptions, 'limits'> = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
+  // Whatever the panel and the programs that it starts write, the core's logs among it, is their user's alone.
+  process.umask(0o077);
   const readable = Boolean(process.stdout.isTTY);
   const log = createLog({ level: 'info', readable, write: (line) => process.stdout.write(line) });
   const lost = (error: unknown): void => {
