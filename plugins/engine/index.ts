@@ -16,6 +16,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { CoreGuard } from '../core-guard/contract.js';
 import { Accesses } from './accesses.js';
 import { CoreAccess, Engine } from './contract.js';
 import { findCore } from './install/find.js';
@@ -32,6 +33,7 @@ export default definePlugin({
   essential: true,
   about:
     'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, takes it over from a former panel.',
+  uses: { guard: CoreGuard },
   config: {
     binary: variable(
       'WEIR_ENGINE_BIN',

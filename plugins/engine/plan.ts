@@ -1,9 +1,11 @@
 // What the core should run, composed anew from what plugins say, with digests to compare it with what it does run.
 import { createHash } from 'node:crypto';
 import type { Hooks } from '../../kernel/index.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
 import { baseConfig } from './base-config.js';
 import { composeCoreConfig } from './contract.js';
 import type { CoreBase, CoreInbound, CoreRecord, Json } from './driver.js';
+import { keepOut } from './keep-out.js';
 
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
@@ -14,6 +16,8 @@ export interface Plan {
   readonly baseDigest: string;
   /** by tag */
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
+  /** what is kept out of the core, each with the reason */
+  readonly keptOut: readonly string[];
 }
 
 const sorted = (value: Json): Json => {
@@ -31,8 +35,9 @@ const digestOf = (value: Json): string =>
     .digest('hex')
     .slice(0, 32);
 
-export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<Plan> {
-  const parts = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
+export async function composePlan(hooks: Hooks, guard: CoreGuardApi, allowPrivate: boolean): Promise<Plan> {
+  const composed = (await hooks.compose(composeCoreConfig, undefined)).map(({ entry }) => entry);
+  const { parts, keptOut } = await keepOut(composed, guard);
   const inbounds = new Map<string, PlannedInbound>();
   for (const part of parts)
     if ('inbound' in part)
@@ -45,7 +50,7 @@ export async function composePlan(hooks: Hooks, allowPrivate: boolean): Promise<
     rules: parts.flatMap((part) => ('rule' in part ? [part.rule] : [])),
     allowPrivate,
   });
-  return { base, baseDigest: digestOf(base), inbounds };
+  return { base, baseDigest: digestOf(base), inbounds, keptOut };
 }
 
 /** The record of a core that runs this plan whole. */

@@ -7,6 +7,7 @@ import {
   messageOf,
   type PluginContext,
 } from '../../kernel/index.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
 import { ConfigReconciler } from './config.js';
 import {
   type Applied,
@@ -36,6 +37,7 @@ import { DONE, ofUsers, UserReconciler } from './users.js';
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensions'> {
   db: Pick<Database, 'refuseInsideWrite'>;
   config: { private: 'allow' | 'block' };
+  guard: CoreGuardApi;
 }
 
 export class Supervisor implements EngineApi {
@@ -57,13 +59,13 @@ export class Supervisor implements EngineApi {
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
 
-  constructor({ db, hooks, log, clock, config, extensions }: Needs) {
+  constructor({ db, hooks, log, clock, config, extensions, guard }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#plan = () => composePlan(hooks, config.private === 'allow');
+    this.#plan = () => composePlan(hooks, guard, config.private === 'allow');
     this.#users = new UserReconciler(
       log,
       () => extensions(CoreUsers).map(({ value }) => value),
@@ -178,7 +180,7 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#behind || this.#config.refused.size > 0) await this.reconcileConfig();
+    if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
     await this.#users.compareDirty(driver, this.#config.tags);
   }
 

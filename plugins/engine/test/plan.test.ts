@@ -1,5 +1,6 @@
 import test from 'ava';
 import { composePlan, difference, recordOf } from '../plan.js';
+import { unguarded } from './world.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { tap } from '../../../kernel/index.js';
@@ -17,7 +18,7 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return composePlan(registry.of('engine'), true);
+  return composePlan(registry.of('engine'), unguarded, true);
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
@@ -94,7 +95,7 @@ test('private targets are refused before every added rule, unless they are allow
   );
   const rulesOf = async (allow: boolean) =>
     (
-      (await composePlan(registry.of('engine'), allow)).base['routing'] as {
+      (await composePlan(registry.of('engine'), unguarded, allow)).base['routing'] as {
         rules: { outboundTag: string; ip?: string[] }[];
       }
     ).rules;
