@@ -21,6 +21,8 @@ const PATIENCE_MS = 15_000;
 
 /** The process of `weir`. */
 export async function main(): Promise<void> {
+  // A command may become the panel for as long as it takes, and what it writes is its user's alone.
+  process.umask(0o077);
   const line = (stream: NodeJS.WritableStream) => (text: string) => void stream.write(`${text}\n`);
   process.exit(
     await weir(process.argv.slice(2), process.env, {

@@ -9,6 +9,7 @@ import type { LeftOut } from '../kernel/plugin/left-out.js';
 import { PluginError } from '../kernel/plugin/order.js';
 import { type ConfigFile, noFile } from './config-file.js';
 import { configure } from './configure.js';
+import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
 
 export interface BootOptions
@@ -65,10 +66,12 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
       'passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1',
       { host: panel.host },
     );
+  const dataDirectory = resolve(panel.dataDirectory);
+  await makePrivate(dataDirectory, log);
   return Kernel.boot({
     ...options,
     ...panel,
-    dataDirectory: resolve(panel.dataDirectory),
+    dataDirectory,
     plugins,
     certificate,
     configs,

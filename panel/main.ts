@@ -24,6 +24,8 @@ interface MainOptions {
 
 export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
+  // Whatever the panel and the programs that it starts write, the core's logs among it, is their user's alone.
+  process.umask(0o077);
   const readable = isatty(1);
   const log = openLog(readable);
   const lost = (error: unknown): void => {

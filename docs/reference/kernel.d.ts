@@ -4,8 +4,9 @@
 //   weir/kernel: 144 names
 //   weir/plugins/access: 3 names
 //   weir/plugins/clients: 16 names
+//   weir/plugins/core-guard: 6 names
 //   weir/plugins/engine: 30 names
-//   weir/plugins/inbounds: 25 names
+//   weir/plugins/inbounds: 27 names
 //   weir/plugins/keygen: 1 names
 //   weir/plugins/notifications: 3 names
 //   weir/plugins/realtime: 3 names
@@ -535,6 +536,11 @@ declare module 'weir/kernel' {
     remount(): void;
     /** The port that a listener is bound to; 0 before it is open. */
     port(name: string): number;
+    /** Every listener with its port: the one it is bound to, or the configured one before it is open. */
+    places(): readonly {
+      readonly name: string;
+      readonly port: number;
+    }[];
     /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
     requestHost(request: IncomingMessage): string;
     /** The panel answers only under these hosts, under that which it listens on and on loopback; an empty list allows all. `wayOut` ends the sentence of a refusal: how to add a host. */
@@ -1184,6 +1190,45 @@ declare module 'weir/plugins/clients' {
   export {};
 }
 
+declare module 'weir/plugins/core-guard' {
+  import type { Issue, Token } from 'weir/kernel';
+
+  // What may not stand in the core's config: files that the core would read or write, and connections of the core into
+  // the panel.
+  /** Tag of the core's own API, which no part of another may name. */
+  export const CORE_API_TAG = "weir.api";
+  /** JSON of an inbound, an outbound or a rule as the core's config has it. */
+  export type ConfigPart = Readonly<Record<string, unknown>>;
+  export interface Finding extends Issue {
+    /** set where this entry of `WEIR_FALLBACK_DESTINATIONS` would allow it */
+    readonly destination?: string;
+  }
+  /** What other inbounds have to do with the destinations of one. */
+  export interface Beside {
+    /** all inbounds of the panel, those that are switched off included */
+    readonly inbounds: readonly {
+      readonly listen?: unknown;
+      readonly port?: unknown;
+    }[];
+  }
+  export interface CoreGuardApi {
+    /** All that speaks against saving this inbound; host names are resolved. */
+    examine(part: ConfigPart, beside: Beside): Promise<Finding[]>;
+    /**
+     * The first reason to keep a part out of the core, whatever allowed it when it was saved: ports of the panel change,
+     * and so do files. Destinations that only have no name in `WEIR_FALLBACK_DESTINATIONS` pass.
+     */
+    problem(part: ConfigPart, beside: Beside): Promise<string | undefined>;
+    /** Where a fallback or REALITY of this part leads to, as `WEIR_FALLBACK_DESTINATIONS` would name it. */
+    destinations(part: ConfigPart): string[];
+    /** Text of a file in a folder for certificates. Rejects with the reason for a person. */
+    readCertificate(path: string): Promise<string>;
+  }
+  export const CoreGuard: Token<CoreGuardApi>;
+
+  export {};
+}
+
 declare module 'weir/plugins/engine' {
   import type { Draft, Event, ExtensionPoint, Guard, Token } from 'weir/kernel';
 
@@ -1484,12 +1529,19 @@ declare module 'weir/plugins/inbounds' {
     };
   }
   export const Inbounds: Token<InboundsApi>;
+  export interface AddOptions {
+    /** A person brings along an inbound that worked elsewhere: it keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    readonly keepDestinations?: boolean;
+  }
+  export interface Added {
+    readonly id: number;
+    readonly applied: Applied;
+    /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    readonly kept: readonly string[];
+  }
   /** The same edits as over the API, with the same checks. Not inside a write. */
   export interface InboundEditsApi {
-    add(inbound: AddInbound): Promise<{
-      readonly id: number;
-      readonly applied: Applied;
-    }>;
+    add(inbound: AddInbound, options?: AddOptions): Promise<Added>;
     /** Its clients stay, without it. */
     delete(id: number): Promise<Applied>;
   }
@@ -2204,6 +2256,10 @@ declare module 'weir/testing' {
     mount(routes: readonly Owned[]): void;
     remount(): void;
     port(name: string): number;
+    places(): {
+      name: string;
+      port: number;
+    }[];
     requestHost(request: IncomingMessage): string;
     allowHosts(hosts: readonly string[], wayOut: string): void;
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;

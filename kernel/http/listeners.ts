@@ -49,6 +49,8 @@ export interface ListenersApi {
   remount(): void;
   /** The port that a listener is bound to; 0 before it is open. */
   port(name: string): number;
+  /** Every listener with its port: the one it is bound to, or the configured one before it is open. */
+  places(): readonly { readonly name: string; readonly port: number }[];
   /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
   requestHost(request: IncomingMessage): string;
   /** The panel answers only under these hosts, under that which it listens on and on loopback; an empty list allows all. `wayOut` ends the sentence of a refusal: how to add a host. */
@@ -182,6 +184,10 @@ export class ListenerSet implements ListenersApi {
 
   port(name: string): number {
     return this.#open.get(name)?.listener.port ?? 0;
+  }
+
+  places(): { name: string; port: number }[] {
+    return [...this.#open].map(([name, { listener, port }]) => ({ name, port: listener.port || port }));
   }
 
   requestHost(request: IncomingMessage): string {

@@ -39,6 +39,7 @@ const emailOf = ({ email }: Record<string, unknown>): string => (typeof email ==
 async function importInbound(
   { db, inbounds, inboundEdits, store, service, many }: Needs,
   data: Record<string, unknown>,
+  keepDestinations: boolean,
 ): Promise<string> {
   const { settings: sent = {}, clientStats, up, down, depletedCause, ...rest } = data;
   const { clients: listed, ...settings } = validate(jsonObject(), sent) as Record<string, unknown>;
@@ -50,7 +51,10 @@ async function importInbound(
     ...(taken && { tag: '' }),
     ...(depletedCause ? { enable: true } : {}),
   };
-  const { id, applied } = await inboundEdits.add(inbound as unknown as Parameters<InboundEditsApi['add']>[0]);
+  const { id, applied, kept } = await inboundEdits.add(
+    inbound as unknown as Parameters<InboundEditsApi['add']>[0],
+    { keepDestinations },
+  );
   await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: id, up: bytes(up), down: bytes(down) }]));
 
   // Clients outlive their inbound: those who are there are attached, and keep what they have.
@@ -74,7 +78,14 @@ async function importInbound(
   const skipped = first
     ? `; ${made.skipped.length} clients were skipped, the first of them ${first.email || `number ${first.index + 1}`}: ${first.reason}`
     : '';
-  return told(`inbound imported with ${made.created + attached.attached.length} clients${skipped}`, pending);
+  const leads =
+    kept.length > 0
+      ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
+      : '';
+  return told(
+    `inbound imported with ${made.created + attached.attached.length} clients${skipped}${leads}`,
+    pending,
+  );
 }
 
 export const inboundImportRoutes = (needs: Needs): Route[] => [
@@ -92,6 +103,8 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
       inboundErrors.UNKNOWN_PROTOCOL,
       inboundErrors.CORE_REFUSED,
     ],
-    handle: ({ body }) => importInbound(needs, validate(openObject(), body.data)),
+    // A program with a token is refused like anywhere else.
+    handle: ({ body, who }) =>
+      importInbound(needs, validate(openObject(), body.data), who?.via === 'session'),
   }),
 ];

@@ -1,10 +1,13 @@
 // The way from the command line into a running panel: a Unix socket that only its owner can open. One line of JSON
-// asks, lines of JSON answer, the last one has the exit code.
+// asks, lines of JSON answer, the last one has the exit code. The line begins with a secret out of a file of mode 0600:
+// a program of the same user that passes on the bytes of strangers, such as a proxy core, cannot ask for them.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { open, rm } from 'node:fs/promises';
+import { open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { sameSecret } from '../../kernel/index.js';
 import type { Terminal } from './run.js';
 
 export interface Channel {
@@ -16,6 +19,8 @@ type Line = { readonly say: string } | { readonly complain: string } | { readonl
 
 /** sun_path holds 104 bytes at least, with its final zero. */
 const SOCKET_PATH_LIMIT = 103;
+const SECRET_FILE = 'panel.secret';
+const SECRET_BYTES = 32;
 const MOST_ASKED = 64 * 1024;
 const ASKED_WITHIN_MS = 5_000;
 const LAST_WORDS_MS = 3_000;
@@ -36,15 +41,25 @@ async function withSocketPath<T>(
   }
 }
 
+/** Written anew, so that neither another mode nor a link of the former file counts. */
+async function newSecret(directory: string): Promise<string> {
+  const path = join(directory, SECRET_FILE);
+  const secret = randomBytes(SECRET_BYTES).toString('hex');
+  await rm(path, { force: true });
+  await writeFile(path, secret, { mode: 0o600, flag: 'wx' });
+  return secret;
+}
+
 /** For who holds the folder's lock: whatever lies there is of a panel that is gone. */
 export async function openChannel(directory: string, run: Run): Promise<Channel> {
   await rm(join(directory, 'panel.sock'), { force: true });
+  const secret = await newSecret(directory);
   const open = new Set<Socket>();
   const running = new Set<Promise<void>>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
-    const work = serve(socket, run).finally(() => running.delete(work));
+    const work = serve(socket, secret, run).finally(() => running.delete(work));
     running.add(work);
   });
   return withSocketPath(directory, async (path, release) => {
@@ -71,14 +86,15 @@ export async function openChannel(directory: string, run: Run): Promise<Channel>
   });
 }
 
-async function serve(socket: Socket, run: Run): Promise<void> {
+async function serve(socket: Socket, secret: string, run: Run): Promise<void> {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
-  const argv = await asked(socket);
-  if (!argv) return void socket.destroy();
+  const question = await asked(socket);
+  // Who does not know the secret is told nothing.
+  if (!question || !sameSecret(question.secret, secret)) return void socket.destroy();
   const write = (line: Line): void => void (socket.writable && socket.write(`${JSON.stringify(line)}\n`));
   const exit = await run(
-    argv,
+    question.argv,
     { say: (say) => write({ say }), complain: (complain) => write({ complain }) },
     gone.signal,
   ).catch(() => 1);
@@ -86,8 +102,13 @@ async function serve(socket: Socket, run: Run): Promise<void> {
   socket.end();
 }
 
-/** The words of the one line that is sent; undefined when it does not come, or is something else. */
-async function asked(socket: Socket): Promise<readonly string[] | undefined> {
+interface Question {
+  readonly secret: string;
+  readonly argv: readonly string[];
+}
+
+/** The one line that is sent; undefined when it does not come, or is something else. */
+async function asked(socket: Socket): Promise<Question | undefined> {
   let text = '';
   socket.setEncoding('utf8').setTimeout(ASKED_WITHIN_MS, () => socket.destroy());
   try {
@@ -96,8 +117,9 @@ async function asked(socket: Socket): Promise<readonly string[] | undefined> {
       if (text.includes('\n') || text.length > MOST_ASKED) break;
     }
     socket.setTimeout(0);
-    const { argv } = JSON.parse(text) as { argv?: unknown };
-    return Array.isArray(argv) && argv.every((word) => typeof word === 'string') ? argv : undefined;
+    const { secret, argv } = JSON.parse(text) as { secret?: unknown; argv?: unknown };
+    const isWhole = Array.isArray(argv) && argv.every((word) => typeof word === 'string');
+    return typeof secret === 'string' && isWhole ? { secret, argv } : undefined;
   } catch {
     return undefined;
   }
@@ -113,7 +135,15 @@ export async function askPanel(
     const socket = connect(path);
     try {
       await once(socket, 'connect');
-      socket.write(`${JSON.stringify({ argv })}\n`);
+      const secret = await readFile(join(directory, SECRET_FILE), 'utf8').catch((cause: unknown) => {
+        throw new Error(
+          `${join(directory, SECRET_FILE)} cannot be read; restart the panel, which writes it`,
+          {
+            cause,
+          },
+        );
+      });
+      socket.write(`${JSON.stringify({ secret, argv })}\n`);
       for await (const text of createInterface(socket)) {
         const line = JSON.parse(text) as Line;
         if ('exit' in line) return line.exit;

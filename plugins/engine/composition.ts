@@ -1,10 +1,12 @@
 // What the core should run, of all that plugins add: without what clashes, and without what the core has refused.
 import type { Hooks, Log, PluginsApi } from '../../kernel/index.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Openness } from './base-config.js';
 import { type Part, withoutClashes } from './claims.js';
 import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, type Json } from './driver.js';
+import { keepOut } from './keep-out.js';
 import { digestOf, outsiders, type Plan, planOf } from './plan.js';
 
 /** Under what the kernel keeps what is left out of a plugin's work. */
@@ -22,6 +24,8 @@ export class Composition {
   readonly #log: Log;
   readonly #plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly #open: Openness;
+  readonly #guard: CoreGuardApi;
+  #keptOut: readonly string[] = [];
   /** plugins from outside whose parts are left out */
   readonly #refused = new Map<string, Refused>();
   /** what is said of plugins by now: plugin and work */
@@ -33,15 +37,19 @@ export class Composition {
     log: Log;
     plugins: Pick<PluginsApi, 'leaveOut'>;
     open: Openness;
+    guard: CoreGuardApi;
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#plugins = needs.plugins;
     this.#open = needs.open;
+    this.#guard = needs.guard;
   }
 
   async plan(): Promise<Plan> {
-    const { kept, lost } = withoutClashes(await this.#hooks.compose(composeCoreConfig, undefined));
+    const { kept: composed, lost } = withoutClashes(await this.#hooks.compose(composeCoreConfig, undefined));
+    const { parts: kept, keptOut } = await keepOut(composed, this.#guard);
+    this.#keptOut = keptOut;
     for (const [plugin, { digest }] of this.#refused)
       if (digestOfParts(kept, plugin) !== digest) this.#refused.delete(plugin);
     this.#lost = new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)]));
@@ -50,7 +58,7 @@ export class Composition {
   }
 
   #planOf(parts: readonly Part[]): Plan {
-    return planOf(parts, this.#open);
+    return planOf(parts, this.#open, this.#keptOut);
   }
 
   /** What the core has refused is tried again from the next plan on. */

@@ -13,6 +13,8 @@ export class ConfigReconciler {
   tags: ReadonlyMap<number, string> = new Map();
   /** inbounds that the core does not take, by tag, with its reason */
   refused: ReadonlyMap<string, string> = new Map();
+  /** what the plan leaves out of the core, with the reasons */
+  #keptOut: readonly string[] = [];
   #refusedBase = '';
   #planned = false;
 
@@ -25,6 +27,7 @@ export class ConfigReconciler {
   refusals(): string[] {
     return [
       ...(this.#refusedBase ? [this.#refusedBase] : []),
+      ...this.#keptOut,
       ...[...this.refused].map(([tag, reason]) => `${tag}: ${reason}`),
     ];
   }
@@ -48,6 +51,15 @@ export class ConfigReconciler {
     this.#planned = true;
     this.record = record;
     this.tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
+    for (const reason of plan.keptOut)
+      if (!this.#keptOut.includes(reason))
+        this.#log.error('a part of the config is kept out of the core', { reason });
+    this.#keptOut = plan.keptOut;
+  }
+
+  /** Whether something of the plan does not run that may run later. */
+  get incomplete(): boolean {
+    return this.refused.size + this.#keptOut.length > 0;
   }
 
   withUsers({

@@ -1,7 +1,8 @@
 // What the core says of the plugins from outside before any of them runs in the panel: nothing is started, nothing kept.
-import type { Openness } from './base-config.js';
 import { join } from 'node:path';
 import { type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
+import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
 import { type CoreConfig, findOurCore } from './core-places.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
@@ -9,18 +10,21 @@ import { XrayDriver } from './xray/driver.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   config: CoreConfig & Openness;
+  guard: CoreGuardApi;
 }
 
 export class CoreCheck implements CoreCheckApi {
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #config: Needs['config'];
+  readonly #guard: CoreGuardApi;
   readonly #folder: string;
 
-  constructor({ hooks, log, config, dataDirectory }: Needs) {
+  constructor({ hooks, log, config, guard, dataDirectory }: Needs) {
     this.#hooks = hooks;
     this.#log = log;
     this.#config = config;
+    this.#guard = guard;
     this.#folder = join(dataDirectory, 'engine');
   }
 
@@ -38,6 +42,7 @@ export class CoreCheck implements CoreCheckApi {
         log: { ...this.#log, error: () => undefined },
         plugins: { leaveOut: (plugin, _, reason) => void (reason && said.set(plugin, reason)) },
         open: this.#config,
+        guard: this.#guard,
       });
       await composition.accepted(driver, await composition.plan(), true);
       return {

@@ -19,6 +19,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { CoreGuard } from '../core-guard/contract.js';
 import { Accesses } from './accesses.js';
 import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
 import { CoreCheck as PluginCheck } from './core-check.js';
@@ -69,7 +70,7 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which nothing checks',
     ),
   },
-  uses: { plugins: Plugins, listeners: Listeners },
+  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard },
   services: {
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),

@@ -17,6 +17,8 @@ export interface Plan {
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
   /** of which it was made, with who added them */
   readonly parts: readonly Part[];
+  /** what is kept out of the core, each with the reason */
+  readonly keptOut: readonly string[];
 }
 
 const sorted = (value: Json): Json => {
@@ -40,7 +42,7 @@ export const outsiders = (parts: readonly Part[]): string[] => [
 ];
 
 /** `parts` have tags of their own. */
-export function planOf(parts: readonly Part[], open: Openness): Plan {
+export function planOf(parts: readonly Part[], open: Openness, keptOut: readonly string[] = []): Plan {
   const inbounds = new Map<string, PlannedInbound>();
   for (const { entry, plugin, outside } of parts)
     if ('inbound' in entry)
@@ -56,7 +58,7 @@ export function planOf(parts: readonly Part[], open: Openness): Plan {
     nameServers: entries.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
     open,
   });
-  return { base, baseDigest: digestOf(base), inbounds, parts };
+  return { base, baseDigest: digestOf(base), inbounds, parts, keptOut };
 }
 
 /** The record of a core that runs this plan whole. */

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
 import { ConfigReconciler } from './config.js';
 import {
   type Applied,
@@ -35,6 +36,7 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensi
   db: Pick<Database, 'refuseInsideWrite'>;
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
+  guard: CoreGuardApi;
 }
 
 export class Supervisor implements EngineApi {
@@ -57,13 +59,13 @@ export class Supervisor implements EngineApi {
   #wanted = false;
   #sources: readonly CoreUserSource[] | undefined;
 
-  constructor({ db, hooks, log, clock, config, extensions, plugins }: Needs) {
+  constructor({ db, hooks, log, clock, config, extensions, plugins, guard }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#composition = new Composition({ hooks, log, plugins, open: config });
+    this.#composition = new Composition({ hooks, log, plugins, guard, open: config });
     this.#users = new UserReconciler(
       log,
       () => (this.#sources ??= extensions(CoreUsers).map(containedSource)),
@@ -178,7 +180,7 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#behind || this.#config.refused.size > 0) await this.reconcileConfig();
+    if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
     await this.#users.compareDirty(driver, this.#config.tags);
   }
 

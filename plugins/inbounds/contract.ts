@@ -74,9 +74,19 @@ export interface InboundsApi {
 }
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
 
+export interface AddOptions {
+  /** A person brings along an inbound that worked elsewhere: it keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+  readonly keepDestinations?: boolean;
+}
+export interface Added {
+  readonly id: number;
+  readonly applied: Applied;
+  /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+  readonly kept: readonly string[];
+}
 /** The same edits as over the API, with the same checks. Not inside a write. */
 export interface InboundEditsApi {
-  add(inbound: AddInbound): Promise<{ readonly id: number; readonly applied: Applied }>;
+  add(inbound: AddInbound, options?: AddOptions): Promise<Added>;
   /** Its clients stay, without it. */
   delete(id: number): Promise<Applied>;
 }

@@ -1,4 +1,5 @@
 import { definePlugin, extend, PanelError, provide, singleton, tap, validate } from '../../kernel/index.js';
+import { CoreGuard } from '../core-guard/contract.js';
 import { composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { accountsOf } from './accounts.js';
 import {
@@ -10,6 +11,7 @@ import {
   type Protocol,
   Protocols,
 } from './contract.js';
+import { InboundCheck } from './check.js';
 import { InboundLimits as Limits } from './limits.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { trojan } from './protocols/trojan.js';
@@ -17,7 +19,8 @@ import { vless } from './protocols/vless.js';
 import { vmess } from './protocols/vmess.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
-import { coreInbound, InboundService } from './service.js';
+import { coreInbound } from './core-inbound.js';
+import { InboundService } from './service.js';
 import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 import { Turns } from './turns.js';
@@ -39,20 +42,21 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine },
+  uses: { engine: Engine, guard: CoreGuard },
   tables,
   migrations,
   services: {
     turns: singleton(Turns),
     store: singleton(InboundStore),
     limits: singleton(Limits),
+    check: singleton(InboundCheck),
     service: singleton(InboundService),
   },
   provides: ({ store, service, limits }) => [
     provide(Inbounds, store),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
-      add: async (inbound) => service.add(validate(AddInbound, inbound)),
+      add: async (inbound, options) => service.add(validate(AddInbound, inbound), options),
       delete: (id) => service.delete(id),
     }),
   ],

@@ -1,40 +1,21 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
+import type { Clock, Database, Hooks, Tx } from '../../kernel/index.js';
+import type { Applied, EngineApi } from '../engine/contract.js';
+import type { InboundCheck } from './check.js';
 import {
-  type Clock,
-  type Database,
-  type Hooks,
-  inspect,
-  type Issue,
-  issuesAt,
-  kernelErrors,
-  refuseHidden,
-  type Tx,
-  whyNotJson,
-} from '../../kernel/index.js';
-import {
-  type Applied,
-  type CoreInbound,
-  CoreRefused,
-  type EngineApi,
-  type JsonObject,
-} from '../engine/contract.js';
-import {
+  type Added,
+  type AddOptions,
   afterInboundSave,
-  beforeInboundSave,
   describeInbounds,
   type InboundChange,
   type InboundView,
-  type Protocol,
 } from './contract.js';
 import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
 import { optionOf } from './option.js';
-import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
-import { refuseTooMuch } from './size.js';
-import { coreStream, streamIssues } from './stream/stream.js';
 import type { InboundTables } from './tables.js';
 import type { Turns } from './turns.js';
 
@@ -43,42 +24,6 @@ const UNUSED = { up: 0, down: 0 };
 const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-const isGenerated = (tag: string, port: number): boolean =>
-  tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
-
-/** The tag that was asked for, or one made of the port; a made one follows its port. */
-function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
-  const moved =
-    before !== undefined &&
-    before.port !== wanted.port &&
-    wanted.tag === before.tag &&
-    isGenerated(before.tag, before.port);
-  if (wanted.tag !== '' && !moved) return wanted.tag;
-  const taken = new Set(others.map(({ tag }) => tag));
-  const plain = `in-${wanted.port}-tcp`;
-  let free = plain;
-  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`;
-  return free;
-}
-
-/** The inbound as the core's config has it. */
-export function coreInbound(inbound: Draft, protocol: Protocol): CoreInbound {
-  const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
-  const config = {
-    tag,
-    listen: listen || '0.0.0.0',
-    port,
-    protocol: protocol.name,
-    settings: protocol.coreSettings(settings),
-    streamSettings: coreStream(streamSettings),
-    sniffing,
-  } as unknown as JsonObject;
-  // Said when it is saved: later on it would keep all inbounds from the core.
-  const problem = whyNotJson(config);
-  if (problem !== undefined) throw kernelErrors.INVALID(`the core cannot be given this inbound: ${problem}`);
-  return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
-}
-
 export class InboundService {
   readonly #db: Database;
   readonly #rows: InboundTables['inbounds'];
@@ -86,6 +31,7 @@ export class InboundService {
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
   readonly #clock: Clock;
+  readonly #check: InboundCheck;
   readonly #turns: Turns;
 
   constructor(needs: {
@@ -93,6 +39,7 @@ export class InboundService {
     tables: InboundTables;
     hooks: Hooks;
     clock: Clock;
+    check: InboundCheck;
     store: InboundStore;
     engine: EngineApi;
     turns: Turns;
@@ -101,6 +48,7 @@ export class InboundService {
     this.#rows = needs.tables.inbounds;
     this.#hooks = needs.hooks;
     this.#clock = needs.clock;
+    this.#check = needs.check;
     this.#store = needs.store;
     this.#engine = needs.engine;
     this.#turns = needs.turns;
@@ -159,20 +107,25 @@ export class InboundService {
     return inbound;
   }
 
-  async add(body: AddInbound): Promise<{ id: number; applied: Applied }> {
+  async add(body: AddInbound, options?: AddOptions): Promise<Added> {
     const clients = body.settings?.['clients'];
     if (Array.isArray(clients) && clients.length > 0)
       throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
-    const { id } = await this.#turns.run(async () => {
+    const { id, kept } = await this.#turns.run(async () => {
       const now = this.#clock.now();
       const wanted = { ...FRESH, ...given(body), countedSince: now } as Draft;
-      const draft = await this.#check({ ...wanted, ...settleInbound(wanted, UNUSED, now) }, undefined);
-      return this.#save(undefined, async (tx) => {
+      const { draft, kept } = await this.#check.run(
+        { ...wanted, ...settleInbound(wanted, UNUSED, now) },
+        undefined,
+        options,
+      );
+      const saved = await this.#save(undefined, async (tx) => {
         const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
         return { ...draft, id: Number(row.get('id')) };
       });
+      return { id: saved.id, kept };
     });
-    return { id, applied: await this.#engine.reconcileConfig() };
+    return { id, applied: await this.#engine.reconcileConfig(), kept };
   }
 
   async update(id: number, body: UpdateInbound): Promise<Applied> {
@@ -207,7 +160,7 @@ export class InboundService {
     // Another schedule begins now; what was used before it is no period of its own.
     const newSchedule =
       wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
-    const draft = await this.#check(
+    const { draft } = await this.#check.run(
       {
         ...wanted,
         ...settleInbound(wanted, this.#store.usage(id), now),
@@ -267,56 +220,6 @@ export class InboundService {
         return { ...before, subSortIndex };
       });
     });
-  }
-
-  /** Everything that can be said against an inbound before it is written. */
-  async #check(wanted: Draft, before: Inbound | undefined): Promise<Draft> {
-    const protocol = this.#store.protocol(wanted.protocol);
-    if (!protocol)
-      throw errors.UNKNOWN_PROTOCOL(
-        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`,
-        {
-          path: 'protocol',
-        },
-      );
-    if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
-    if (wanted.tag !== before?.tag) refuseHidden('tag', wanted.tag, 'name');
-    refuseTooMuch(wanted);
-    const { clients: _managedElsewhere, ...own } = wanted.settings;
-    const settings = inspect(protocol.settings, own);
-    const issues: Issue[] = [
-      ...issuesAt('settings', settings),
-      ...(await streamIssues(wanted.streamSettings)),
-    ];
-    if (issues.length > 0)
-      throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
-    const others = this.#store.list().filter(({ id }) => id !== before?.id);
-    const draft: Draft = {
-      ...wanted,
-      settings: 'value' in settings ? settings.value : {},
-      tag: tagFor(wanted, before, others),
-    };
-    await this.#hooks.check(beforeInboundSave, { before, after: draft });
-    refuseTakenPort(others, draft);
-    if (others.some(({ tag }) => tag === draft.tag))
-      throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
-    // A place that this inbound holds already is held by our own core.
-    if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
-    await this.#examine(coreInbound(draft, protocol));
-    return draft;
-  }
-
-  async #examine(inbound: CoreInbound): Promise<void> {
-    try {
-      await this.#engine.examine(inbound);
-    } catch (cause) {
-      if (cause instanceof CoreRefused)
-        throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, {
-          cause,
-          path: 'streamSettings',
-        });
-      throw cause;
-    }
   }
 
   async #save(before: Inbound | undefined, write: (tx: Tx) => Promise<Inbound>): Promise<Inbound> {

@@ -43,13 +43,16 @@ const MACHINE = [
   /\b(?:proxy|sum)\.golang\.org\b/,
 ];
 
+/** A default of WEIR_CERTIFICATE_DIRS, where other programs keep certificates on every machine. */
+const EVERYWHERE = /\/root\/cert(?![\w/.-])/g;
+
 function machineBound({ path, text }: { path: string; text: string }): string[] {
   const patterns = path === 'package-lock.json' ? MACHINE.slice(0, 3) : MACHINE;
   return text
     .split('\n')
     .flatMap((line, i) =>
       patterns.flatMap((pattern) =>
-        pattern.exec(line)
+        pattern.exec(line.replaceAll(EVERYWHERE, ''))
           ? [`${path}:${i + 1} names "${pattern.exec(line)?.[0]}", which holds for one machine only`]
           : [],
       ),
@@ -121,6 +124,7 @@ test('the rules see what they forbid', (t) => {
     'registry.npmjs.org',
   ])
     t.is(machineBound({ path: 'a', text }).length, 1, text);
-  for (const text of ['registry.check(x)', '${data}/root/x', '/etc/ssl', 'the-root/x'])
+  t.is(machineBound({ path: 'a', text: "'/root/certs', '/root/cert/x'" }).length, 1);
+  for (const text of ['registry.check(x)', '${data}/root/x', '/etc/ssl', 'the-root/x', "'/root/cert'"])
     t.is(machineBound({ path: 'a', text }).length, 0, text);
 });

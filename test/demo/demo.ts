@@ -83,7 +83,11 @@ export async function demo({
   const started = Date.now();
   const server = await startByteServer();
   cleanup.add(() => server.stop());
-  const starting = PanelProcess.start({ env: { WEIR_ENGINE_BIN: binary, WEIR_ENGINE_PRIVATE: 'allow' } });
+  const site = await openSite(binary);
+  cleanup.add(() => site.stop());
+  const starting = PanelProcess.start({
+    env: { WEIR_ENGINE_BIN: binary, WEIR_ENGINE_PRIVATE: 'allow', ...site.env },
+  });
   cleanup.add(async () => {
     const begun = await starting;
     await begun.kill('SIGTERM');
@@ -99,8 +103,6 @@ export async function demo({
   );
 
   const ids: number[] = [];
-  const site = await openSite(binary);
-  cleanup.add(() => site.stop());
   for (const { stream, ...kind } of KINDS)
     ids.push(await panel.addInbound({ ...kind, streamSettings: site.streams.get(stream) }));
   const client = await panel.addClient('alice', ids, { flow: 'xtls-rprx-vision' });

@@ -11,6 +11,8 @@ export const NAME = 'site.weir.example';
 export interface Site {
   /** `streamSettings` by name, e.g. `ws tls` */
   readonly streams: ReadonlyMap<string, Record<string, unknown>>;
+  /** for the panel that is to let REALITY lead here */
+  readonly env: Record<string, string>;
   stop(): Promise<void>;
 }
 
@@ -84,6 +86,7 @@ export async function openSite(binary: string): Promise<Site> {
   });
   return {
     streams,
+    env: { WEIR_FALLBACK_DESTINATIONS: `127.0.0.1:${port}` },
     async stop() {
       server.close();
       await once(server, 'close');

@@ -27,7 +27,7 @@ test('every protocol over every transport connects by the link of its subscripti
   const site = await openSite(engineBinary());
   t.teardown(() => site.stop());
   const server = await openServer(t);
-  const panel = await openPanel(t);
+  const panel = await openPanel(t, { env: site.env });
   const ways: { name: string; id: number }[] = [];
   for (const [protocolName, settings] of Object.entries(PROTOCOLS)) {
     for (const [name, streamSettings] of site.streams) {

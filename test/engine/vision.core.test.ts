@@ -12,7 +12,7 @@ async function open(t: Parameters<typeof openPanel>[0], fields: Record<string, u
   const site = await openSite(engineBinary());
   t.teardown(() => site.stop());
   const server = await openServer(t, { tls: selfSigned() });
-  const panel = await openPanel(t);
+  const panel = await openPanel(t, { env: site.env });
   const inboundId = await panel.addInbound({
     port: await freePort(),
     streamSettings: site.streams.get('tcp reality'),
@@ -25,7 +25,7 @@ test.serial('vision with TLS inside is counted while it runs, every connection o
   const site = await openSite(engineBinary());
   t.teardown(() => site.stop());
   const server = await openServer(t, { tls: selfSigned() });
-  const panel = await openPanel(t);
+  const panel = await openPanel(t, { env: site.env });
   const inboundId = await panel.addInbound({
     port: await freePort(),
     streamSettings: site.streams.get('tcp reality'),

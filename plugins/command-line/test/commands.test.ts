@@ -1,5 +1,5 @@
 // Commands of plugins: how they are found, what is said to what somebody typed, and the way into a panel that runs.
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -285,7 +285,8 @@ test('who gives up is told to the command, and a stop does not wait for who neve
   const seen = shop();
   const { kernel, directory } = await panel(t, [commandLine, seen.plugin]);
   const caller = connect(join(directory, 'panel.sock'));
-  caller.write('{"argv":["shop","wait"]}\n');
+  const secret = await readFile(join(directory, 'panel.secret'), 'utf8');
+  caller.write(`${JSON.stringify({ secret, argv: ['shop', 'wait'] })}\n`);
   await new Promise((resolve) => caller.once('data', resolve));
   caller.destroy();
   await until(() => seen.aborted, 'the command heard that nobody waits');
@@ -296,9 +297,18 @@ test('who gives up is told to the command, and a stop does not wait for who neve
   await t.throwsAsync(waiting, { message: 'the panel ended before the command did; its log says why' });
 });
 
-test('what is no request is cut off, and the panel goes on', async (t) => {
-  const { directory } = await panel(t, [commandLine, shop().plugin]);
+test('what is no request, or one without the secret, is cut off, and the panel goes on', async (t) => {
+  const seen = shop();
+  const { directory } = await panel(t, [commandLine, seen.plugin]);
+  t.is((await stat(join(directory, 'panel.secret'))).mode & 0o777, 0o600);
+  const secret = await readFile(join(directory, 'panel.secret'), 'utf8');
+  t.regex(secret, /^[0-9a-f]{64}$/);
+  const sell = ['shop', 'sell', '--amount', '1'];
   for (const sent of [
+    ...[undefined, '', 'x', secret.slice(1), `${secret}0`, [secret], null].map(
+      (guess) => `${JSON.stringify({ secret: guess, argv: sell })}\n`,
+    ),
+    `${JSON.stringify({ secret, argv: 'shop' })}\n`,
     '\n',
     'GET / HTTP/1.1\r\n\r\n',
     '{"argv":"shop"}\n',
@@ -313,7 +323,21 @@ test('what is no request is cut off, and the panel goes on', async (t) => {
     await new Promise((resolve) => caller.once('close', resolve));
     t.is(heard, '', sent.slice(0, 20));
   }
+  t.deepEqual(seen.ran, []);
   t.is(await askPanel(directory, ['shop'], terminal()), 0);
+});
+
+test('a secret that cannot be read is named, and each start makes another', async (t) => {
+  const first = await panel(t, [commandLine, shop().plugin]);
+  const path = join(first.directory, 'panel.secret');
+  const former = await readFile(path, 'utf8');
+  await rm(path);
+  await t.throwsAsync(askPanel(first.directory, ['shop'], terminal()), {
+    message: `${path} cannot be read; restart the panel, which writes it`,
+  });
+  await first.kernel.stop('restart');
+  await panel(t, [commandLine, shop().plugin], first.directory);
+  t.not(await readFile(path, 'utf8'), former);
 });
 
 test('a folder with a long name is no hindrance', async (t) => {

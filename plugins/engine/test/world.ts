@@ -4,6 +4,7 @@ import { createLog } from '../../../kernel/log/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, stage, tap } from '../../../kernel/index.js';
+import type { CoreGuardApi } from '../../core-guard/contract.js';
 import {
   beforeCoreStop,
   composeCoreConfig,
@@ -19,6 +20,14 @@ import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
 
 export const account = (id: string): CoreUser['account'] => ({ protocol: 'vless', id, flow: '' });
+
+/** Nothing is kept out. */
+export const unguarded: CoreGuardApi = {
+  examine: async () => [],
+  problem: async () => undefined,
+  destinations: () => [],
+  readCertificate: async () => '',
+};
 
 export class World {
   readonly driver: FakeDriver;
@@ -95,6 +104,7 @@ export class World {
           else this.leftOut.set(plugin, reason);
         },
       },
+      guard: unguarded,
       extensions,
     });
   }

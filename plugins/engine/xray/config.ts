@@ -1,4 +1,5 @@
 // The config file: the caller's base and inbounds, and what the driver itself needs to reach and count.
+import { CORE_API_TAG } from '../../core-guard/contract.js';
 import {
   CoreRefused,
   type CoreBase,
@@ -10,7 +11,7 @@ import {
 import { checkedKind, kindOf } from './accounts.js';
 
 /** Tag of the api inbound and of the api's pseudo outbound; no inbound of the caller may have it. */
-export const API_TAG = 'weir.api';
+export const API_TAG = CORE_API_TAG;
 
 const CHUNK = 64 * 1024;
 

@@ -5,7 +5,7 @@ import type { Param } from '../protocols/share-link.js';
 import { grpc } from './grpc.js';
 import { RealitySettings, realityParams } from './reality.js';
 import { tcp } from './tcp.js';
-import { certificateIssues, TlsSettings, tlsParams } from './tls.js';
+import { certificateIssues, type ReadFile, TlsSettings, tlsParams } from './tls.js';
 import { objectOf, type Settings, type Transport } from './transport.js';
 import { httpupgrade, ws } from './ws.js';
 import { xhttp } from './xhttp.js';
@@ -31,7 +31,7 @@ export const transportSettings = (stream: Settings): Settings =>
   objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
 
 /** Problems, with paths below `streamSettings`. */
-export async function streamIssues(stream: Settings): Promise<Issue[]> {
+export async function streamIssues(stream: Settings, readFile: ReadFile): Promise<Issue[]> {
   const kind = [
     ...issuesAt('streamSettings.network', inspect(network, stream['network'])),
     ...issuesAt('streamSettings.security', inspect(security, stream['security'])),
@@ -61,7 +61,7 @@ export async function streamIssues(stream: Settings): Promise<Issue[]> {
       message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}`,
     });
   if (issues.length === 0 && kindOfSecurity === 'tls')
-    issues.push(...(await certificateIssues(objectOf(stream[key]))));
+    issues.push(...(await certificateIssues(objectOf(stream[key]), readFile)));
   return issues;
 }
 

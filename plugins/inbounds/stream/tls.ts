@@ -1,7 +1,6 @@
 // TLS under a transport. Settings: xtls.github.io, TLSObject. What the client's side needs beside it stands in `settings`,
 // which the core never sees.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { type Issue, list, messageOf, openObject, optional, shape, text } from '../../../kernel/index.js';
 import { objectOf, oneWord, type Settings, textOf, textsOf, words } from './transport.js';
 
@@ -45,9 +44,13 @@ export function tlsParams(tls: Settings): Record<string, string> {
 
 const linesOf = (value: unknown): string => (Array.isArray(value) ? value.join('\n') : '');
 
-async function pairProblem(pair: Settings): Promise<string | undefined> {
+/** Reads a file that a certificate or a key is in. */
+export type ReadFile = (path: string) => Promise<string>;
+
+async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string | undefined> {
+  // A file wins over the text beside it, as in the core.
   const read = async (inline: string, file: string): Promise<string> =>
-    linesOf(pair[inline]) || (textOf(pair[file]) && (await readFile(textOf(pair[file]), 'utf8')));
+    textOf(pair[file]) ? readFile(textOf(pair[file])) : linesOf(pair[inline]);
   const certificate = await read('certificate', 'certificateFile');
   const key = await read('key', 'keyFile');
   if (!certificate || !key) return 'it needs certificateFile and keyFile, or certificate and key';
@@ -73,13 +76,13 @@ async function pairProblem(pair: Settings): Promise<string | undefined> {
 }
 
 /** The core starts with a broken certificate, and then fails every handshake; so it is looked at here. */
-export async function certificateIssues(tls: Settings): Promise<Issue[]> {
+export async function certificateIssues(tls: Settings, readFile: ReadFile): Promise<Issue[]> {
   const issues: Issue[] = [];
   for (const [i, entry] of (tls['certificates'] as Settings[]).entries()) {
     const path = `streamSettings.tlsSettings.certificates.${i}`;
     // For verifying others; it has no key.
     if (entry['usage'] === 'verify') continue;
-    const problem = await pairProblem(entry).catch((error: unknown) => messageOf(error));
+    const problem = await pairProblem(entry, readFile).catch((error: unknown) => messageOf(error));
     if (problem) issues.push({ path, message: `${path}: ${problem}` });
   }
   return issues;

@@ -89,7 +89,7 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
   ],
   [
     'a file that is not there',
-    'streamSettings.tlsSettings.certificates.0',
+    'streamSettings.tlsSettings.certificates.0.certificateFile',
     {
       streamSettings: tls({
         certificates: [{ certificateFile: '/nowhere/at.all', keyFile: '/nowhere/at.all' }],

@@ -1,0 +1,101 @@
+// Where an IP address or a host name leads, in every spelling that the core or the C library would take.
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** `own`: an address of this machine; `private`: its network, and other addresses that are not public. */
+export type Reach = 'own' | 'private' | 'public';
+
+// IANA special-purpose registries (RFC 6890 and its updates), and 168.63.129.16, where a cloud keeps its metadata.
+const PRIVATE = new BlockList();
+for (const [address, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  PRIVATE.addSubnet(address, bits, 'ipv4');
+for (const [address, bits] of [
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 32],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const)
+  PRIVATE.addSubnet(address, bits, 'ipv6');
+
+const LOOKUP_LIMIT_MS = 2_000;
+
+/** The eight groups of an IPv6 address without a zone. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const numbers = (text: string): number[] =>
+    text ? text.split(':').map((group) => parseInt(group, 16)) : [];
+  if (tail === undefined) return numbers(head);
+  const [left, right] = [numbers(head), numbers(tail)];
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
+/** The IPv4 address inside an IPv6 address: mapped, compatible (RFC 4291), NAT64 (RFC 6052) or 6to4 (RFC 3056). */
+function embedded(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const dotted = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  const [first, second] = groups;
+  const zeros = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
+  if (zeros(0, 5) && groups[5] === 0xffff) return dotted(groups[6], groups[7]);
+  if (zeros(0, 6) && (groups[6] !== 0 || (groups[7] ?? 0) > 1)) return dotted(groups[6], groups[7]);
+  if (first === 0x64 && second === 0xff9b && zeros(2, 6)) return dotted(groups[6], groups[7]);
+  return first === 0x2002 ? dotted(second, groups[2]) : undefined;
+}
+
+/** One spelling for each address: no zone, IPv6 compressed, IPv4 instead of an IPv6 address that holds one. */
+export function plainAddress(address: string): string {
+  const [bare = ''] = address.split('%');
+  if (isIP(bare) !== 6) return bare;
+  return embedded(bare) ?? new URL(`http://[${bare}]`).hostname.slice(1, -1);
+}
+
+/** Addresses that end at whatever this machine has bound to loopback. */
+export const isHere = (address: string): boolean => ['127.0.0.1', '0.0.0.0', '::1', '::'].includes(address);
+
+/** Takes an address as `plainAddress` writes it. */
+export function reachOf(address: string): Reach {
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  if (isHere(address) || address.startsWith('127.') || address.startsWith('0.')) return 'own';
+  if (interfaces.some((own) => plainAddress(own.address) === address)) return 'own';
+  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ? 'private' : 'public';
+}
+
+export type Host = { readonly address: string } | { readonly name: string };
+
+/** Reads a host as the core's dialer and getaddrinfo would; undefined for what is neither an address nor a host name. */
+export function hostOf(text: string): Host | undefined {
+  const host = text.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (isIP(host) !== 0) return { address: plainAddress(host) };
+  const name = host.replace(/\.+$/, '');
+  if (host !== '' && !/^[a-z0-9_.-]+$/.test(name)) return undefined;
+  if (name === '' || name === 'localhost' || name.endsWith('.localhost')) return { address: '127.0.0.1' };
+  // 2130706433, 0x7f.1, 0177.0.0.1 and 127.1 are addresses to getaddrinfo, and to the parser of URLs.
+  if (!/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) return { name };
+  const url = URL.canParse(`http://${name}/`) ? new URL(`http://${name}/`).hostname : '';
+  return isIP(url) === 4 ? { address: url } : undefined;
+}
+
+/** The addresses of a name as the system has them now; none when it has none, or does not say so in time. */
+export async function addressesOf(name: string): Promise<string[]> {
+  const found = await Promise.race([
+    lookup(name, { all: true }).catch(() => []),
+    sleep(LOOKUP_LIMIT_MS, [], { ref: false }),
+  ]);
+  return found.map(({ address }) => plainAddress(address));
+}

@@ -1,0 +1,53 @@
+// The keys of the core's config that say where the core itself connects to, each with its place in the core's source
+// (github.com/xtls/xray-core at v1.260327.0). Where users want to go is the business of the core's rules.
+import { endsWith } from './config-files.js';
+import { type Destination, destinationOf, placeOf } from './destination.js';
+import type { Place } from './walk.js';
+
+export interface Dialed {
+  /** `relay`: anybody who reaches the inbound is connected, with every byte as it came; `server`: an outbound's next hop */
+  readonly as: 'relay' | 'server';
+  readonly to: Destination;
+}
+
+// proxy/vless/inbound/inbound.go:422, proxy/trojan/server.go:458, and for REALITY XTLS/REALITY: net.Dial(type, dest)
+const RELAYS = [
+  ['fallbacks', 'dest'],
+  ['realitysettings', 'target'],
+  ['realitysettings', 'dest'],
+];
+
+function relayed(place: Place): Destination {
+  const type = place.siblings.get('type');
+  if (type === 'unix' && typeof place.value === 'string') return { kind: 'socket', path: place.value };
+  const isPlain = type === undefined || type === null || type === '' || type === 'tcp';
+  return isPlain ? destinationOf(place.value) : { kind: 'unreadable' };
+}
+
+/** infra/conf/transport_internet.go Masquerade; transport/internet/hysteria/hub.go: a reverse proxy */
+function proxied(value: unknown): Destination {
+  if (value === undefined || value === null || value === '') return { kind: 'nothing' };
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return { kind: 'unreadable' };
+  return placeOf(url.hostname, url.port || (url.protocol === 'https:' ? '443' : '80'));
+}
+
+/** All that the core may connect to because of this key. */
+export function dialed(place: Place): Dialed[] {
+  const { key, keys, value, siblings } = place;
+  if (RELAYS.some((end) => endsWith(keys, end))) return [{ as: 'relay', to: relayed(place) }];
+  if (endsWith(keys, ['masquerade', 'url'])) return [{ as: 'relay', to: proxied(value) }];
+  const server = (to: Destination): Dialed[] => [{ as: 'server', to }];
+  // infra/conf/freedom.go; without a host it changes the port alone
+  if (key === 'redirect' && typeof value === 'string')
+    return value.startsWith(':') ? [] : server(destinationOf(value));
+  // infra/conf/wireguard.go, a peer
+  if (key === 'endpoint') return server(destinationOf(value));
+  // infra/conf/dokodemo.go
+  if (key === 'portmap' && typeof value === 'object' && value !== null)
+    return Object.values(value).flatMap((to) => server(destinationOf(to)));
+  // The server of an outbound (vnext, servers, or flat), a tunnel's destination, downloadSettings of XHTTP
+  if (key !== 'address' || typeof value !== 'string' || !siblings.has('port')) return [];
+  if (/^[/@]/.test(value)) return server({ kind: 'socket', path: value });
+  return server(placeOf(value, String(siblings.get('port'))));
+}

@@ -1,0 +1,48 @@
+// One destination as it stands in the core's config, read as the core reads it (infra/conf/vless.go and trojan.go,
+// fallbacks; infra/conf/transport_internet.go, REALITYConfig; Go's net.SplitHostPort and net.Dial).
+import { hostOf, isHere } from './address.js';
+
+export type Destination =
+  | { readonly kind: 'address'; readonly address: string; readonly port: number }
+  | { readonly kind: 'name'; readonly name: string; readonly port: number }
+  /** a Unix socket: a path, or `@` and a name in the abstract namespace of Linux */
+  | { readonly kind: 'socket'; readonly path: string }
+  /** the core dials nothing */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'unreadable' };
+
+const UNREADABLE = { kind: 'unreadable' } as const;
+const portOf = (text: string): number | undefined => {
+  const port = Number(text);
+  return /^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535 ? port : undefined;
+};
+
+export function placeOf(host: string, portText: string): Destination {
+  const port = portOf(portText);
+  const read = hostOf(host);
+  if (port === undefined || !read) return UNREADABLE;
+  return 'name' in read ? { kind: 'name', ...read, port } : { kind: 'address', ...read, port };
+}
+
+/** A port, `host:port`, or a Unix socket. Go takes more (`+2053`, names of services); nobody needs it. */
+export function destinationOf(value: unknown): Destination {
+  if (value === undefined || value === null || value === '') return { kind: 'nothing' };
+  if (typeof value === 'number') return placeOf('localhost', String(value));
+  if (typeof value !== 'string') return UNREADABLE;
+  if (/^[/@]/.test(value)) return { kind: 'socket', path: value };
+  // A fallback of this name has the type `serve`, which Go cannot dial.
+  if (value === 'serve-ws-none') return { kind: 'nothing' };
+  if (/^\d+$/.test(value)) return placeOf('localhost', value);
+  const [, bracketed, plain = '', port = ''] = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:]*)$/.exec(value) ?? [];
+  return placeOf(bracketed ?? plain, port);
+}
+
+/** What one text of `WEIR_FALLBACK_DESTINATIONS` and the destinations that it allows have in common. */
+export function nameOf(destination: Destination): string {
+  if (destination.kind === 'socket') return destination.path;
+  if (destination.kind === 'name') return `${destination.name}:${destination.port}`;
+  if (destination.kind !== 'address') return '';
+  const { address, port } = destination;
+  if (isHere(address)) return `127.0.0.1:${port}`;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}

@@ -1,0 +1,185 @@
+// Judges parts of the core's config: when they are saved, and each time that the config is composed.
+import { realpath } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { type ListenersApi, messageOf } from '../../kernel/index.js';
+import { addressesOf, reachOf } from './address.js';
+import { CertificateFiles, FileRefused } from './certificate-files.js';
+import { dialed } from './config-destinations.js';
+import { fileKey, fileValue } from './config-files.js';
+import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
+import { type Destination, destinationOf, nameOf } from './destination.js';
+import { type Place, walk } from './walk.js';
+
+export interface GuardConfig {
+  readonly fallbackDestinations: readonly string[];
+  readonly certificateDirectories: readonly string[];
+}
+interface Needs {
+  readonly listeners: Pick<ListenersApi, 'places'>;
+  readonly dataDirectory: string;
+  readonly config: GuardConfig;
+}
+/** What is wrong, and the entry of `WEIR_FALLBACK_DESTINATIONS` that would put it right. */
+interface Objection {
+  readonly text: string;
+  readonly destination?: string;
+}
+
+const NAME_IT =
+  'name it in WEIR_FALLBACK_DESTINATIONS and restart the panel, or choose a destination on the Internet';
+
+export class Guard implements CoreGuardApi {
+  readonly #listeners: Pick<ListenersApi, 'places'>;
+  readonly #dataDirectory: string;
+  readonly #files: CertificateFiles;
+  readonly #named: ReadonlySet<string>;
+
+  constructor({ listeners, dataDirectory, config }: Needs) {
+    this.#listeners = listeners;
+    this.#dataDirectory = resolve(dataDirectory);
+    this.#files = new CertificateFiles(config.certificateDirectories, dataDirectory);
+    this.#named = new Set(config.fallbackDestinations.map((text) => nameOf(destinationOf(text))));
+  }
+
+  readCertificate(path: string): Promise<string> {
+    return this.#files.read(path);
+  }
+
+  destinations(part: ConfigPart): string[] {
+    return [...walk(part)].flatMap((place) =>
+      dialed(place).flatMap(({ as, to }) => (as === 'relay' && nameOf(to) ? [nameOf(to)] : [])),
+    );
+  }
+
+  async examine(part: ConfigPart, beside: Beside): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const place of walk(part))
+      for (const { text, destination } of await this.#objections(place, beside, true))
+        findings.push({
+          path: place.path,
+          message: `${place.path}: ${text}`,
+          ...(destination !== undefined && { destination }),
+        });
+    return findings;
+  }
+
+  async problem(part: ConfigPart, beside: Beside): Promise<string | undefined> {
+    for (const place of walk(part)) {
+      const objections = await this.#objections(place, beside, false);
+      const hard = objections.find(({ destination }) => destination === undefined);
+      if (hard) return `${place.path}: ${hard.text}`;
+    }
+    return undefined;
+  }
+
+  async #objections(place: Place, beside: Beside, saving: boolean): Promise<Objection[]> {
+    const { value, twin } = place;
+    const texts = [
+      twin === undefined ? undefined : 'the core takes this key and another one of this object for the same',
+      await this.#fileProblem(place, saving),
+      namesApi(value) ? `${CORE_API_TAG} is the core's own API; choose another tag` : undefined,
+    ];
+    const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
+    for (const { as, to } of dialed(place)) {
+      const objection =
+        as === 'relay' ? await this.#relayProblem(value, to, beside, saving) : this.#serverProblem(to);
+      if (objection) objections.push(objection);
+    }
+    return objections;
+  }
+
+  async #fileProblem(place: Place, saving: boolean): Promise<string | undefined> {
+    const file = fileKey(place);
+    if (!file) {
+      const text = fileValue(place);
+      return text && `${String(place.value)} ${text}, which is not allowed`;
+    }
+    if (file.use === 'refused') return `the core ${file.does}; leave this key out`;
+    const { value } = place;
+    if (typeof value !== 'string') return 'it must be the path of a file';
+    try {
+      await this.#files.check(value);
+      return undefined;
+    } catch (error) {
+      // A file that is not there just now is no reason to take a running inbound from its users.
+      return saving || error instanceof FileRefused ? messageOf(error) : undefined;
+    }
+  }
+
+  /** An outbound may lead to programs of this machine, but not into the panel. */
+  #serverProblem(to: Destination): Objection | undefined {
+    if (to.kind === 'socket') return { text: `${to.path} is a Unix socket` };
+    if (to.kind !== 'address' || reachOf(to.address) !== 'own') return undefined;
+    const owner = this.#ownerOf(to.port);
+    return owner === undefined ? undefined : { text: `${nameOf(to)} is ${owner}` };
+  }
+
+  async #relayProblem(
+    written: unknown,
+    to: Destination,
+    beside: Beside,
+    saving: boolean,
+  ): Promise<Objection | undefined> {
+    if (to.kind === 'nothing') return undefined;
+    if (to.kind === 'unreadable')
+      return {
+        text: `${JSON.stringify(written)} is no destination; write a port, or host:port with numbers`,
+      };
+    if (to.kind === 'socket') return this.#socketProblem(to.path, beside);
+    const owner = this.#ownerOf(to.port);
+    if (to.kind === 'name') {
+      // Whose name it is decides where it leads, and may decide otherwise a second later.
+      if (owner !== undefined)
+        return {
+          text: `port ${to.port} is ${owner}, where a name may lead to at any time; write an address`,
+        };
+      if (!saving || this.#named.has(nameOf(to))) return undefined;
+      const found = (await addressesOf(to.name)).find((address) => reachOf(address) !== 'public');
+      return found === undefined
+        ? undefined
+        : { text: `${nameOf(to)} is ${found}, which is not public; ${NAME_IT}`, destination: nameOf(to) };
+    }
+    const reach = reachOf(to.address);
+    if (reach === 'public') return undefined;
+    if (reach === 'own' && owner !== undefined) return { text: `${nameOf(to)} is ${owner}; choose another` };
+    const isInbound = reach === 'own' && beside.inbounds.some(({ port }) => port === to.port);
+    if (isInbound || this.#named.has(nameOf(to))) return undefined;
+    const where = reach === 'own' ? 'on this machine' : 'not public';
+    return { text: `${nameOf(to)} is ${where}; ${NAME_IT}`, destination: nameOf(to) };
+  }
+
+  /** A path leads to whatever lies there, the panel's own sockets among them, through any number of links. */
+  async #socketProblem(path: string, { inbounds }: Beside): Promise<Objection | undefined> {
+    const abstract = (text: unknown): unknown =>
+      typeof text === 'string' && text.startsWith('@') ? text.replace(/^@@/, '@') : undefined;
+    if (path.startsWith('@') && inbounds.some(({ listen }) => abstract(listen) === abstract(path)))
+      return undefined;
+    const named = this.#named.has(path);
+    if (named && (path.startsWith('@') || !(await this.#isOurs(path)))) return undefined;
+    return {
+      text: named
+        ? `${path} lies in the panel's data folder`
+        : `${path} is a Unix socket of no inbound; use a port, or name the path in WEIR_FALLBACK_DESTINATIONS and restart the panel`,
+    };
+  }
+
+  async #isOurs(path: string): Promise<boolean> {
+    const real = (name: string): Promise<string> => realpath(name).catch(() => name);
+    const data = await real(this.#dataDirectory);
+    const found = [resolve(path), await real(path), await real(dirname(path))];
+    return found.some((place) =>
+      [data, this.#dataDirectory].some((folder) => !relative(folder, place).startsWith('..')),
+    );
+  }
+
+  /** Whose a port of this machine is, when it is one of ours. */
+  #ownerOf(port: number): string | undefined {
+    const name = this.#listeners.places().find((place) => place.port === port)?.name;
+    return name && (name === 'panel' ? "the panel's own" : `that of the panel's listener ${name}`);
+  }
+}
+
+const namesApi = (value: unknown): boolean =>
+  (Array.isArray(value) ? value : [value]).some(
+    (text) => typeof text === 'string' && text.split(',').some((part) => part.trim() === CORE_API_TAG),
+  );

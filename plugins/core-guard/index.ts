@@ -1,0 +1,59 @@
+import { isAbsolute } from 'node:path';
+import Joi from 'joi';
+import {
+  custom,
+  definePlugin,
+  Listeners,
+  provide,
+  singleton,
+  variable,
+  withDefault,
+} from '../../kernel/index.js';
+import { CoreGuard } from './contract.js';
+import { destinationOf, nameOf } from './destination.js';
+import { Guard } from './guard.js';
+
+/** A list, in the environment comma-separated; `problem` says what is wrong with one entry. */
+const listOf = (problem: (entry: string) => string | undefined) =>
+  custom<readonly string[]>(
+    Joi.any().custom((value: unknown, state) => {
+      const given: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
+      const entries = given.map((entry) => String(entry).trim()).filter(Boolean);
+      const wrong = entries.map(problem).find(Boolean);
+      return wrong === undefined ? entries : state.error('any.custom', { error: new Error(wrong) });
+    }),
+  );
+
+export default definePlugin({
+  name: 'core-guard',
+  version: '0.1.0',
+  api: 1,
+  // Without it an inbound could lead into the panel, or have the core write anywhere.
+  essential: true,
+  about: 'Keeps out of the core what would let it into the panel or at files that are not certificates.',
+  uses: { listeners: Listeners },
+  config: {
+    fallbackDestinations: variable(
+      'WEIR_FALLBACK_DESTINATIONS',
+      withDefault(
+        listOf((entry) =>
+          nameOf(destinationOf(entry))
+            ? undefined
+            : `"${entry}" is neither host:port nor the path of a socket`,
+        ),
+        [],
+      ),
+      'local and private destinations that fallbacks and REALITY may have: host:port or paths of sockets, comma-separated',
+    ),
+    certificateDirectories: variable(
+      'WEIR_CERTIFICATE_DIRS',
+      withDefault(
+        listOf((entry) => (isAbsolute(entry) ? undefined : `"${entry}" is not an absolute path`)),
+        ['/etc/letsencrypt', '/etc/ssl', '/root/cert', '/root/.acme.sh'],
+      ),
+      'folders, besides the data folder, from which inbounds may take certificates and keys, comma-separated',
+    ),
+  },
+  services: { guard: singleton(Guard) },
+  provides: ({ guard }) => [provide(CoreGuard, guard)],
+});

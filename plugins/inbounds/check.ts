@@ -1,0 +1,125 @@
+// What can be said against an inbound before it is written.
+import { type Hooks, inspect, type Issue, issuesAt, kernelErrors, refuseHidden } from '../../kernel/index.js';
+import { CoreRefused, type CoreInbound, type EngineApi } from '../engine/contract.js';
+import type { ConfigPart, CoreGuardApi, Finding } from '../core-guard/contract.js';
+import { type AddOptions, beforeInboundSave } from './contract.js';
+import { coreInbound } from './core-inbound.js';
+import { errors } from './errors.js';
+import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
+import type { Inbound } from './schema.js';
+import { refuseTooMuch } from './size.js';
+import type { InboundStore } from './store.js';
+import { streamIssues } from './stream/stream.js';
+
+type Draft = Omit<Inbound, 'id'>;
+
+const isGenerated = (tag: string, port: number): boolean =>
+  tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
+
+/** The tag that was asked for, or one made of the port; a made one follows its port. */
+function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
+  const moved =
+    before !== undefined &&
+    before.port !== wanted.port &&
+    wanted.tag === before.tag &&
+    isGenerated(before.tag, before.port);
+  if (wanted.tag !== '' && !moved) return wanted.tag;
+  const taken = new Set(others.map(({ tag }) => tag));
+  const plain = `in-${wanted.port}-tcp`;
+  let free = plain;
+  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`;
+  return free;
+}
+
+/** What anybody may write into, as it stands in the core's config. */
+const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): ConfigPart => ({
+  listen,
+  settings,
+  streamSettings,
+  sniffing,
+});
+
+export class InboundCheck {
+  readonly #hooks: Hooks;
+  readonly #store: InboundStore;
+  readonly #engine: EngineApi;
+  readonly #guard: CoreGuardApi;
+
+  constructor(needs: { hooks: Hooks; store: InboundStore; engine: EngineApi; guard: CoreGuardApi }) {
+    this.#hooks = needs.hooks;
+    this.#store = needs.store;
+    this.#engine = needs.engine;
+    this.#guard = needs.guard;
+  }
+
+  /** Resolves with the inbound as it is to be written, and with destinations that only `options` allow. */
+  async run(
+    wanted: Draft,
+    before: Inbound | undefined,
+    { keepDestinations = false }: AddOptions = {},
+  ): Promise<{ draft: Draft; kept: readonly string[] }> {
+    const protocol = this.#store.protocol(wanted.protocol);
+    if (!protocol)
+      throw errors.UNKNOWN_PROTOCOL(
+        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`,
+        {
+          path: 'protocol',
+        },
+      );
+    if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
+    if (wanted.tag !== before?.tag) refuseHidden('tag', wanted.tag, 'name');
+    refuseTooMuch(wanted);
+    const { clients: _managedElsewhere, ...own } = wanted.settings;
+    const settings = inspect(protocol.settings, own);
+    const others = this.#store.list().filter(({ id }) => id !== before?.id);
+    const found = await this.#guard.examine(freeParts({ ...wanted, settings: own }), { inbounds: others });
+    const kept = this.#kept(found, before, keepDestinations);
+    const refused = found.filter(
+      ({ destination }) => destination === undefined || !kept.includes(destination),
+    );
+    const issues: Issue[] = [
+      ...issuesAt('settings', settings),
+      ...refused.map(({ path, message }) => ({ path, message })),
+    ];
+    // It opens certificates, and would say of a file that is refused the same again.
+    if (refused.length === 0)
+      issues.push(
+        ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
+      );
+    if (issues.length > 0)
+      throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    const draft: Draft = {
+      ...wanted,
+      settings: 'value' in settings ? settings.value : {},
+      tag: tagFor(wanted, before, others),
+    };
+    await this.#hooks.check(beforeInboundSave, { before, after: draft });
+    refuseTakenPort(others, draft);
+    if (others.some(({ tag }) => tag === draft.tag))
+      throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
+    // A place that this inbound holds already is held by our own core.
+    if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
+    await this.#examine(coreInbound(draft, protocol));
+    return { draft, kept };
+  }
+
+  /** Destinations that stay though nothing names them: those that the inbound has already, and all when a person brings it along. */
+  #kept(found: readonly Finding[], before: Inbound | undefined, all: boolean): readonly string[] {
+    const had = new Set(before ? this.#guard.destinations(freeParts(before)) : []);
+    const unnamed = found.flatMap(({ destination }) => destination ?? []);
+    return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
+  }
+
+  async #examine(inbound: CoreInbound): Promise<void> {
+    try {
+      await this.#engine.examine(inbound);
+    } catch (cause) {
+      if (cause instanceof CoreRefused)
+        throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, {
+          cause,
+          path: 'streamSettings',
+        });
+      throw cause;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// An inbound as the core's config has it.
+import { kernelErrors, whyNotJson } from '../../kernel/index.js';
+import type { CoreInbound, JsonObject } from '../engine/contract.js';
+import type { Protocol } from './contract.js';
+import type { Inbound } from './schema.js';
+import { coreStream } from './stream/stream.js';
+
+export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): CoreInbound {
+  const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
+  const config = {
+    tag,
+    listen: listen || '0.0.0.0',
+    port,
+    protocol: protocol.name,
+    settings: protocol.coreSettings(settings),
+    streamSettings: coreStream(streamSettings),
+    sniffing,
+  } as unknown as JsonObject;
+  // Said when it is saved: later on it would keep all inbounds from the core.
+  const problem = whyNotJson(config);
+  if (problem !== undefined) throw kernelErrors.INVALID(`the core cannot be given this inbound: ${problem}`);
+  return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };
+}
