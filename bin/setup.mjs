@@ -9,7 +9,18 @@ import { promisify } from 'node:util';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
-const SOURCES = ['kernel', 'drivers', 'panel', 'cli', 'plugins', 'sdk', 'config', 'test', 'examples'];
+const SOURCES = [
+  'schema',
+  'kernel',
+  'drivers',
+  'panel',
+  'cli',
+  'plugins',
+  'sdk',
+  'config',
+  'test',
+  'examples',
+];
 
 // A start must not end because nobody reads what it says.
 process.stderr.on('error', () => {});

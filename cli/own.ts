@@ -1,6 +1,6 @@
 // Commands of the program itself: they are about what runs, so they run beside it.
-import type { Schema, Static } from '../kernel/schema/shape.js';
-import type { shape } from '../kernel/schema/shape.js';
+import type { Schema, Static } from '../schema/shape.js';
+import type { shape } from '../schema/shape.js';
 import type { Environment } from '../panel/variables.js';
 import type { Typed } from '../plugins/command-line/help.js';
 import type { Terminal } from '../plugins/command-line/run.js';

@@ -1,6 +1,6 @@
 // `weir plugin add` and `weir plugin remove`: plugins from outside, in the data folder and in the config file.
 import { messageOf } from '../kernel/errors/errors.js';
-import { optional, word } from '../kernel/schema/shape.js';
+import { optional, word } from '../schema/shape.js';
 import { addPlugin } from '../panel/add-plugin.js';
 import { removePlugin } from '../panel/remove-plugin.js';
 import { didYouMean } from '../plugins/command-line/near.js';

@@ -1,5 +1,5 @@
 // `weir purge`: drops for good what a plugin that is off has left in the database.
-import { bool, optional, word } from '../kernel/schema/shape.js';
+import { bool, optional, word } from '../schema/shape.js';
 import { isNothing, type Kept } from '../panel/kept.js';
 import { purge } from '../panel/purge.js';
 import { askPanel } from '../plugins/command-line/channel.js';

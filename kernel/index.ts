@@ -37,12 +37,12 @@ export {
   defineErrors,
   type ErrorDetails,
   type ErrorFactory,
-  type Issue,
   kernelErrors,
   messageOf,
   PanelError,
   Refusal,
 } from './errors/errors.js';
+export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';
 export { replaceFile } from './file/replace.js';
 export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
@@ -73,7 +73,6 @@ export {
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
-export { TimeSlice } from './jobs/time-slice.js';
 export {
   afterKernelOpen,
   afterPluginStart,
@@ -85,12 +84,10 @@ export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
 export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
-export { holdsMoreThan } from './schema/depth.js';
-export { inspectInSlices, validateInSlices } from './schema/slices.js';
-export { refuseHidden } from './schema/hidden.js';
-export { checkedList, jsonRecord, whyNotJson } from './schema/plain.js';
-export { inspect, issuesAt, validate } from './schema/validate.js';
-export type { Schema, Static, Typed } from './schema/shape.js';
+export { holdsMoreThan } from '../schema/depth.js';
+export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
+export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
+export type { Schema, Static, Typed } from '../schema/shape.js';
 export {
   anything,
   bool,
@@ -103,5 +100,7 @@ export {
   text,
   urlPath,
   word,
-} from './schema/shape.js';
-export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from './schema/shape.js';
+} from '../schema/shape.js';
+export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
+export { inspectInSlices } from '../schema/slices.js';
+export { TimeSlice } from '../schema/time-slice.js';

@@ -1,6 +1,6 @@
 // What plugins can hear of the life of the whole panel.
 import { after, draft, event, guard } from './hooks/kinds.js';
-import { jsonRecord } from './schema/plain.js';
+import { jsonRecord } from '../schema/plain.js';
 
 /** All listeners are open, and all plugins have started but for those from outside that take longer than two seconds; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');

@@ -2,8 +2,8 @@
 import Joi from 'joi';
 import { variable } from '../kernel/config/variable.js';
 import { Proxies } from '../kernel/http/address.js';
-import { levels } from '../kernel/log/log.js';
-import { custom, int, oneOf, optional, withDefault, word } from '../kernel/schema/shape.js';
+import { levels } from './log.js';
+import { custom, int, oneOf, optional, withDefault, word } from '../schema/shape.js';
 import { DEFAULT_DATA_DIRECTORY } from './config-file.js';
 
 const isDecodable = (text: string): boolean => {

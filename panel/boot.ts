@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isLoopback } from '../kernel/http/address.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
-import { createLog } from '../kernel/log/log.js';
+import { createLog } from './log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/left-out.js';
 import { PluginError } from '../kernel/plugin/order.js';

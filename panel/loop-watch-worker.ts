@@ -1,7 +1,7 @@
 // The thread that watches the panel's only one. It writes to standard output by itself: the other one cannot.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createLog } from '../kernel/log/log.js';
+import { createLog } from './log.js';
 import { BEAT, DEBUGGED, type WatchData, type WatchNews } from './loop-watch.js';
 import { pauseMainThread, type Paused } from './main-thread-stack.js';
 import { PLUGIN_ENDED_PROCESS } from './own-exit.js';

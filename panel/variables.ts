@@ -2,7 +2,7 @@
 // reported at once.
 import type Joi from 'joi';
 import type { Configured, Source, Sources, Variable, Variables } from '../kernel/config/variable.js';
-import { inspect } from '../kernel/schema/validate.js';
+import { inspect } from '../schema/inspect.js';
 
 /** The configuration is wrong; `problems` has one sentence for each mistake. */
 export class ConfigError extends Error {

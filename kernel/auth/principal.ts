@@ -1,6 +1,6 @@
 // Who is asking.
 import { choose } from '../hooks/kinds.js';
-import { optional, shape, word } from '../schema/shape.js';
+import { optional, shape, word } from '../../schema/shape.js';
 
 /** A caller that has proved who it is. */
 export interface Principal {

@@ -1,6 +1,6 @@
 // Commands of the command line, as plugins declare them.
-import type { Schema, Static } from '../schema/shape.js';
-import type { shape } from '../schema/shape.js';
+import type { Schema, Static } from '../../schema/shape.js';
+import type { shape } from '../../schema/shape.js';
 
 type Options = Readonly<Record<string, Schema>>;
 type Values<O extends Options> = Static<ReturnType<typeof shape<O>>>;

@@ -1,6 +1,6 @@
 // Boot settings as plugins declare them: what is needed before the database is open. The program around the kernel reads them.
 import type Joi from 'joi';
-import type { Static } from '../schema/shape.js';
+import type { Static } from '../../schema/shape.js';
 
 /** One boot setting: its variable and what it may be. */
 export interface Variable<S extends Joi.Schema = Joi.Schema> {

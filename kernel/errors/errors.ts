@@ -1,10 +1,5 @@
 // The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
-
-/** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
-}
+import type { Issue } from '../../schema/inspect.js';
 
 export interface ErrorDetails {
   /** the field at fault; becomes an entry of `obj.issues` */

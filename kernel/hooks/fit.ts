@@ -1,6 +1,6 @@
 // Whether what a tap gives is what the owner of the hook can use.
-import { inspect } from '../schema/validate.js';
-import type { Schema } from '../schema/shape.js';
+import { inspect } from '../../schema/inspect.js';
+import type { Schema } from '../../schema/shape.js';
 
 /** A finding may quote the value. */
 const LONGEST = 500;

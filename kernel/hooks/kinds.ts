@@ -1,6 +1,6 @@
 // The six kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
 
-import type { Schema } from '../schema/shape.js';
+import type { Schema } from '../../schema/shape.js';
 
 declare const carries: unique symbol;
 

@@ -4,9 +4,9 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
 import { kernelErrors, messageOf } from '../errors/errors.js';
-import { TimeSlice } from '../jobs/time-slice.js';
-import { TOO_DEEP } from '../schema/depth.js';
-import { JsonScan, MOST_SEPARATORS } from '../schema/json.js';
+import { TimeSlice } from '../../schema/time-slice.js';
+import { TOO_DEEP } from '../../schema/depth.js';
+import { JsonScan, MOST_SEPARATORS } from '../../schema/json.js';
 import { requireUtf8Escapes } from './utf8.js';
 import { LARGE_BODY, PUBLIC_BODY, type Route, sizeOf } from './route.js';
 

@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
-import type { Static } from '../schema/shape.js';
+import type { Static } from '../../schema/shape.js';
 
 /** How the value that a handler returns is sent. */
 export type ReplyKind =

@@ -1,8 +1,4 @@
-// JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
-import { messageOf } from '../errors/errors.js';
-
-export type Level = 'debug' | 'info' | 'warn' | 'error';
-export const levels = ['debug', 'info', 'warn', 'error'] as const;
+// What the kernel and its plugins write to. How a line looks and where it goes is the business of the program around them.
 
 /** error: a person must act; warn: degraded; info: state changes; debug: flow. */
 export interface Log {
@@ -11,72 +7,4 @@ export interface Log {
   warn(message: string, data?: object): void;
   error(message: string, data?: object): void;
   child(bound: object): Log;
-}
-
-const SECRET =
-  /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
-
-function plain(key: string, value: unknown): unknown {
-  if (SECRET.test(key) && (typeof value === 'string' || (typeof value === 'object' && value !== null)))
-    return '***';
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Error) {
-    const { name, message, stack, cause, ...rest } = value as Error & Record<string, unknown>;
-    return { name, message, ...rest, stack, ...(cause === undefined ? {} : { cause }) };
-  }
-  return value;
-}
-
-/** A log that throws would turn a small trouble into a big one: what refers to itself is cut. */
-function written(record: object): string {
-  try {
-    return JSON.stringify(record, plain);
-  } catch {
-    return withoutCycles(record);
-  }
-}
-function withoutCycles(record: object): string {
-  try {
-    const seen = new WeakSet<object>();
-    return JSON.stringify(record, (key, value: unknown) => {
-      if (typeof value !== 'object' || value === null) return plain(key, value);
-      if (seen.has(value)) return '[again]';
-      seen.add(value);
-      return plain(key, value);
-    });
-  } catch (error) {
-    // A value that throws when it is read: the line comes without the values that could be such.
-    const texts = Object.entries(record).filter(([, value]) => typeof value !== 'object');
-    return JSON.stringify({ ...Object.fromEntries(texts), unwritable: messageOf(error) });
-  }
-}
-
-export interface LogOptions {
-  readonly level: Level;
-  /** readable text instead of JSON */
-  readonly readable: boolean;
-  readonly write: (line: string) => void;
-}
-
-export function createLog(options: LogOptions, bound: object = {}): Log {
-  const floor = levels.indexOf(options.level);
-  const line =
-    (level: Level) =>
-    (message: string, data: object = {}) => {
-      if (levels.indexOf(level) < floor) return;
-      const time = new Date().toISOString();
-      if (!options.readable)
-        return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
-      const details = written({ ...bound, ...data });
-      options.write(
-        `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`,
-      );
-    };
-  return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    child: (more) => createLog(options, { ...bound, ...more }),
-  };
 }

@@ -7,7 +7,7 @@ import { Pipeline } from '../http/pipeline.js';
 import { Listener } from '../http/server.js';
 import { Proxies } from '../http/address.js';
 import { HookRegistry } from '../hooks/registry.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import { bare, call, latch, until, World } from './world.js';
 import { open, shop } from './shop.js';
 

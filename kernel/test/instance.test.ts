@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import { PluginInstance } from '../plugin/instance.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare } from './world.js';

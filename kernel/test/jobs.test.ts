@@ -2,7 +2,7 @@ import test from 'ava';
 import { job } from '../index.js';
 import { systemClock } from '../jobs/clock.js';
 import { durationOf, Schedule } from '../jobs/schedule.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { latch, until } from './world.js';
 

@@ -26,7 +26,7 @@ import {
   word,
 } from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import { PluginInstance } from '../plugin/instance.js';
 import { LIMITS } from '../plugin/within.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';

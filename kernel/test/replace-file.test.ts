@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SmallDisk } from '../../test/harness/small-disk.js';
 import { lockFolder } from '../database/lock.js';
 import { replaceFile } from '../file/replace.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 
 test('a new file is private, a replaced one keeps its rights, and a mode that is given counts', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));

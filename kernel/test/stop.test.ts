@@ -2,7 +2,7 @@
 import test from 'ava';
 import { beforeKernelStop, job, tap } from '../index.js';
 import { Schedule } from '../jobs/schedule.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, World } from './world.js';
 

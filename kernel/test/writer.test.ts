@@ -21,7 +21,7 @@ import {
 import { connect } from '../database/connect.js';
 import { Database as Door, Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
-import { createLog } from '../log/log.js';
+import { createLog } from '../../panel/log.js';
 import type { TapFunction } from '../hooks/kinds.js';
 import { databaseOf } from '../../test/harness/database.js';
 import { bare, latch, until, World } from './world.js';

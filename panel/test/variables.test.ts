@@ -11,7 +11,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
-import { validate } from '../../kernel/schema/validate.js';
+import { validate } from '../../kernel/errors/invalid.js';
 import { bare, World } from '../../kernel/test/world.js';
 import { panelVariables } from '../boot-settings.js';
 import { ConfigError, readVariables, unknownVariables } from '../variables.js';

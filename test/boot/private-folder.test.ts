@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createLog } from '../../kernel/log/log.js';
+import { createLog } from '../../panel/log.js';
 import { makePrivate } from '../../panel/private-folder.js';
 import { PanelProcess } from '../harness/panel-process.js';
 

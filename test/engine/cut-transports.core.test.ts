@@ -5,7 +5,7 @@ import { connect, createServer as createProxy } from 'node:http2';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { createLog } from '../../kernel/log/log.js';
+import { createLog } from '../../panel/log.js';
 import { Cutter } from '../../plugins/connection-cut/cutter.js';
 import { Sockets } from '../../plugins/connection-cut/sockets.js';
 import { Accesses } from '../../plugins/engine/accesses.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../../../kernel/log/log.js';
+import { createLog } from '../../../panel/log.js';
 import type { AcceptedPeer, UserRef } from '../../engine/contract.js';
 import type { Inbound } from '../../inbounds/contract.js';
 import { spell } from '../address.js';

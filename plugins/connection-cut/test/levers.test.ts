@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../../../kernel/log/log.js';
+import { createLog } from '../../../panel/log.js';
 import { FakeClock } from '../../../test/harness/index.js';
 import type { Inbound } from '../../inbounds/contract.js';
 import { Levers } from '../levers.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../../../kernel/log/log.js';
+import { createLog } from '../../../panel/log.js';
 import { Accesses } from '../accesses.js';
 import type { AcceptedPeer } from '../contract.js';
 import { World } from './world.js';

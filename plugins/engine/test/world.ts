@@ -1,6 +1,6 @@
 // A supervisor with a core in memory, and the inbounds and users that other plugins would describe.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLog } from '../../../kernel/log/log.js';
+import { createLog } from '../../../panel/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, stage, tap } from '../../../kernel/index.js';

@@ -1,5 +1,4 @@
 // Characters that nobody sees: two names that look the same would be two, and a text could show in another order than it has.
-import { kernelErrors } from '../errors/errors.js';
 
 /** Zero-width characters, variation selectors, fillers, marks and overrides of direction (Unicode, DerivedCoreProperties), ends of lines, annotations, the blank Braille pattern. */
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
@@ -10,12 +9,10 @@ const SPELLING =
   /(?<=(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{L}\p{M}*)[\u200c\u200d](?=\p{L})|[\u200e\u200f\u061c]/gu;
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
-export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void {
-  if (PLAIN.test(text)) return;
+/** The first character that nobody sees, as `U+200B`; undefined without one. A `label` is only shown; a `name` also tells things apart. */
+export function hiddenCharacter(text: string, kind: 'name' | 'label'): string | undefined {
+  if (PLAIN.test(text)) return undefined;
   const rest = text.replaceAll(EMOJI, '');
   const [hidden] = HIDDEN.exec(kind === 'label' ? rest.replaceAll(SPELLING, '') : rest) ?? [];
-  if (hidden === undefined) return;
-  const code = hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  throw kernelErrors.INVALID(`${path} holds the invisible character U+${code}; leave it out`, { path });
+  return hidden && `U+${hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 }

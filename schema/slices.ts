@@ -1,6 +1,6 @@
 // Validates values of any size without blocking the event loop: the length of a list first, then its items in slices.
 import Joi from 'joi';
-import { TimeSlice } from '../jobs/time-slice.js';
+import { TimeSlice } from './time-slice.js';
 import { holdsMoreThan } from './depth.js';
 import type { Static } from './shape.js';
 import {
@@ -10,9 +10,8 @@ import {
   type Inspected,
   issuesOf,
   MOST_ISSUES,
-  refuse,
   type ValidateOptions,
-} from './validate.js';
+} from './inspect.js';
 
 /** Values up to this weight are validated in one go, which takes a millisecond or two. */
 const LIGHT = 1000;
@@ -144,15 +143,4 @@ export async function inspectInSlices<S extends Joi.Schema>(
   options: ValidateOptions = {},
 ): Promise<Inspected<Static<S>>> {
   return issuesOf(await run(schema, value, options));
-}
-
-/** As `validate`, for values that may be large. */
-export async function validateInSlices<S extends Joi.Schema>(
-  schema: S,
-  value: unknown,
-  options: ValidateOptions = {},
-): Promise<Static<S>> {
-  const result = await inspectInSlices(schema, value, options);
-  if ('value' in result) return result.value;
-  throw refuse(result);
 }

@@ -1,7 +1,12 @@
 // Runs a schema over a value and turns joi's findings into issues that name the field.
 import type Joi from 'joi';
-import { kernelErrors, type Issue } from '../errors/errors.js';
 import type { Static } from './shape.js';
+
+/** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
 
 /** So many issues are named; of more only the number is told. */
 export const MOST_ISSUES = 50;
@@ -111,10 +116,6 @@ export function issuesOf<T>(found: Found): Inspected<T> {
   return { issues, more: rest > 0 ? `; and ${found.all ? '' : 'at least '}${rest} more` : '' };
 }
 
-/** A 400 whose message and `issues` name every field at fault. */
-export const refuse = ({ issues, more }: { readonly issues: readonly Issue[]; readonly more: string }) =>
-  kernelErrors.INVALID(issues.map(({ message }) => message).join('; ') + more, { issues });
-
 /** What `inspect` found in a value that is a part of another, at this path of the whole. */
 export function issuesAt(
   at: string,
@@ -136,15 +137,4 @@ export function inspect<S extends Joi.Schema>(
   options: ValidateOptions = {},
 ): Inspected<Static<S>> {
   return issuesOf(findings(schema, value, options));
-}
-
-/** The value, or a 400 whose message and `issues` name the fields at fault. */
-export function validate<S extends Joi.Schema>(
-  schema: S,
-  value: unknown,
-  options: ValidateOptions = {},
-): Static<S> {
-  const result = inspect(schema, value, options);
-  if ('value' in result) return result.value;
-  throw refuse(result);
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog, type Level, type LogOptions } from '../log/log.js';
+import { createLog, type Level, type LogOptions } from '../log.js';
 
 function written(options: Partial<LogOptions> = {}) {
   const lines: string[] = [];

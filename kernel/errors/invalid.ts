@@ -1,0 +1,34 @@
+// What a schema says against an input, as the one error that the caller sees.
+import type Joi from 'joi';
+import { hiddenCharacter } from '../../schema/hidden.js';
+import { inspect, type Inspected, type ValidateOptions } from '../../schema/inspect.js';
+import type { Static } from '../../schema/shape.js';
+import { inspectInSlices } from '../../schema/slices.js';
+import { kernelErrors } from './errors.js';
+
+function orRefuse<T>(result: Inspected<T>): T {
+  if ('value' in result) return result.value;
+  const { issues, more } = result;
+  throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; ') + more, { issues });
+}
+
+/** The value, or a 400 whose message and `issues` name the fields at fault. */
+export const validate = <S extends Joi.Schema>(
+  schema: S,
+  value: unknown,
+  options: ValidateOptions = {},
+): Static<S> => orRefuse(inspect(schema, value, options));
+
+/** As `validate`, for values that may be large. */
+export const validateInSlices = async <S extends Joi.Schema>(
+  schema: S,
+  value: unknown,
+  options: ValidateOptions = {},
+): Promise<Static<S>> => orRefuse(await inspectInSlices(schema, value, options));
+
+/** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
+export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void {
+  const found = hiddenCharacter(text, kind);
+  if (found !== undefined)
+    throw kernelErrors.INVALID(`${path} holds the invisible character ${found}; leave it out`, { path });
+}
