@@ -81,7 +81,7 @@ export {
   kernelReady,
 } from './lifecycle.js';
 export type { Log } from './log/log.js';
-export { Plugins, type PluginsApi, type PluginState } from './plugin/left-out.js';
+export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
 export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { holdsMoreThan } from '../schema/depth.js';

@@ -21,12 +21,12 @@ import type { Log } from './log/log.js';
 import { frozen } from './plugin/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
 import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { blame, type LeftOut, Plugins, type PluginState, statesOf } from './plugin/left-out.js';
+import { blame } from './plugin/error.js';
+import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
 import { Offers } from './plugin/offers.js';
-import { startPlugin } from './plugin/start.js';
-import { stopPlugins } from './plugin/stop.js';
+import { startPlugin, stopPlugins } from './plugin/start-stop.js';
 import { type Limits, LIMITS } from './plugin/within.js';
 import type { KernelOptions } from './options.js';
 
@@ -45,6 +45,10 @@ type Parts = Readonly<{
   leftOut: readonly LeftOut[];
   begun: number;
 }>;
+
+/** Who clashes with what is built in is the one to blame. */
+const outsideLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
+  instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
 export class Kernel {
   readonly listeners: ListenerSet;
@@ -185,21 +189,12 @@ export class Kernel {
         }),
       );
     }
-    this.#each('could not be built', (instance) => {
-      wiring.extend(instance);
-      for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
-      this.listeners.upgrades.mount(instance, wiring.extensions(Upgrades));
-    });
-  }
-
-  /** Those from outside come last: who clashes with what is built in is the one to blame. */
-  #each(
-    what: string,
-    work: (instance: PluginInstance) => void,
-    instances: readonly PluginInstance[] = this.#parts.instances,
-  ): void {
-    for (const instance of instances.toSorted((a, b) => Number(a.outside) - Number(b.outside)))
-      blame(instance.plugin, what, () => work(instance));
+    for (const instance of outsideLast(this.#parts.instances))
+      blame(instance.plugin, 'could not be built', () => {
+        wiring.extend(instance);
+        for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
+        this.listeners.upgrades.mount(instance, wiring.extensions(Upgrades));
+      });
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
@@ -214,11 +209,12 @@ export class Kernel {
         await startPlugin(instance, limits, log);
         instance.state = 'running';
       }
-      this.#each('cannot offer its commands', (instance) => this.#offers.addCommands(instance), first);
-      this.#each('cannot serve its routes', (instance) => this.#offers.addRoutes(instance), first);
+      const offering = outsideLast(first);
+      for (const instance of offering) this.#offers.addCommands(instance);
+      for (const instance of offering) this.#offers.addRoutes(instance);
       if (!forCommand) {
         await this.#offers.serve();
-        this.#each('cannot run its jobs', (instance) => this.#offers.addJobs(instance), first);
+        for (const instance of offering) this.#offers.addJobs(instance);
       }
       started.push(...this.#late.plugins);
       this.#late.begin(!forCommand);

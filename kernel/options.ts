@@ -5,7 +5,7 @@ import type { Certificate } from './http/certificate.js';
 import type { Clock } from './jobs/clock.js';
 import type { Log } from './log/log.js';
 import type { Plugin } from './plugin/define.js';
-import type { LeftOut } from './plugin/left-out.js';
+import type { LeftOut } from './plugin/plugins.js';
 import type { Limits } from './plugin/within.js';
 
 export interface KernelOptions {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import { maybe } from '../kernel/container/token.js';
 import { definePlugin, KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
-import { PluginError } from '../kernel/plugin/order.js';
+import { PluginError } from '../kernel/plugin/error.js';
 import { CoreCheck, type CoreCheckApi, type CoreCheckResult } from '../plugins/engine/contract.js';
 import { bootPanel } from './boot.js';
 import { type Chosen, choosePlugins } from './choose.js';

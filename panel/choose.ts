@@ -1,8 +1,8 @@
 // Which plugins are on: those of the preset, more or fewer by the config file, and those from outside that it names.
 import { access, readFile } from 'node:fs/promises';
 import type { Plugin } from '../kernel/plugin/define.js';
-import type { LeftOut } from '../kernel/plugin/left-out.js';
-import { PluginError } from '../kernel/plugin/order.js';
+import type { LeftOut } from '../kernel/plugin/plugins.js';
+import { PluginError } from '../kernel/plugin/error.js';
 import { DEFAULT_PRESET, presets } from './boot-settings.js';
 import { type ConfigFile, dataDirectoryOf, type PluginEntry } from './config-file.js';
 import { findPlugin } from './find.js';

@@ -1,7 +1,7 @@
 // Finds plugins by name in the source tree. Only what the configuration names is ever imported.
 import { access } from 'node:fs/promises';
 import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
-import { PluginError } from '../kernel/plugin/order.js';
+import { PluginError } from '../kernel/plugin/error.js';
 
 const FOLDER = new URL('../plugins/', import.meta.url);
 const NAME = /^[a-z][a-z0-9-]*$/;

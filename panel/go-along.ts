@@ -1,6 +1,6 @@
 // Who goes along when the config file switches a plugin off: what only the preset asked for, and what cannot be without it.
 import type { Plugin } from '../kernel/plugin/define.js';
-import type { LeftOut } from '../kernel/plugin/left-out.js';
+import type { LeftOut } from '../kernel/plugin/plugins.js';
 import type { ConfigFile } from './config-file.js';
 
 /** Names of the plugins that this one does not run without. */

@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import { KERNEL_API } from '../kernel/plugin/define.js';
-import { PluginError } from '../kernel/plugin/order.js';
+import { PluginError } from '../kernel/plugin/error.js';
 
 export interface Manifest {
   /** of the plugin: `weir-plugin-x` is the plugin x */

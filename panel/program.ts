@@ -14,7 +14,7 @@ import {
   type Switch,
   type Switched,
 } from '../plugins/system/contract.js';
-import type { PluginState } from '../kernel/plugin/left-out.js';
+import type { PluginState } from '../kernel/plugin/plugins.js';
 import { bootPanel } from './boot.js';
 import { checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';

@@ -1,8 +1,8 @@
 // What stands against switching a plugin on or off; asked before anything is written.
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
-import type { PluginState } from '../kernel/plugin/left-out.js';
-import { PluginError } from '../kernel/plugin/order.js';
+import type { PluginState } from '../kernel/plugin/plugins.js';
+import { PluginError } from '../kernel/plugin/error.js';
 import type { Objection } from '../plugins/system/contract.js';
 import { checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';

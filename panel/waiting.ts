@@ -1,6 +1,6 @@
 // What is in the config file and on the disk, but not in the panel that runs: plugins from outside that were added, updated or
 // taken out since it read them.
-import type { PluginState } from '../kernel/plugin/left-out.js';
+import type { PluginState } from '../kernel/plugin/plugins.js';
 import type { ListedPlugin } from '../plugins/system/contract.js';
 import { readConfigFile } from './config-file.js';
 import { isOutside, readManifest } from './manifest.js';

@@ -94,25 +94,10 @@ export class SessionStore implements SessionsApi {
   }
 
   async load(): Promise<void> {
-    const rows = await this.#db.query<{
-      digest: string;
-      user_name: string;
-      csrf: string;
-      created_at: number;
-      seen_at: number;
-      ip: string;
-      user_agent: string;
-    }>('SELECT * FROM kernel_sessions');
-    for (const row of rows)
-      this.#sessions.set(row.digest, {
-        digest: row.digest,
-        userName: row.user_name,
-        csrf: row.csrf,
-        createdAt: row.created_at,
-        seenAt: row.seen_at,
-        ip: row.ip,
-        userAgent: row.user_agent,
-      });
+    const kept = await this.#db.query<Session>(
+      'SELECT digest, user_name AS userName, csrf, created_at AS createdAt, seen_at AS seenAt, ip, user_agent AS userAgent FROM kernel_sessions',
+    );
+    for (const session of kept) this.#sessions.set(session.digest, session);
   }
 
   setLifetime(ms: number, longest = this.longest): void {

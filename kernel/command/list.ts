@@ -1,15 +1,11 @@
 // The commands of all plugins.
 import { token } from '../container/token.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
+import type { Owner } from '../plugin/owner.js';
 import type { Command } from './command.js';
 
 export interface OwnedCommand extends Command {
-  readonly owner: {
-    readonly name: string;
-    readonly faulty: boolean;
-    readonly why: string;
-    fault(where: string, error: unknown): void;
-  };
+  readonly owner: Owner;
 }
 
 /** For who lets people run commands; provided by the kernel. */

@@ -1,4 +1,5 @@
 // Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
+import type { Owner } from '../plugin/owner.js';
 
 declare const carries: unique symbol;
 
@@ -28,10 +29,7 @@ export interface ExtensionPoint<T> {
   readonly [carries]?: T;
 }
 /** Who adds an entry. */
-export interface Adder {
-  readonly name: string;
-  readonly outside?: boolean;
-}
+export type Adder = Pick<Owner, 'name' | 'outside'>;
 
 export const token = <T>(owner: string, name: string, api = 1): Token<T> =>
   Object.freeze({ kind: 'token', owner, name, api });

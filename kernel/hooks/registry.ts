@@ -2,24 +2,19 @@
 // its plugin still takes part. Plugins never hold a tapable object.
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { frozenItems, handedOut } from '../plugin/frozen.js';
+import type { Owner } from '../plugin/owner.js';
 import { type Limits, LIMITS } from '../plugin/within.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
 import type { EventQueue } from './queue.js';
 import { type DraftCall, type FilterCall, type GuardCall, TapCall } from './tap-call.js';
 
-/** What the registry needs to know of a tapping plugin. */
-export interface Tapper {
-  readonly name: string;
-  /** is not called */
-  readonly faulty: boolean;
+/** The owner of a tap, and how its plugin is called. */
+export interface Tapper extends Owner {
   /** until it is settled, what has happened is kept for the plugin */
   readonly starting?: Promise<void> | undefined;
   /** is waited for as long as it takes */
   readonly essential?: boolean;
-  /** not of this tree */
-  readonly outside?: boolean;
   readonly queue: EventQueue;
-  fault(where: string, error: unknown): void;
   /** It kept a caller waiting. */
   slow?(where: string, ms: number): void;
 }

@@ -11,10 +11,11 @@ import { AllowedHosts } from './allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
+import type { Owner } from '../plugin/owner.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
-import { type Mounted, type Owned, type Owner, ownPath, sortRoutes, strayPath } from './table.js';
+import { type Mounted, type Owned, ownPath, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -78,7 +79,9 @@ interface Place extends ListenerPlace {
 }
 
 export class ListenerSet implements ListenersApi {
+  readonly panel: Listener;
   readonly #parts: Parts;
+  readonly #place: Place;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
   readonly upgrades: UpgradeDoor;
   readonly #hosts: AllowedHosts;
@@ -89,8 +92,9 @@ export class ListenerSet implements ListenersApi {
 
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
+    this.#place = panel;
     this.#hosts = new AllowedHosts(panel.host, parts.proxies);
-    this.#add(PANEL, panel, 'envelope', {
+    this.panel = this.#add(PANEL, panel, 'envelope', {
       contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
       // Only over TLS, so not with those that are the same for all.
       strictTransportSecurity: false,
@@ -126,14 +130,10 @@ export class ListenerSet implements ListenersApi {
     return listener;
   }
 
-  get panel(): Listener {
-    return (this.#open.get(PANEL) as { listener: Listener }).listener;
-  }
-
   /** Where an admin finds the panel, base path included. */
   get panelUrl(): string {
-    const { listener, host, certificate } = this.#open.get(PANEL) as Place & { listener: Listener };
-    return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}${listener.basePath}`;
+    const { host, certificate } = this.#place;
+    return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${this.panel.port}${this.panel.basePath}`;
   }
 
   declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener {
@@ -213,10 +213,10 @@ export class ListenerSet implements ListenersApi {
 
   /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */
   async renewCertificate(): Promise<void> {
-    const { listener, certificate } = this.#open.get(PANEL) as Place & { listener: Listener };
+    const { certificate } = this.#place;
     try {
       if (!(await certificate?.readAgain())) return;
-      listener.renew();
+      this.panel.renew();
       this.#parts.log.info('the certificate was renewed', { validTo: certificate?.validTo });
       this.#certificateProblem = '';
     } catch (error) {

@@ -9,13 +9,13 @@ import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { kernelErrors } from '../errors/errors.js';
 import { validate, validateInSlices } from '../errors/invalid.js';
 import type { HookRegistry } from '../hooks/registry.js';
+import type { Owner } from '../plugin/owner.js';
 import type { Proxies } from './address.js';
 import { RequestBody } from './body.js';
 import { failure, success } from './envelope.js';
 import { health } from './health.js';
 import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
 import { isPinnable } from './transport-security.js';
-import type { Owner } from './table.js';
 import type { Log } from '../log/log.js';
 
 const readCookies = cookieParser();

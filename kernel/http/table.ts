@@ -1,19 +1,9 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
 import type { Adder } from '../container/token.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
+import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
 
-/** Who serves something, and answers for it. */
-export interface Owner {
-  readonly name: string;
-  /** one sentence for people */
-  readonly about: string;
-  readonly outside?: boolean;
-  readonly faulty: boolean;
-  /** why it is faulty, for who calls it */
-  readonly why: string;
-  fault(where: string, error: unknown): void;
-}
 export interface Owned {
   readonly owner: Owner;
   readonly route: Route;
@@ -23,7 +13,7 @@ export interface Mounted extends Owned {
 }
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');
-const shapeOf = ({ path, route }: Mounted): string =>
+const shapeOf = ({ path, route }: Pick<Mounted, 'route' | 'path'>): string =>
   `${route.method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`;
 
 /** Segment by segment: nothing, then literals by their text, then parameters. A total order, or sorting could leave a parameter before its literal. */
@@ -89,17 +79,12 @@ export class PathIndex<T> {
   /** by number of segments: where parameters stand, the earliest literals first, as routes are sorted */
   readonly #masks = new Map<number, boolean[][]>();
 
-  add({ route, path }: Pick<Mounted, 'route' | 'path'>, target: T): void {
-    const segments = path.split('/');
+  add(mounted: Pick<Mounted, 'route' | 'path'>, target: T): void {
+    const segments = mounted.path.split('/');
     // A parameter that is only a part of its segment is left to Express.
     if (segments.some((segment) => segment.includes('{') && !/^\{[^{}]+\}$/.test(segment))) return;
-    this.#routes.set(
-      `${route.method} ${segments.map((segment) => (isParameter(segment) ? '{}' : segment)).join('/')}`,
-      {
-        target,
-        names: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
-      },
-    );
+    const names = segments.filter(isParameter).map((segment) => segment.slice(1, -1));
+    this.#routes.set(shapeOf(mounted), { target, names });
     const mask = segments.map(isParameter);
     const known = this.#masks.get(segments.length) ?? [];
     if (!known.some((other) => other.join() === mask.join())) known.push(mask);

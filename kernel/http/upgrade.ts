@@ -8,9 +8,10 @@ import type { Principal } from '../auth/principal.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { type Extended, extensionPoint } from '../container/token.js';
 import { kernelErrors, PanelError } from '../errors/errors.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
+import type { Owner } from '../plugin/owner.js';
 import { failure } from './envelope.js';
-import { type Owner, strayPath } from './table.js';
+import { strayPath } from './table.js';
 
 export interface Upgraded {
   readonly request: IncomingMessage;

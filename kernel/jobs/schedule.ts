@@ -1,5 +1,6 @@
 // Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
 import type { Log } from '../log/log.js';
+import type { Owner } from '../plugin/owner.js';
 import { LIMITS, within } from '../plugin/within.js';
 import type { Clock } from './clock.js';
 
@@ -25,12 +26,6 @@ export function durationOf(text: string): number {
   return ms;
 }
 
-interface Runner {
-  readonly name: string;
-  readonly faulty: boolean;
-  fault(where: string, error: unknown): void;
-}
-
 export class Schedule {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -45,24 +40,24 @@ export class Schedule {
     this.#log = log;
   }
 
-  start(runner: Runner, { name, every, run }: Job): void {
+  start(owner: Owner, { name, every, run }: Job): void {
     let busy = false;
     const tick = () => {
-      if (busy || runner.faulty) return;
+      if (busy || owner.faulty) return;
       busy = true;
       const turn = Promise.resolve()
         .then(() => run(this.#stop.signal))
         .catch((error: unknown) => {
-          if (!this.#stop.signal.aborted) runner.fault(`job ${name} of ${runner.name}`, error);
+          if (!this.#stop.signal.aborted) owner.fault(`job ${name} of ${owner.name}`, error);
         })
         .finally(() => {
           busy = false;
           this.#running.delete(turn);
         });
-      this.#running.set(turn, (error) => runner.fault(`job ${name} of ${runner.name}`, error));
+      this.#running.set(turn, (error) => owner.fault(`job ${name} of ${owner.name}`, error));
     };
     this.#timers.push(this.#clock.every(durationOf(every), tick));
-    this.#log.debug('job scheduled', { plugin: runner.name, job: name, every });
+    this.#log.debug('job scheduled', { plugin: owner.name, job: name, every });
   }
 
   /** Resolves when the runs under way are over. For tests. */

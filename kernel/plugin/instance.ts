@@ -1,12 +1,13 @@
 // One plugin at run time: its container, its queue of events, its faults.
-import { asClass, asValue, type AwilixContainer, createContainer, InjectionMode } from 'awilix';
+import { asClass, asValue, createContainer, InjectionMode } from 'awilix';
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../hooks/queue.js';
+import type { Tapper } from '../hooks/registry.js';
 import type { Clock } from '../jobs/clock.js';
 import type { Log } from '../log/log.js';
-import { hasStart, type Plugin, type PluginContext } from './define.js';
-import { PluginError } from './order.js';
+import type { Plugin, PluginContext } from './define.js';
+import { PluginError } from './error.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
@@ -14,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 export type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
 
-export class PluginInstance {
+export class PluginInstance implements Tapper {
   readonly plugin: Plugin;
   readonly name: string;
   readonly about: string;
@@ -25,7 +26,6 @@ export class PluginInstance {
   readonly #clock: Clock;
   readonly #faults: number[] = [];
   readonly #saidSlow = new Map<string, number>();
-  #container: AwilixContainer | undefined;
   #scope: object = {};
   /** what of its work is left out, and why */
   readonly leftOut = new Map<string, string>();
@@ -68,10 +68,6 @@ export class PluginInstance {
     this.#reason = reason;
   }
 
-  get hasStart(): boolean {
-    return hasStart(this.plugin);
-  }
-
   /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
   build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
@@ -84,7 +80,6 @@ export class PluginInstance {
         );
       container.register(key, asClass(build as new (needs: object) => object).singleton());
     }
-    this.#container = container;
     this.#scope = Object.fromEntries(
       [...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [
         key,
@@ -173,10 +168,5 @@ export class PluginInstance {
         return method;
       },
     });
-  }
-
-  async dispose(): Promise<void> {
-    await this.#container?.dispose();
-    if (this.state !== 'failed') this.state = 'stopped';
   }
 }

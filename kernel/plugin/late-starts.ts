@@ -4,12 +4,12 @@ import type { HookRegistry } from '../hooks/registry.js';
 import type { ListenerSet } from '../http/listeners.js';
 import { afterPluginStart } from '../lifecycle.js';
 import type { Log } from '../log/log.js';
+import { hasStart } from './define.js';
+import { blame, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
-import { blame } from './left-out.js';
 import type { Offers } from './offers.js';
-import { checkNeeds, type PluginError } from './order.js';
-import { startPlugin } from './start.js';
-import { stopPlugin } from './stop.js';
+import { checkNeeds } from './order.js';
+import { startPlugin, stopPlugin } from './start-stop.js';
 import type { Limits } from './within.js';
 
 interface Parts {
@@ -34,7 +34,7 @@ export class LateStarts {
   constructor(parts: Parts, instances: readonly PluginInstance[]) {
     this.#parts = parts;
     for (const instance of instances)
-      if (instance.outside && (instance.hasStart || this.#usedBy(instance).length > 0))
+      if (instance.outside && (hasStart(instance.plugin) || this.#usedBy(instance).length > 0))
         this.plugins.add(instance);
   }
 
@@ -79,11 +79,11 @@ export class LateStarts {
     // A person who waits for a command is shown errors alone.
     await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
     if (signal.aborted) return this.#over(instance);
-    blame(plugin, 'cannot offer its commands', () => offers.addCommands(instance));
-    blame(plugin, 'cannot serve its routes', () => offers.addRoutes(instance));
+    offers.addCommands(instance);
+    offers.addRoutes(instance);
     if (serve) {
       await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
-      blame(plugin, 'cannot run its jobs', () => offers.addJobs(instance));
+      offers.addJobs(instance);
     }
     instance.state = 'running';
     this.#over(instance);

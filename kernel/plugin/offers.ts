@@ -1,8 +1,9 @@
-// What plugins offer to the world outside: commands, routes and jobs, added plugin by plugin.
+// What plugins offer to the world outside: commands, routes and jobs, added plugin by plugin. What cannot be added is the doing of that plugin.
 import { checkCommands, type OwnedCommand } from '../command/list.js';
 import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
+import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
 
 export class Offers {
@@ -20,19 +21,25 @@ export class Offers {
   }
 
   addCommands(owner: PluginInstance): void {
-    const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
-    this.commands = checkCommands([...this.commands, ...own]);
+    blame(owner.plugin, 'cannot offer its commands', () => {
+      const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
+      this.commands = checkCommands([...this.commands, ...own]);
+    });
   }
 
   addRoutes(owner: PluginInstance): void {
-    const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route }));
-    const routes = [...this.#routes, ...own];
-    this.#listeners.check(routes);
-    this.#routes = routes;
+    blame(owner.plugin, 'cannot serve its routes', () => {
+      const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route }));
+      const routes = [...this.#routes, ...own];
+      this.#listeners.check(routes);
+      this.#routes = routes;
+    });
   }
 
   addJobs(owner: PluginInstance): void {
-    for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
+    blame(owner.plugin, 'cannot run its jobs', () => {
+      for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
+    });
   }
 
   /** Serves all routes that were added, and opens the listeners that were declared; with `owner` only those of that plugin. */

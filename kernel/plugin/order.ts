@@ -1,15 +1,6 @@
 // Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
 import { KERNEL_API, type Plugin } from './define.js';
-
-/** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
-export class PluginError extends Error {
-  override readonly name = 'PluginError';
-  readonly culprit: Plugin | undefined;
-  constructor(message: string, culprit?: Plugin, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.culprit = culprit;
-  }
-}
+import { PluginError } from './error.js';
 
 const KERNEL = 'kernel';
 

@@ -3,7 +3,7 @@ import type { Extended, ExtensionPoint, Provision, Token } from '../container/to
 import type { PluginContext } from './define.js';
 import { frozen } from './frozen.js';
 import type { PluginInstance } from './instance.js';
-import { PluginError } from './order.js';
+import { PluginError } from './error.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;

@@ -11,7 +11,9 @@ function schedule() {
   const faults: string[] = [];
   const runner = {
     name: 'bakery',
+    about: '',
     faulty: false,
+    why: '',
     fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`),
   };
   return {

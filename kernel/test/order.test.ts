@@ -1,6 +1,7 @@
 import test from 'ava';
 import { definePlugin, maybe, type Plugin, token } from '../index.js';
-import { orderPlugins, PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
+import { orderPlugins } from '../plugin/order.js';
 import { findPlugins } from '../../panel/find.js';
 
 const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>

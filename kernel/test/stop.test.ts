@@ -19,7 +19,9 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
   jobs.start(
     {
       name: 'bad',
+      about: '',
       faulty: false,
+      why: '',
       fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`),
     },
     job('plough', '1s', never),

@@ -13,7 +13,7 @@ import {
   table,
   token,
 } from '../index.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
 import { bare, World } from './world.js';
 
 interface Counter {

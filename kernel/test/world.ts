@@ -20,7 +20,7 @@ import type { ConfigFile } from '../../panel/config-file.js';
 import type { Kernel } from '../kernel.js';
 import type { Clock } from '../jobs/clock.js';
 import { databaseEnvironment, dropDatabase } from '../../test/harness/database.js';
-import { PluginError } from '../plugin/order.js';
+import { PluginError } from '../plugin/error.js';
 import type { Limits } from '../plugin/within.js';
 
 export interface LogLine extends Readonly<Record<string, unknown>> {

@@ -367,7 +367,9 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
     registry.add(
       {
         name: 'listener',
+        about: '',
         faulty: false,
+        why: '',
         fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`),
         queue: undefined as never,
       },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { bool, int, optional, variable, withDefault, word } from '../../kernel/index.js';
-import { PluginError } from '../../kernel/plugin/order.js';
+import { PluginError } from '../../kernel/plugin/error.js';
 import { bare, World } from '../../kernel/test/world.js';
 import { choosePlugins, readPreset } from '../choose.js';
 import { type ConfigFile, noFile, readConfigFile } from '../config-file.js';

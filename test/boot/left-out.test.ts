@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Plugin } from '../../kernel/plugin/define.js';
-import { PluginError } from '../../kernel/plugin/order.js';
+import { PluginError } from '../../kernel/plugin/error.js';
 import { bootPanel } from '../../panel/boot.js';
 import { choosePlugins, readPreset } from '../../panel/choose.js';
 import { readConfigFile } from '../../panel/config-file.js';

@@ -9,7 +9,7 @@ import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
 import { asOutside } from '../../panel/outside.js';
 import type { Clock } from '../../kernel/jobs/clock.js';
-import { PluginError } from '../../kernel/plugin/order.js';
+import { PluginError } from '../../kernel/plugin/error.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
 import type { Limits } from '../../kernel/plugin/within.js';
 import { environmentOf, PanelApi, type Told } from './api.js';

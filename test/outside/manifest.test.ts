@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { isOutside, nameIn, readManifest } from '../../panel/manifest.js';
-import { PluginError } from '../../kernel/plugin/order.js';
+import { PluginError } from '../../kernel/plugin/error.js';
 import { folderOf, stranger, writeFiles } from './stranger.js';
 
 test('a manifest says name, version and module, wherever exports or main have it', async (t) => {

@@ -110,7 +110,14 @@ test('a doc is the comment right above, in one line', (t) => {
 test('what is off or faulty is told, and one name of several owners is asked again', async (t) => {
   const registry = new HookRegistry();
   const queue = undefined as never;
-  const tapper = (name: string) => ({ name, faulty: false, queue, fault: () => undefined });
+  const tapper = (name: string) => ({
+    name,
+    about: '',
+    faulty: false,
+    why: '',
+    queue,
+    fault: () => undefined,
+  });
   registry.add(
     tapper('well'),
     tap(guard<object>('gone/beforeRain'), () => undefined),

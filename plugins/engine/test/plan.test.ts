@@ -9,7 +9,9 @@ async function plan(...parts: CorePart[]) {
   const registry = new HookRegistry();
   const tapper = {
     name: 'test',
+    about: '',
     faulty: false,
+    why: '',
     queue: undefined as unknown as EventQueue,
     fault: () => undefined,
   };
@@ -87,7 +89,9 @@ test('private targets are refused before every added rule, unless they are allow
   const registry = new HookRegistry();
   const tapper = {
     name: 'test',
+    about: '',
     faulty: false,
+    why: '',
     queue: undefined as unknown as EventQueue,
     fault: () => undefined,
   };

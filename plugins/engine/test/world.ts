@@ -52,7 +52,9 @@ export class World {
   readonly #registry = new HookRegistry();
   readonly #tapper = {
     name: 'test',
+    about: '',
     faulty: false,
+    why: '',
     queue: { push: (run: () => void) => run() } as unknown as EventQueue,
     fault: () => undefined,
   };

@@ -1,17 +1,47 @@
-// The end of plugins: each gets a moment for its events and for its own clean-up, and none can keep the others.
+// Start and stop of plugins: how long each may take, and what is said of one that takes longer.
+import type { Log } from '../log/log.js';
+import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
-import { within } from './within.js';
+import { type Limits, within } from './within.js';
 
 /** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
 const EVENTS_LIMIT_MS = 1_000;
 const STOP_LIMIT_MS = { essential: 8_000, other: 2_000 };
 
+/** Rejects with a PluginError when the start fails, or takes longer than its limit. `level` is that of the line which says that it takes long. */
+export async function startPlugin(
+  instance: PluginInstance,
+  limits: Limits,
+  log: Log,
+  level: 'warn' | 'error' = 'warn',
+): Promise<void> {
+  const { name, plugin, essential } = instance;
+  const limit = limits[essential ? 'essentialStart' : 'start'];
+  const notice = setTimeout(
+    () =>
+      log[level]('a plugin is still starting', {
+        plugin: name,
+        ms: limits.slowStart,
+        ...(!essential && { givenUpAfterMs: limit }),
+      }),
+    limits.slowStart,
+  );
+  try {
+    await blame(plugin, 'did not start', () =>
+      within(limit, 'its start', async () => plugin.start(instance.scope)),
+    );
+  } finally {
+    clearTimeout(notice);
+  }
+}
+
+/** One gets a moment for its events and for its own clean-up, and cannot keep the others. */
 export async function stopPlugin(instance: PluginInstance): Promise<void> {
   const fault = (error: unknown) => instance.fault('stop', error);
   await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch(fault);
   const limit = STOP_LIMIT_MS[instance.essential ? 'essential' : 'other'];
   await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch(fault);
-  await instance.dispose();
+  if (instance.state !== 'failed') instance.state = 'stopped';
 }
 
 /** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */

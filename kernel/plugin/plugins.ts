@@ -1,10 +1,7 @@
-// Plugins that could not run. What is not essential is left out with its reason, and the rest runs.
+// What is told of plugins: those that run, and those that could not. What is not essential is left out with its reason, and the rest runs.
 import { token } from '../container/token.js';
-import { messageOf } from '../errors/errors.js';
 import type { Present } from '../hooks/kinds.js';
-import type { Plugin } from './define.js';
 import type { PluginInstance, State } from './instance.js';
-import { PluginError } from './order.js';
 
 export interface LeftOut {
   readonly name: string;
@@ -28,25 +25,6 @@ export interface PluginsApi {
   leaveOut(plugin: string, work: string, reason: string): void;
 }
 export const Plugins = token<PluginsApi>('kernel', 'plugins');
-
-const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
-  cause instanceof PluginError
-    ? new PluginError(cause.message, cause.culprit ?? plugin)
-    : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
-
-/** Whatever goes wrong in here is this plugin's doing. */
-export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
-  try {
-    const done = work();
-    return done instanceof Promise
-      ? (done.catch((cause: unknown) => {
-          throw blamed(plugin, what, cause);
-        }) as T)
-      : done;
-  } catch (cause) {
-    throw blamed(plugin, what, cause);
-  }
-}
 
 /** Those that run, and then those that could not. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {

@@ -1,0 +1,32 @@
+// Whose doing it is that a set of plugins cannot run.
+import { messageOf } from '../errors/errors.js';
+import type { Plugin } from './define.js';
+
+/** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
+export class PluginError extends Error {
+  override readonly name = 'PluginError';
+  readonly culprit: Plugin | undefined;
+  constructor(message: string, culprit?: Plugin, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.culprit = culprit;
+  }
+}
+
+const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
+  cause instanceof PluginError
+    ? new PluginError(cause.message, cause.culprit ?? plugin)
+    : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
+
+/** Whatever goes wrong in here is this plugin's doing. */
+export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
+  try {
+    const done = work();
+    return done instanceof Promise
+      ? (done.catch((cause: unknown) => {
+          throw blamed(plugin, what, cause);
+        }) as T)
+      : done;
+  } catch (cause) {
+    throw blamed(plugin, what, cause);
+  }
+}
