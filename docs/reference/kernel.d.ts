@@ -139,12 +139,7 @@ declare module 'weir/kernel' {
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
-    readonly owner: {
-      readonly name: string;
-      readonly faulty: boolean;
-      readonly why: string;
-      fault(where: string, error: unknown): void;
-    };
+    readonly owner: Owner;
   }
   /** For who lets people run commands; provided by the kernel. */
   export interface CommandsApi {
@@ -196,10 +191,7 @@ declare module 'weir/kernel' {
     readonly [carries]?: T;
   }
   /** Who adds an entry. */
-  export interface Adder {
-    readonly name: string;
-    readonly outside?: boolean;
-  }
+  export type Adder = Pick<Owner, 'name' | 'outside'>;
   export const token: <T>(owner: string, name: string, api?: number) => Token<T>;
   export const maybe: <T>(wanted: Token<T>) => Maybe<T>;
   export const extensionPoint: <T>(owner: string, name: string, problem?: (value: T, plugin: Adder, others: readonly Extended<T>[]) => string | undefined) => ExtensionPoint<T>;
@@ -337,11 +329,6 @@ declare module 'weir/kernel' {
   }
 
   // The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
-  /** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
-  export interface Issue {
-    readonly path: string;
-    readonly message: string;
-  }
   export interface ErrorDetails {
     /** the field at fault; becomes an entry of `obj.issues` */
     readonly path?: string;
@@ -395,6 +382,14 @@ declare module 'weir/kernel' {
   };
   /** Text of anything thrown. */
   export function messageOf(error: unknown): string;
+
+  // What a schema says against an input, as the one error that the caller sees.
+  /** The value, or a 400 whose message and `issues` name the fields at fault. */
+  export const validate: <S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions) => Static<S>;
+  /** As `validate`, for values that may be large. */
+  export const validateInSlices: <S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions) => Promise<Static<S>>;
+  /** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
+  export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void;
 
   // Writes a file so that a crash, a power cut or a full disk leaves either the previous content or the new one.
   /**
@@ -720,14 +715,6 @@ declare module 'weir/kernel' {
   /** `every` is a number with a unit: `500ms`, `5s`, `10m`, `1h`, `1d`. */
   export const job: (name: string, every: string, run: Job['run']) => Job;
 
-  // Long work in one process: whoever has worked for a few milliseconds lets the others have their turn.
-  /** For loops over many items: `if (slice.isOver) await slice.next()` in each round. */
-  export class TimeSlice {
-    get isOver(): boolean;
-    /** Resolves when it is this work's turn again. */
-    next(): Promise<void>;
-  }
-
   // What plugins can hear of the life of the whole panel.
   /** All listeners are open, and all plugins have started but for those from outside that take longer than two seconds; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
   export const afterKernelOpen: After<{
@@ -751,7 +738,7 @@ declare module 'weir/kernel' {
     readonly again: boolean;
   }>;
 
-  // JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
+  // What the kernel and its plugins write to. How a line looks and where it goes is the business of the program around them.
   /** error: a person must act; warn: degraded; info: state changes; debug: flow. */
   export interface Log {
     debug(message: string, data?: object): void;
@@ -761,7 +748,7 @@ declare module 'weir/kernel' {
     child(bound: object): Log;
   }
 
-  // Plugins that could not run. What is not essential is left out with its reason, and the rest runs.
+  // What is told of plugins: those that run, and those that could not. What is not essential is left out with its reason, and the rest runs.
   interface LeftOut {
     readonly name: string;
     readonly version: string;
@@ -885,25 +872,12 @@ declare module 'weir/kernel' {
   /** Whether a value holds more than so many values in all; each KiB of a text counts as one. Takes no longer for larger ones, but for an object of many keys. */
   export function holdsMoreThan(value: unknown, most: number): boolean;
 
-  // Validates values of any size without blocking the event loop: the length of a list first, then its items in slices.
-  /** As `inspect`, for values that may be large. Once more than enough issues are found, the rest is not looked at. */
-  export function inspectInSlices<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Promise<Inspected<Static<S>>>;
-  /** As `validate`, for values that may be large. */
-  export function validateInSlices<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Promise<Static<S>>;
-
-  // Characters that nobody sees: two names that look the same would be two, and a text could show in another order than it has.
-  /** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
-  export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void;
-
-  // Values that plugins make up rather than callers send: whether they are what JSON can say, and long lists checked by hand.
-  /** Why a value cannot be written as JSON and read back as it was; undefined when it can. Keys without a value are fine. */
-  export function whyNotJson(value: unknown): string | undefined;
-  /** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
-  export const jsonRecord: <T = Readonly<Record<string, unknown>>>() => Schema<T>;
-  /** A list whose items a function checks: for long lists on hot paths, where joi would take a hundred times as long. */
-  export const checkedList: <T>(most: number, problem: (item: unknown) => string | undefined) => Schema<readonly T[]>;
-
   // Runs a schema over a value and turns joi's findings into issues that name the field.
+  /** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
+  export interface Issue {
+    readonly path: string;
+    readonly message: string;
+  }
   interface ValidateOptions {
     /** `"1"` counts as 1: for parameters, queries, forms and the environment, where everything is text */
     readonly convert?: boolean;
@@ -926,8 +900,14 @@ declare module 'weir/kernel' {
   }): Issue[];
   /** The value as the schema shapes it (defaults filled in, unknown keys dropped), or the first 50 findings. */
   export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Inspected<Static<S>>;
-  /** The value, or a 400 whose message and `issues` name the fields at fault. */
-  export function validate<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Static<S>;
+
+  // Values that plugins make up rather than callers send: whether they are what JSON can say, and long lists checked by hand.
+  /** Why a value cannot be written as JSON and read back as it was; undefined when it can. Keys without a value are fine. */
+  export function whyNotJson(value: unknown): string | undefined;
+  /** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
+  export const jsonRecord: <T = Readonly<Record<string, unknown>>>() => Schema<T>;
+  /** A list whose items a function checks: for long lists on hot paths, where joi would take a hundred times as long. */
+  export const checkedList: <T>(most: number, problem: (item: unknown) => string | undefined) => Schema<readonly T[]>;
 
   // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
   // Everything is required unless it says otherwise.
@@ -991,6 +971,32 @@ declare module 'weir/kernel' {
   export const jsonObject: () => Joi.AnySchema & Typed<Record<string, unknown>>;
   /** For what the functions above cannot say. */
   export const custom: <T>(schema: Joi.Schema) => Schema<T>;
+
+  // Validates values of any size without blocking the event loop: the length of a list first, then its items in slices.
+  /** As `inspect`, for values that may be large. Once more than enough issues are found, the rest is not looked at. */
+  export function inspectInSlices<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Promise<Inspected<Static<S>>>;
+
+  // Long work in one process: whoever has worked for a few milliseconds lets the others have their turn.
+  /** For loops over many items: `if (slice.isOver) await slice.next()` in each round. */
+  export class TimeSlice {
+    get isOver(): boolean;
+    /** Resolves when it is this work's turn again. */
+    next(): Promise<void>;
+  }
+
+  /** Who stands behind something that the kernel calls (a tap, a route, a command, a job) and answers for its failures: a plugin, or the kernel itself. */
+  interface Owner {
+    readonly name: string;
+    /** one sentence for people */
+    readonly about: string;
+    /** not of this tree */
+    readonly outside?: boolean;
+    /** is not called */
+    readonly faulty: boolean;
+    /** why it is faulty, for who calls it */
+    readonly why: string;
+    fault(where: string, error: unknown): void;
+  }
 
   // A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
   // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
@@ -2243,8 +2249,8 @@ declare module 'weir/testing' {
 
   // The kernel's listeners: the panel, and those that plugins open beside it.
   interface ListenerSet extends ListenersApi {
-    readonly upgrades: UpgradeDoor;
     readonly panel: Listener;
+    readonly upgrades: UpgradeDoor;
     /** Where an admin finds the panel, base path included. */
     readonly panelUrl: string;
     declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener;
@@ -2287,17 +2293,6 @@ declare module 'weir/testing' {
     readonly [K in keyof typeof LIMITS]: number;
   };
 
-  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
-  // here, for all: only a person's session, and no page of another site.
-  interface UpgradeDoor {
-    /** Those of `upgrades` that this plugin added. */
-    mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void;
-    /** Never throws: nobody above would answer. */
-    take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-    /** Ends all connections; they are gone within the grace. */
-    close(): void;
-  }
-
   // A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
   // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
   /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
@@ -2324,24 +2319,38 @@ declare module 'weir/testing' {
     close(): Promise<void>;
   }
 
-  // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
-  /** Who serves something, and answers for it. */
-  interface Owner {
-    readonly name: string;
-    /** one sentence for people */
-    readonly about: string;
-    readonly outside?: boolean;
-    readonly faulty: boolean;
-    /** why it is faulty, for who calls it */
-    readonly why: string;
-    fault(where: string, error: unknown): void;
+  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
+  // here, for all: only a person's session, and no page of another site.
+  interface UpgradeDoor {
+    /** Those of `upgrades` that this plugin added. */
+    mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void;
+    /** Never throws: nobody above would answer. */
+    take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+    /** Ends all connections; they are gone within the grace. */
+    close(): void;
   }
+
+  // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
   interface Owned {
     readonly owner: Owner;
     readonly route: Route;
   }
   interface Mounted extends Owned {
     readonly path: string;
+  }
+
+  /** Who stands behind something that the kernel calls (a tap, a route, a command, a job) and answers for its failures: a plugin, or the kernel itself. */
+  interface Owner {
+    readonly name: string;
+    /** one sentence for people */
+    readonly about: string;
+    /** not of this tree */
+    readonly outside?: boolean;
+    /** is not called */
+    readonly faulty: boolean;
+    /** why it is faulty, for who calls it */
+    readonly why: string;
+    fault(where: string, error: unknown): void;
   }
 
   export {};
