@@ -1,94 +1,9 @@
 // Plugins switched on and off over the API: checked, written, and the panel back in the same process.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { type Answer, freePort } from '../harness/api.js';
-import { PanelProcess } from '../harness/panel-process.js';
-
-/** A core is not needed here, so none is looked for. */
-const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
-const PLUGINS = '/panel/api/system/plugins';
-
-interface Listed {
-  readonly name: string;
-  readonly state: string;
-  readonly reason: string;
-}
-interface Switched {
-  readonly name: string;
-  readonly enable: boolean;
-  readonly restarting: boolean;
-}
-
-async function folderWith(
-  t: ExecutionContext,
-  config?: unknown,
-  indent = 2,
-): Promise<{ readonly dataDirectory: string; readonly path: string }> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  const path = join(dataDirectory, 'weir.json');
-  if (config !== undefined) await writeFile(path, JSON.stringify(config, undefined, indent), { mode: 0o640 });
-  return { dataDirectory, path };
-}
-
-async function open(
-  t: ExecutionContext,
-  dataDirectory: string,
-  env: Record<string, string> = {},
-): Promise<PanelProcess> {
-  const panel = await PanelProcess.start({ dataDirectory, env: { ...NO_CORE, ...env } });
-  t.teardown(() => panel.kill('SIGKILL'));
-  return panel;
-}
-
-const ask = (panel: PanelProcess, name: string, enable: unknown): Promise<Answer<Switched>> =>
-  panel.call(`${PLUGINS}/${name}`, { body: { enable } });
-
-/** Asks, and waits until the panel is back; a start that fails brings another one. */
-async function switched(
-  t: ExecutionContext,
-  panel: PanelProcess,
-  name: string,
-  enable: boolean,
-  starts = 1,
-): Promise<void> {
-  const before = panel.starts;
-  const { status, body } = await ask(panel, name, enable);
-  t.deepEqual([status, body.obj], [202, { name, enable, restarting: true }], body.msg);
-  await panel.until(() => panel.starts >= before + starts, 'the panel is back');
-}
-
-const listed = async (panel: PanelProcess, name: string): Promise<Listed | undefined> =>
-  (await panel.get<Listed[]>(PLUGINS)).find((plugin) => plugin.name === name);
-
-/** A plugin from outside whose start does this, if it has one, and this when it is imported. */
-async function outsider(t: ExecutionContext, name: string, start: string, imported = ''): Promise<string> {
-  const folder = join((await folderWith(t)).dataDirectory, `weir-plugin-${name}`);
-  await mkdir(folder);
-  await writeFile(
-    join(folder, 'package.json'),
-    JSON.stringify({
-      name: `weir-plugin-${name}`,
-      version: '1.0.0',
-      type: 'module',
-      exports: './index.js',
-      weir: { api: 1 },
-    }),
-  );
-  await writeFile(
-    join(folder, 'index.js'),
-    `import { createServer } from 'node:net';
-import { definePlugin } from 'weir/kernel';
-const server = createServer();
-${imported}
-export default definePlugin({ name: '${name}', version: '1.0.0', api: 1, about: 'For a test.', ${start === '' ? '' : `start: async () => { ${start} },`} stop: () => void server.close() });
-`,
-  );
-  return `path:${folder}`;
-}
+import { PLUGINS, folderWith, open, ask, switched, listed, outsider } from './switching.js';
 
 test.serial(
   'a plugin goes off and comes back in the same process; the rest of the file, the session and the data stay',
@@ -305,34 +220,6 @@ test.serial('a restart takes what the config file says now, and nothing that wou
   t.is(await listed(panel, 'keygen'), undefined);
   t.is(await readFile(path, 'utf8'), text);
 });
-
-test.serial(
-  'killed in the middle: the file is the old or the new one, and the panel starts with it',
-  async (t) => {
-    const { dataDirectory, path } = await folderWith(t, { plugins: { keygen: true } });
-    const found: string[] = [];
-    let enable = false;
-    // In milliseconds, from the question or from its reply, on and off in turn.
-    for (const { reply, delay } of [0, 30, 300, 900]
-      .map((ms) => ({ reply: false, delay: ms }))
-      .concat([0, 90, 130, 250, 500].map((ms) => ({ reply: true, delay: ms })))) {
-      const panel = await open(t, dataDirectory);
-      const answer = ask(panel, 'keygen', enable).catch(() => undefined);
-      if (reply) t.is((await answer)?.status, 202);
-      await sleep(delay);
-      await panel.kill('SIGKILL');
-      await answer;
-      const { plugins } = JSON.parse(await readFile(path, 'utf8')) as { plugins: { keygen: boolean } };
-      t.deepEqual(Object.keys(plugins), ['keygen']);
-      if (reply) t.is(plugins.keygen, enable, 'it is written before the reply');
-      found.push(plugins.keygen === enable ? 'new' : 'old');
-      enable = !plugins.keygen;
-    }
-    t.log(found.join(' '));
-    const panel = await open(t, dataDirectory);
-    t.is((await listed(panel, 'keygen')) !== undefined, !enable);
-  },
-);
 
 test.serial('an end that is asked for during the restart is an orderly one', async (t) => {
   const { dataDirectory } = await folderWith(t);

@@ -40,6 +40,20 @@ test('every file that README and docs link to is there', async (t) => {
   }
 });
 
+test('every promise in SECURITY.md names tests that are there', async (t) => {
+  const root = await sourceRoot();
+  const text = await readFile(new URL('SECURITY.md', root), 'utf8');
+  const promises = [...text.matchAll(/^\| (?!Promise|---)(.+) \|$/gm)].map(([, row = '']) =>
+    row.split(' | '),
+  );
+  t.true(promises.length > 30, 'hardly a promise was found');
+  for (const [promise = '', , tests = ''] of promises) {
+    const files = [...tests.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
+    t.true(files.length > 0, `${promise}: no test is named`);
+    for (const file of files) await t.notThrowsAsync(readFile(new URL(file, root)), `${promise}: ${file}`);
+  }
+});
+
 test('the changelog tells of the version that this is, newest first', async (t) => {
   const root = await sourceRoot();
   const [changelog = '', manifest = '{}'] = await Promise.all(

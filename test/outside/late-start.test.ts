@@ -153,18 +153,18 @@ test('one whose start hangs is left out after its time, with whoever needs it, a
       { ...hung, ...says('hung') },
       { ...broken, ...says('broken') },
     ],
-    limits: { slowStart: 20, start: 400 },
+    limits: { slowStart: 20, start: 4_000 },
     partial: true,
   });
   t.like(await listed(panel, 'hung'), { state: 'starting' });
   t.is((await panel.get<unknown[]>('/panel/api/clients/list')).length, 0);
   await until(async () => (await listed(panel, 'hung'))?.state === 'failed', 'it is left out');
   t.like(await listed(panel, 'hung'), {
-    reason: 'plugin hung did not start: its start took longer than 0.4 s',
+    reason: 'plugin hung did not start: its start took longer than 4 s',
   });
   t.like(await panel.call('/panel/api/x/hung/says'), {
     status: 503,
-    body: { msg: 'plugin hung did not start: its start took longer than 0.4 s' },
+    body: { msg: 'plugin hung did not start: its start took longer than 4 s' },
   });
   t.like(await listed(panel, 'broken'), {
     state: 'failed',
@@ -212,7 +212,7 @@ test('listeners of their own open when they have started; a port that is taken i
   );
   t.regex(
     (await listed(panel, 'thief'))?.reason ?? '',
-    /^plugin thief cannot serve its routes: the thief listener cannot use 127\.0\.0\.1:\d+: another program listens there/,
+    /^plugin thief cannot serve its routes: the thief listener cannot use 127\.0\.0\.1:\d+: [^:]+ listens there/,
   );
   for (const name of ['one', 'two'])
     t.is((await fetch(`http://127.0.0.1:${panel.kernel.listeners.port(name)}/says`)).status, 200);

@@ -206,8 +206,10 @@ test('every builder of the kernel has a case here', (t) => {
     }
   });
   t.true(tried.length > 12);
+  // `frozen` returns what it was given; no route is declared with the shapes of hooks.
+  const others = ['port', 'frozen', 'jsonRecord', 'checkedList'];
   t.deepEqual(
-    tried.filter((name) => !builders.includes(name) && name !== 'port'),
+    tried.filter((name) => !builders.includes(name) && !others.includes(name)),
     [],
   );
 });
