@@ -9,7 +9,7 @@ import type { LeftOut } from './plugin/plugins.js';
 import type { Limits } from './plugin/within.js';
 
 export interface KernelOptions {
-  /** in start order, as `orderPlugins` gives them */
+  /** in start order: what a plugin uses comes before it (`panel/order.ts`) */
   readonly plugins: readonly Plugin[];
   /** what was to run and cannot */
   readonly leftOut?: readonly LeftOut[];

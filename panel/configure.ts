@@ -4,7 +4,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../kernel/http/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
-import { orderPlugins } from '../kernel/plugin/order.js';
+import { orderPlugins } from './order.js';
 import { bootVariables, panelVariables, placeVariables } from './boot-settings.js';
 import { CertificateFiles } from './certificate.js';
 import { type ConfigFile, panelSection, pluginSection } from './config-file.js';

@@ -30,3 +30,13 @@ export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
     throw blamed(plugin, what, cause);
   }
 }
+
+/** Throws when the plugin needs one of those that are left out. */
+export function checkNeeds(plugin: Plugin, gone: ReadonlySet<string>): void {
+  for (const wanted of Object.values(plugin.uses))
+    if (wanted.kind === 'token' && gone.has(wanted.owner))
+      throw new PluginError(
+        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; mend that one first`,
+        plugin,
+      );
+}

@@ -5,10 +5,9 @@ import type { ListenerSet } from '../http/listeners.js';
 import { afterPluginStart } from '../lifecycle.js';
 import type { Log } from '../log/log.js';
 import { hasStart } from './define.js';
-import { blame, type PluginError } from './error.js';
+import { blame, checkNeeds, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
 import type { Offers } from './offers.js';
-import { checkNeeds } from './order.js';
 import { startPlugin, stopPlugin } from './start-stop.js';
 import type { Limits } from './within.js';
 

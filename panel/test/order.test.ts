@@ -1,8 +1,8 @@
 import test from 'ava';
-import { definePlugin, maybe, type Plugin, token } from '../index.js';
-import { PluginError } from '../plugin/error.js';
-import { orderPlugins } from '../plugin/order.js';
-import { findPlugins } from '../../panel/find.js';
+import { definePlugin, maybe, type Plugin, token } from '../../kernel/index.js';
+import { PluginError } from '../../kernel/plugin/error.js';
+import { orderPlugins } from '../order.js';
+import { findPlugins } from '../find.js';
 
 const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>
   definePlugin({

@@ -1,21 +1,11 @@
 // Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
-import { KERNEL_API, type Plugin } from './define.js';
-import { PluginError } from './error.js';
+import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
+import { checkNeeds, PluginError } from '../kernel/plugin/error.js';
 
 const KERNEL = 'kernel';
 
 const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined =>
   plugins.find((plugin) => plugin?.outside);
-
-/** Throws when the plugin needs one of those that are left out. */
-export function checkNeeds(plugin: Plugin, gone: ReadonlySet<string>): void {
-  for (const wanted of Object.values(plugin.uses))
-    if (wanted.kind === 'token' && gone.has(wanted.owner))
-      throw new PluginError(
-        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; mend that one first`,
-        plugin,
-      );
-}
 
 function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: ReadonlySet<string>): string[] {
   const owners = Object.values(plugin.uses).flatMap((wanted) => {
