@@ -336,4 +336,9 @@ test('at most a thousand addresses are known; the one of the oldest login goes f
   t.deepEqual(gone, ['10.0.0.0']);
   t.false(addresses.has('10.0.0.0'));
   t.true(addresses.has('10.0.3.232'));
+  clock.tick(86_400_000);
+  await addresses.remember('10.0.3.232');
+  t.is(written.length, 1002, 'a login of another day is written down');
+  clock.tick(179 * 86_400_000);
+  t.true(addresses.has('10.0.3.232'));
 });
