@@ -251,6 +251,17 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
+test('a check that found no room says nothing against its caller', async (t) => {
+  const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
+  for (let i = 0; i < 10; i++)
+    await t.throwsAsync(
+      attempts.run({ ip: '192.0.2.1', username: 'admin' }, async () => {
+        throw errors.TOO_MANY_LOGINS();
+      }),
+    );
+  t.is(await attempts.guess('192.0.2.1'), 401);
+});
+
 test('a clock that was wrong when a block was written blocks no longer than a block lasts', async (t) => {
   const clock = new FakeClock();
   const source = hash('sha256', 'address 192.0.2.1');
