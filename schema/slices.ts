@@ -25,17 +25,20 @@ const isHeavy = (value: unknown): boolean => holdsMoreThan(value, LIGHT);
 const term = <T>(schema: Joi.Schema, name: string): readonly T[] =>
   (schema.$_terms[name] as readonly T[] | null | undefined) ?? [];
 
+/** Whether a schema refers to values beside or around its own. */
+const refersOutside = (schema: Joi.Schema): boolean =>
+  (schema as unknown as { readonly _refs: { readonly refs: readonly unknown[] } })._refs.refs.length > 0;
+
 /** Whether the parts of a schema mean the same when they are validated on their own. joi keeps the answer to itself. */
 function canSplit(schema: Joi.Schema, rules: readonly string[] = []): boolean {
-  const { _rules, _preferences, _refs } = schema as unknown as {
+  const { _rules, _preferences } = schema as unknown as {
     readonly _rules: readonly { readonly name: string }[];
     readonly _preferences: object | null;
-    readonly _refs: { readonly refs: readonly unknown[] };
   };
   return (
     _rules.every(({ name }) => rules.includes(name)) &&
     _preferences === null &&
-    _refs.refs.length === 0 &&
+    !refersOutside(schema) &&
     ['whens', 'externals', 'renames', 'dependencies', 'ordered', '_exclusions', '_requireds'].every(
       (name) => term(schema, name).length === 0,
     )
@@ -102,7 +105,7 @@ class Sliced {
   /** Fields that are heavy themselves one by one, the others together. */
   async #fields(schema: Joi.Schema, value: Record<string, unknown>, at: Path) {
     const heavy = term<{ key: string; schema: Joi.Schema }>(schema, 'keys').filter(
-      ({ key }) => Object.hasOwn(value, key) && isHeavy(value[key]),
+      ({ key, schema: field }) => Object.hasOwn(value, key) && !refersOutside(field) && isHeavy(value[key]),
     );
     const unchecked = Object.fromEntries(heavy.map(({ key }) => [key, Joi.any()]));
     const rest = (schema as Joi.ObjectSchema).keys(unchecked);

@@ -90,6 +90,34 @@ test('a route without login takes 16 KiB, nothing compressed, and says so before
   );
 });
 
+test('compressed bytes that unfold to nothing count towards the limit', async (t) => {
+  const login = await world.login();
+  const socket = connect(world.port, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  const reply = once(socket, 'data');
+  const head = Object.entries({ ...JSON_TYPE, ...login, 'Content-Encoding': 'gzip' });
+  const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(`POST /orders HTTP/1.1\r\nHost: weir\r\nTransfer-Encoding: chunked\r\n${lines}\r\n`);
+  const empty = gzipSync('');
+  const piece = Buffer.concat(Array<Buffer>(60_000).fill(empty));
+  socket.write(`${piece.length.toString(16)}\r\n`);
+  socket.write(piece);
+  socket.write('\r\n0\r\n\r\n');
+  const [bytes] = (await reply) as [Buffer];
+  t.regex(bytes.toString(), /^HTTP\/1.1 413 .*larger than the 1 MiB/s);
+});
+
+test('a form of more than a thousand fields is refused', async (t) => {
+  const form = (fields: number) =>
+    world.call('/form', {
+      raw: `count=1${'&a'.repeat(fields - 1)}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  t.is((await form(1000)).status, 200);
+  const refused = await form(1001);
+  t.deepEqual([refused.status, refused.body.msg], [400, 'the form has more than 1000 fields']);
+});
+
 test('a route may refuse a request before anything of its body is read', async (t) => {
   const reply = await replyToHead('/asks-first', [
     'Content-Type: application/json',
@@ -111,6 +139,7 @@ test("a body that is not what its headers say is the caller's fault: 400, and no
     '{"count":',
     Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]),
     Buffer.from('{"count":1}', 'utf16le'),
+    Buffer.concat([Buffer.from('{"count":1}'), Buffer.from([0xe2, 0x82])]),
   ]) {
     const broken = await large(body);
     t.deepEqual([broken.status, broken.body.code], [400, 'KERNEL_BAD_BODY']);

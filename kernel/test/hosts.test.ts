@@ -6,6 +6,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
+import { Proxies } from '../http/address.js';
+import { AllowedHosts } from '../http/allowed-hosts.js';
 import { hostName } from '../http/host-name.js';
 import { shop } from './shop.js';
 import { people, World } from './world.js';
@@ -126,6 +128,12 @@ test('with a list of hosts the panel answers under these and on loopback alone',
 
   listeners.allowHosts([], '');
   t.is((await ask('evil.example')).status, 200);
+});
+
+test('the host that the panel listens on is allowed whatever the list says', (t) => {
+  const hosts = new AllowedHosts('2001:DB8::7', new Proxies([]));
+  t.is(hosts.refused(['panel.example'], ['2001:db8::7', 'panel.example']), undefined);
+  t.is(hosts.refused(['panel.example'], ['2001:db8::7', '2001:db8::8']), '2001:db8::8');
 });
 
 test('behind a proxy the host that it was asked for counts, and its own request besides', async (t) => {

@@ -67,6 +67,32 @@ test('schemas whose parts depend on each other are validated in one go', async (
   t.deepEqual(await inspectInSlices(sum, { a: ids }), { value: 2000 });
 });
 
+test('references, conditions and counts of a large value hold as those of a small one do', async (t) => {
+  const numbers = Joi.array().items(Joi.number());
+  const list = many(2000, (i) => i);
+  const cases: Record<string, [Joi.Schema, unknown]> = {
+    reference: [
+      Joi.object({ most: Joi.number(), list: Joi.array().items(Joi.number().max(Joi.ref('...most'))) }),
+      { most: 1998, list },
+    ],
+    condition: [
+      Joi.object({ list: numbers, on: Joi.boolean() }).when(Joi.object({ on: true }).unknown(), {
+        // biome-ignore lint/suspicious/noThenProperty: that is how joi spells it
+        then: Joi.object({ list: Joi.forbidden() }),
+      }),
+      { list, on: true },
+    ],
+    'a count of keys': [Joi.object({ list: numbers, other: Joi.any() }).min(2), { list }],
+    'an item that must be there': [numbers.has(Joi.number().valid(-1)), list],
+    'a key that is required': [Joi.object({ list: numbers, other: Joi.any().required() }), { list }],
+  };
+  for (const [what, [schema, value]] of Object.entries(cases)) {
+    const whole = inspect(schema as Schema, value);
+    t.true('issues' in whole, what);
+    t.deepEqual(await inspectInSlices(schema as Schema, value), whole, what);
+  }
+});
+
 test('while a large value is validated others have their turn, and after enough issues it ends', async (t) => {
   let turns = 0;
   let done = false;

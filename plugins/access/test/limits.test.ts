@@ -251,6 +251,17 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
+test('a check that found no room says nothing against its caller', async (t) => {
+  const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
+  for (let i = 0; i < 10; i++)
+    await t.throwsAsync(
+      attempts.run({ ip: '192.0.2.1', username: 'admin' }, async () => {
+        throw errors.TOO_MANY_LOGINS();
+      }),
+    );
+  t.is(await attempts.guess('192.0.2.1'), 401);
+});
+
 test('a clock that was wrong when a block was written blocks no longer than a block lasts', async (t) => {
   const clock = new FakeClock();
   const source = hash('sha256', 'address 192.0.2.1');
@@ -335,5 +346,10 @@ test('at most a thousand addresses are known; the one of the oldest login goes f
   t.is(written.length, 1001, 'the second login of a day writes nothing');
   t.deepEqual(gone, ['10.0.0.0']);
   t.false(addresses.has('10.0.0.0'));
+  t.true(addresses.has('10.0.3.232'));
+  clock.tick(86_400_000);
+  await addresses.remember('10.0.3.232');
+  t.is(written.length, 1002, 'a login of another day is written down');
+  clock.tick(179 * 86_400_000);
   t.true(addresses.has('10.0.3.232'));
 });

@@ -155,3 +155,19 @@ test('a change of name and password takes a recovery code as well', async (t) =>
   const body = { oldUsername, oldPassword, newUsername: 'grace', newPassword: 'another long word' };
   t.is((await panel.call('/panel/api/setting/updateUser', { body: { ...body, twoFactorCode } })).status, 200);
 });
+
+test('a code that a new secret was tried with opens nothing afterwards', async (t) => {
+  const { panel, clock } = t.context;
+  const [currentTwoFactorCode] = await switchOn(t);
+  clock.tick(30_000);
+  const twoFactorToken = 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU';
+  const code = () => TOTP.generate({ secret: Secret.fromBase32(twoFactorToken), timestamp: clock.now() });
+  const twoFactorCode = code();
+  const { password } = ADMIN;
+  await panel.get(UPDATE, {
+    body: { twoFactorEnable: true, twoFactorToken, twoFactorCode, currentTwoFactorCode, password },
+  });
+  t.is(await login(t, twoFactorCode), 401);
+  clock.tick(30_000);
+  t.is(await login(t, code()), 200);
+});

@@ -1,5 +1,6 @@
 // Names with characters that nobody sees: none are made, and those that are there already go on.
 import test from 'ava';
+import { refuseHidden } from '../../../kernel/index.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,4 +106,12 @@ test('a client, group and inbound that have such names already go on, and can be
   await panel.get(`${CLIENTS}/groups/rename`, { body: { oldName: 'st\u202eaff', newName: 'staff' } });
   await panel.get(`${CLIENTS}/update/${path}`, { body: { email: 'ann' } });
   t.like(await panel.get(`${CLIENTS}/get/ann`), { email: 'ann', group: 'staff' });
+});
+
+test('a label may join letters where that is spelling, and nowhere else', (t) => {
+  for (const text of ['می\u200cخواهم', 'क्\u200dष', 'a \u200e(ب)'])
+    t.notThrows(() => refuseHidden('remark', text, 'label'), text);
+  for (const text of ['a\u200cb', 'α\u200dβ', 'я\u200cя', '1\u200d2', 'ب\u200c', '\u200cب'])
+    t.throws(() => refuseHidden('remark', text, 'label'), { message: /U\+200[CD]/ }, text);
+  t.throws(() => refuseHidden('email', 'می\u200cخواهم', 'name'), { message: /U\+200C/ });
 });

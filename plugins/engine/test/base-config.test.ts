@@ -1,7 +1,11 @@
 // How the base of the core's config is put together from what plugins add; that it holds is tried with a real core in test/engine.
+import { syncBuiltinESMExports } from 'node:module';
+import { BlockList, isIPv6 } from 'node:net';
+import os from 'node:os';
 import test from 'ava';
 import { baseConfig, type BaseParts } from '../base-config.js';
 import { comesFromOurAddress } from '../own-address.js';
+import { PRIVATE } from '../private-ranges.js';
 
 interface Base {
   readonly outbounds: readonly {
@@ -101,6 +105,7 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
       { port: '2', network: 'tcp', outboundTag: 'second' },
       { port: '3', network: ['udp'], outboundTag: 'second' },
       { port: '4', outboundTag: 'blocked' },
+      { port: '5', network: ' UDP , tcp', outboundTag: 'second' },
     ],
   });
   t.deepEqual(
@@ -113,6 +118,8 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
       [undefined, '2', 'tcp', 'second'],
       [undefined, '3', 'udp', 'weir.udp.second'],
       [undefined, '4', undefined, 'blocked'],
+      [undefined, '5', 'udp', 'weir.udp.second'],
+      [undefined, '5', 'tcp', 'second'],
       [undefined, undefined, 'tcp', 'direct'],
     ],
   );
@@ -158,4 +165,44 @@ test('loopback, private and foreign addresses are not a public address of ours',
     '',
   ])
     t.false(comesFromOurAddress({ remoteAddress }), remoteAddress);
+});
+
+test.serial('a public address of ours is one in each spelling, a private one is not', (t) => {
+  const { networkInterfaces } = os;
+  const addresses = ['203.0.113.9', '10.0.0.5', '2606:4700::9', 'fd00::5'];
+  os.networkInterfaces = (() => ({
+    eth0: addresses.map((address) => ({ address })),
+  })) as unknown as typeof networkInterfaces;
+  syncBuiltinESMExports();
+  try {
+    for (const remoteAddress of ['203.0.113.9', '::ffff:203.0.113.9', '2606:4700::9'])
+      t.true(comesFromOurAddress({ remoteAddress }), remoteAddress);
+    for (const remoteAddress of ['10.0.0.5', '::ffff:10.0.0.5', 'fd00::5', '203.0.113.10'])
+      t.false(comesFromOurAddress({ remoteAddress }), remoteAddress);
+  } finally {
+    os.networkInterfaces = networkInterfaces;
+    syncBuiltinESMExports();
+  }
+});
+
+test('the private ranges hold what is special, also inside IPv6, and nothing else', (t) => {
+  const list = new BlockList();
+  for (const range of PRIVATE) {
+    const [address = '', prefix] = range.split('/');
+    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  const holds = (address: string): boolean => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const four = [
+    ...['0.1.2.3', '10.255.255.255', '100.100.100.200', '127.9.9.9', '169.254.169.254', '168.63.129.16'],
+    ...['172.31.0.1', '192.0.0.8', '192.168.9.9', '198.19.0.1', '224.0.0.1', '255.255.255.255'],
+  ];
+  const six = [
+    ...['::', '::1', '::7f00:1', '::ffff:0:7f00:1', '64:ff9b:1::1', '100::1', '2001::1', '2002:7f00:1::1'],
+    ...['fd00:ec2::254', 'fe80::1', 'fec0::1', 'ff02::1'],
+  ];
+  for (const address of [...four, ...six, ...four.map((inside) => `64:ff9b::${inside}`)])
+    t.true(holds(address), address);
+  const open = ['1.1.1.1', '100.128.0.1', '172.32.0.1', '168.63.129.17', '192.0.1.1'];
+  for (const address of [...open, ...open.map((inside) => `64:ff9b::${inside}`), '2606:4700::1', '2a00::1'])
+    t.false(holds(address), address);
 });

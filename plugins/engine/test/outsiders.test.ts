@@ -84,6 +84,21 @@ test('what the core itself has against the panel is nobody else\u2019s fault', a
   t.is(world.leftOut.size, 0);
 });
 
+test('where the core refuses an inbound and a plugin, the other plugins stay in', async (t) => {
+  const world = new World();
+  world.inbound(1);
+  world.inbound(2, { 1: 'a' });
+  world.outsider('good', outbound('good-1'));
+  world.outsider('weed', outbound('weed-1'));
+  world.driver.refuses.set('in-1', 'no certificate');
+  world.driver.refusesOutboundsLike = 'weed';
+  await world.open();
+  t.deepEqual(outboundsOf(world), ['direct', 'blocked', 'good-1']);
+  t.deepEqual(world.driver.names('in-2'), ['i2.c1']);
+  t.is(world.supervisor.status().errorMsg, 'in-1: no certificate');
+  t.deepEqual([...world.leftOut.keys()], ['weed']);
+});
+
 test('a core that tests a config well and does not start with it starts without plugins from outside', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
@@ -92,6 +107,22 @@ test('a core that tests a config well and does not start with it starts without 
   t.is(world.state, 'running');
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
   t.regex(world.leftOut.get('weed') ?? '', /failed to listen/);
+});
+
+test('a core that cannot be asked says nothing against a plugin', async (t) => {
+  const world = new World();
+  world.outsider('good', outbound('good-1'));
+  await world.open();
+  const { driver } = world;
+  const ask = driver.test.bind(driver);
+  driver.test = async (...given) => {
+    driver.test = ask;
+    await ask(...given);
+    throw new Error('no space left');
+  };
+  await t.throwsAsync(world.supervisor.restart('for a test'), { message: 'no space left' });
+  t.is(world.leftOut.size, 0);
+  t.deepEqual(outboundsOf(world), ['direct', 'blocked', 'good-1']);
 });
 
 test('who comes second with a tag loses; what is built in is never second', async (t) => {
@@ -155,4 +186,11 @@ test('culprits are found with few test-runs, and never with more than forty', as
   t.deepEqual(all.culprits, names);
   t.true(all.count <= 41, `${all.count} test-runs`);
   t.is(await findCulprits(names, 'no', async () => 'always'), undefined);
+  const together = async (kept: readonly string[]) =>
+    kept.includes('p1') && kept.includes('p40') ? 'two of one name' : undefined;
+  t.deepEqual(
+    [...((await findCulprits(names, 'no', together)) ?? [])],
+    [['p40', 'two of one name']],
+    'each is right by itself',
+  );
 });

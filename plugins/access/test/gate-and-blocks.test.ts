@@ -1,0 +1,159 @@
+// The gate of a name, counts and blocks by themselves: how they grow, end and are forgotten.
+import { hash } from 'node:crypto';
+import test from 'ava';
+import type { Database } from '../../../kernel/index.js';
+import { FakeClock } from '../../../test/harness/fake-clock.js';
+import { BlockStore, type StoredBlock } from '../block-store.js';
+import { type Limit, LoginLimits, type Outcome } from '../login-limits.js';
+import { NameGate } from '../name-gate.js';
+import type { AccessTables } from '../tables.js';
+
+const MINUTE = 60_000;
+function gated() {
+  const clock = new FakeClock();
+  const gate = new NameGate({ clock });
+  const check = (name: string, outcome: Outcome, wrongCode = false): number => {
+    const entered = gate.enter(name);
+    entered?.leave(outcome, wrongCode);
+    return entered?.delay ?? -1;
+  };
+  return { clock, gate, check };
+}
+const times = <T>(count: number, work: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => work(i));
+
+test('three failures of a name cost nothing, each further one doubles the delay up to five seconds', (t) => {
+  const { clock, check } = gated();
+  t.deepEqual(
+    times(11, () => check('ada', 'failed')),
+    [0, 0, 0, 100, 200, 400, 800, 1600, 3200, 5000, 5000],
+  );
+  t.is(check('bob', 'undecided'), 0, 'another name has a gate of its own');
+  clock.tick(5 * MINUTE);
+  t.is(check('ada', 'undecided'), 0, 'they are forgotten');
+});
+
+test('checks under way count as failures until they are over; four of a name are let in', (t) => {
+  const { gate } = gated();
+  const four = times(4, () => gate.enter('ada'));
+  t.deepEqual(
+    four.map((entered) => entered?.delay),
+    [0, 0, 0, 100],
+  );
+  t.is(gate.enter('ada'), undefined);
+  four[0]?.leave('undecided', false);
+  t.is(gate.enter('ada')?.delay, 100);
+});
+
+test('a success forgets the wrong passwords of a name, and no wrong code before an hour is over', (t) => {
+  const { clock, check } = gated();
+  times(6, () => check('ada', 'failed'));
+  t.is(check('ada', 'succeeded'), 800);
+  t.is(check('ada', 'undecided'), 0);
+  times(6, () => check('ada', 'failed', true));
+  t.is(check('ada', 'succeeded'), 800);
+  t.is(check('ada', 'undecided'), 800);
+  clock.tick(59 * MINUTE);
+  t.is(check('ada', 'undecided'), 800);
+  clock.tick(MINUTE);
+  t.is(check('ada', 'undecided'), 0);
+});
+
+test('a flood of names makes the gate forget failures of the oldest, never a check under way', (t) => {
+  const { gate, check } = gated();
+  times(6, () => check('ada', 'failed'));
+  times(4, () => gate.enter('bob'));
+  times(10_000, (i) => check(`name ${i}`, 'undecided'));
+  t.is(check('ada', 'undecided'), 0);
+  t.is(gate.enter('bob'), undefined);
+});
+
+function limited(stored: readonly StoredBlock[] = []) {
+  const clock = new FakeClock();
+  const writes: { readonly sql: string; readonly values: Record<string, unknown> }[] = [];
+  const tx = {
+    sql: { rows: () => 'rows', onConflict: () => '', incoming: () => '' },
+    run: async (sql: string, values: Record<string, unknown>) => void writes.push({ sql, values }),
+  };
+  const db = { write: (work: (open: typeof tx) => unknown) => work(tx) } as unknown as Database;
+  const tables = { blocks: { findAll: async () => stored } } as unknown as AccessTables;
+  const limits = new LoginLimits({ clock, blocks: new BlockStore({ db, tables }) });
+  const finish = (of: readonly Limit[], outcome: Outcome) => {
+    const admitted = limits.admit(of);
+    if (typeof admitted !== 'function') return admitted.waitMs;
+    admitted(outcome);
+    return 0;
+  };
+  return { clock, limits, writes, finish };
+}
+
+test('a success forgets the failures of the narrowest source alone', (t) => {
+  const { finish } = limited();
+  const both = (name: string): Limit[] => [
+    { source: 'address', most: 6 },
+    { source: `address ${name}`, most: 3 },
+  ];
+  times(2, () => finish(both('ada'), 'failed'));
+  finish(both('ada'), 'succeeded');
+  times(2, () => finish(both('ada'), 'failed'));
+  t.is(finish(both('ada'), 'undecided'), 0, 'the pair began anew');
+  times(2, () => finish(both('bob'), 'failed'));
+  t.is(finish(both('eve'), 'undecided'), 15 * MINUTE, 'the address did not');
+});
+
+test('a flood of sources makes failures of the oldest forgotten, never a check under way', (t) => {
+  const { limits, finish } = limited();
+  const one = [{ source: 'ada', most: 1 }];
+  const done = limits.admit(one);
+  const two = [{ source: 'bob', most: 2 }];
+  finish(two, 'failed');
+  times(20_000, (i) => finish([{ source: `name ${i}`, most: 2 }], 'undecided'));
+  t.is(finish(one, 'undecided'), 1000, 'the check is still under way');
+  if (typeof done === 'function') done('failed');
+  t.is(finish(one, 'undecided'), 15 * MINUTE);
+  finish(two, 'failed');
+  t.is(finish(two, 'undecided'), 0);
+});
+
+test('new blocks are written once, together, and those that are over leave the database', async (t) => {
+  const { clock, limits, writes, finish } = limited();
+  await limits.flush();
+  t.deepEqual(writes, [], 'nothing new, nothing written');
+  finish([{ source: 'ada', most: 1 }], 'failed');
+  finish([{ source: 'bob', most: 1 }], 'failed');
+  const until = clock.now() + 15 * MINUTE;
+  await limits.flush();
+  const [insert, remove] = writes.splice(0);
+  const rows = JSON.parse(String(insert?.values['rows'])) as [string, number][];
+  t.deepEqual(
+    rows.map(([, blockedUntil]) => blockedUntil),
+    [until, until],
+  );
+  t.regex(remove?.sql ?? '', /^DELETE FROM login_blocks WHERE blocked_until < :oldest$/);
+  t.is(remove?.values['oldest'], until);
+  await limits.flush();
+  t.deepEqual(writes, [], 'once');
+  finish([{ source: 'eve', most: 1 }], 'failed');
+  await limits.forget();
+  writes.length = 0;
+  await limits.flush();
+  t.deepEqual(writes, [], 'a block that was lifted is not written any more');
+});
+
+test('blocks of the last run hold until they end, and those that are over block nobody', async (t) => {
+  const now = new FakeClock().now();
+  const { limits } = limited([
+    { source: hash('sha256', 'over'), blockedUntil: now },
+    { source: hash('sha256', 'ada'), blockedUntil: now + MINUTE },
+  ]);
+  await limits.load();
+  t.is(limits.blockedFor(['over', 'ada']), MINUTE);
+  t.is(limits.blockedFor(['over']), 0);
+});
+
+test('of more than ten thousand blocks the oldest is lifted', (t) => {
+  const { limits, finish } = limited();
+  times(10_001, (i) => finish([{ source: `name ${i}`, most: 1 }], 'failed'));
+  t.is(limits.blockedFor(['name 0']), 0);
+  t.is(limits.blockedFor(['name 1']), 15 * MINUTE);
+});

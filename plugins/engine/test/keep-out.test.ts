@@ -1,0 +1,41 @@
+// What of a composed config the guard keeps from the core, and what takes its place.
+import test from 'ava';
+import type { CoreGuardApi } from '../../core-guard/contract.js';
+import type { Part } from '../claims.js';
+import type { CorePart } from '../contract.js';
+import { keepOut } from '../keep-out.js';
+import { unguarded } from './world.js';
+
+const part = (entry: CorePart): Part => ({ plugin: 'test', entry });
+const inbound = (id: number, more: object = {}): Part =>
+  part({ inbound: { id, tag: `in-${id}`, protocol: 'vless', config: { port: 7000 + id, ...more } } });
+
+test('a bad inbound or rule is left out, and a bad outbound lets nothing through under its tag', async (t) => {
+  const seen: unknown[] = [];
+  const guard: CoreGuardApi = {
+    ...unguarded,
+    problem: async (config, { inbounds }) => {
+      seen.push(inbounds);
+      return 'bad' in config ? 'it is bad' : undefined;
+    },
+  };
+  const good = [
+    inbound(1),
+    part({ outbound: { tag: 'fine', protocol: 'freedom' } }),
+    part({ rule: { outboundTag: 'fine' } }),
+    part({ nameServer: { address: '9.9.9.9', bad: true } }),
+  ];
+  const bad = [
+    inbound(2, { bad: true }),
+    part({ outbound: { tag: 'evil', protocol: 'freedom', bad: true } }),
+    part({ rule: { outboundTag: 'evil', bad: true } }),
+  ];
+  const { parts, keptOut } = await keepOut([...good, ...bad], guard);
+  t.deepEqual(parts, [...good, part({ outbound: { tag: 'evil', protocol: 'blackhole' } })]);
+  t.deepEqual(keptOut, [
+    'in-2: it is bad',
+    'outbound evil: it is bad',
+    'rule {"outboundTag":"evil","bad":true}: it is bad',
+  ]);
+  t.deepEqual(seen[0], [{ port: 7001 }, { port: 7002, bad: true }], 'the guard knows all inbounds');
+});
