@@ -1,38 +1,12 @@
 // Where an IP address or a host name leads, in every spelling that the core or the C library would take.
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isPrivate } from './private-ranges.js';
 
 /** `own`: an address of this machine; `private`: its network, and other addresses that are not public. */
 export type Reach = 'own' | 'private' | 'public';
-
-// IANA special-purpose registries (RFC 6890 and its updates), and 168.63.129.16, where a cloud keeps its metadata.
-const PRIVATE = new BlockList();
-for (const [address, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['168.63.129.16', 32],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const)
-  PRIVATE.addSubnet(address, bits, 'ipv4');
-for (const [address, bits] of [
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 32],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const)
-  PRIVATE.addSubnet(address, bits, 'ipv6');
 
 const LOOKUP_LIMIT_MS = 2_000;
 
@@ -73,7 +47,7 @@ export function reachOf(address: string): Reach {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   if (isHere(address) || address.startsWith('127.') || address.startsWith('0.')) return 'own';
   if (interfaces.some((own) => plainAddress(own.address) === address)) return 'own';
-  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ? 'private' : 'public';
+  return isPrivate(address) ? 'private' : 'public';
 }
 
 export type Host = { readonly address: string } | { readonly name: string };

@@ -2,8 +2,12 @@
 // the panel.
 import { type Issue, token } from '../../kernel/index.js';
 
+export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
+
+/** Tags that begin so are the panel's own. */
+export const OWN_TAGS = 'weir.';
 /** Tag of the core's own API, which no part of another may name. */
-export const CORE_API_TAG = 'weir.api';
+export const CORE_API_TAG = `${OWN_TAGS}api`;
 
 /** JSON of an inbound, an outbound or a rule as the core's config has it. */
 export type ConfigPart = Readonly<Record<string, unknown>>;
@@ -15,8 +19,12 @@ export interface Finding extends Issue {
 
 /** What other inbounds have to do with the destinations of one. */
 export interface Beside {
-  /** all inbounds of the panel, those that are switched off included */
-  readonly inbounds: readonly { readonly listen?: unknown; readonly port?: unknown }[];
+  /** all inbounds of the panel; those that are switched off say so */
+  readonly inbounds: readonly {
+    readonly listen?: unknown;
+    readonly port?: unknown;
+    readonly enable?: unknown;
+  }[];
 }
 
 export interface CoreGuardApi {

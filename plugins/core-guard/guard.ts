@@ -1,13 +1,15 @@
 // Judges parts of the core's config: when they are saved, and each time that the config is composed.
 import { realpath } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
 import { dirname, relative, resolve } from 'node:path';
 import { type ListenersApi, messageOf } from '../../kernel/index.js';
-import { addressesOf, reachOf } from './address.js';
+import { addressesOf, hostOf, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
 import { fileKey, fileValue } from './config-files.js';
 import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
+import { serverProblem } from './server-settings.js';
 import { type Place, walk } from './walk.js';
 
 export interface GuardConfig {
@@ -54,7 +56,7 @@ export class Guard implements CoreGuardApi {
   async examine(part: ConfigPart, beside: Beside): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const place of walk(part))
-      for (const { text, destination } of await this.#objections(place, beside, true))
+      for (const { text, destination } of await this.#objections(place, part, beside, true))
         findings.push({
           path: place.path,
           message: `${place.path}: ${text}`,
@@ -65,18 +67,20 @@ export class Guard implements CoreGuardApi {
 
   async problem(part: ConfigPart, beside: Beside): Promise<string | undefined> {
     for (const place of walk(part)) {
-      const objections = await this.#objections(place, beside, false);
+      const objections = await this.#objections(place, part, beside, false);
       const hard = objections.find(({ destination }) => destination === undefined);
       if (hard) return `${place.path}: ${hard.text}`;
     }
     return undefined;
   }
 
-  async #objections(place: Place, beside: Beside, saving: boolean): Promise<Objection[]> {
+  async #objections(place: Place, part: ConfigPart, beside: Beside, saving: boolean): Promise<Objection[]> {
     const { value, twin } = place;
     const texts = [
       twin === undefined ? undefined : 'the core takes this key and another one of this object for the same',
       await this.#fileProblem(place, saving),
+      // Only inbounds listen.
+      'listen' in part ? serverProblem(place) : undefined,
       namesApi(value) ? `${CORE_API_TAG} is the core's own API; choose another tag` : undefined,
     ];
     const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
@@ -142,8 +146,8 @@ export class Guard implements CoreGuardApi {
     const reach = reachOf(to.address);
     if (reach === 'public') return undefined;
     if (reach === 'own' && owner !== undefined) return { text: `${nameOf(to)} is ${owner}; choose another` };
-    const isInbound = reach === 'own' && beside.inbounds.some(({ port }) => port === to.port);
-    if (isInbound || this.#named.has(nameOf(to))) return undefined;
+    if (reach === 'own' && beside.inbounds.some((inbound) => serves(inbound, to))) return undefined;
+    if (this.#named.has(nameOf(to))) return undefined;
     const where = reach === 'own' ? 'on this machine' : 'not public';
     return { text: `${nameOf(to)} is ${where}; ${NAME_IT}`, destination: nameOf(to) };
   }
@@ -177,6 +181,18 @@ export class Guard implements CoreGuardApi {
     const name = this.#listeners.places().find((place) => place.port === port)?.name;
     return name && (name === 'panel' ? "the panel's own" : `that of the panel's listener ${name}`);
   }
+}
+
+/** Whether whoever connects there ends at this inbound: while it is off, or beside its address, another program may listen. */
+function serves(
+  { listen, port, enable }: Beside['inbounds'][number],
+  to: { readonly address: string; readonly port: number },
+): boolean {
+  if (port !== to.port || enable === false) return false;
+  const at = hostOf(typeof listen === 'string' && listen !== '' ? listen : '0.0.0.0');
+  if (!at || !('address' in at)) return false;
+  const target = { '0.0.0.0': '127.0.0.1', '::': '::1' }[to.address] ?? to.address;
+  return at.address === '::' || at.address === target || (at.address === '0.0.0.0' && isIPv4(target));
 }
 
 const namesApi = (value: unknown): boolean =>

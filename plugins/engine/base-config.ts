@@ -1,8 +1,8 @@
 // The part of the core's config that is nobody's inbound: where traffic leaves, and what users of the core may not reach.
+import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { CoreBase, JsonObject } from './driver.js';
 import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './names.js';
 import { forPackets, remainingStreams, splitByNetwork } from './packets.js';
-import { PRIVATE } from './private-ranges.js';
 
 /** What users of the core may reach. */
 export interface Openness {
@@ -27,7 +27,7 @@ const own: readonly JsonObject[] = [
 ];
 const refusePrivate: readonly JsonObject[] = [
   { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
-  { type: 'field', ip: PRIVATE, outboundTag: 'blocked' },
+  { type: 'field', ip: PRIVATE_RANGES, outboundTag: 'blocked' },
 ];
 
 const protocolOf = ({ protocol }: JsonObject): string => String(protocol).toLowerCase();

@@ -1,6 +1,7 @@
 // Names in the core's config belong to whoever came first. A second inbound of a tag would take the place of the first
 // one, and a second outbound would get its traffic.
 import type { Stamped } from '../../kernel/index.js';
+import { OWN_TAGS } from '../core-guard/contract.js';
 import { baseConfig } from './base-config.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
@@ -9,18 +10,17 @@ export type Part = Stamped<CorePart>;
 /** A part that is left out, and why. */
 export interface Lost {
   readonly plugin: string;
+  readonly outside: boolean | undefined;
   readonly reason: string;
 }
 
-/** Tags of the driver begin so. */
-const OF_THE_PANEL = 'weir.';
 const ENGINE = 'engine';
 
 /** Names with their owners; a claim answers who has the name already. */
 class Names {
   readonly #owners = new Map<string, string>();
   claim(name: string, plugin: string): string | undefined {
-    const owner = name.startsWith(`tag ${OF_THE_PANEL}`) ? ENGINE : this.#owners.get(name);
+    const owner = name.startsWith(`tag ${OWN_TAGS}`) ? ENGINE : this.#owners.get(name);
     if (owner === undefined) this.#owners.set(name, plugin);
     return owner;
   }
@@ -66,9 +66,9 @@ export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lo
   ]) {
     const reason = clash(part);
     if (reason === undefined) continue;
-    const { plugin, entry } = part;
+    const { plugin, outside, entry } = part;
     out.add(part);
-    lost.push({ plugin, reason });
+    lost.push({ plugin, outside, reason });
     if ('outbound' in entry) orphaned.add(`${plugin} ${String(entry.outbound['tag'])}`);
   }
   const isOrphaned = ({ plugin, entry }: Part): boolean =>

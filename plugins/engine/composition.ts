@@ -49,7 +49,8 @@ export class Composition {
   async plan(): Promise<Plan> {
     const { kept: composed, lost } = withoutClashes(await this.#hooks.compose(composeCoreConfig, undefined));
     const { parts: kept, keptOut } = await keepOut(composed, this.#guard);
-    this.#keptOut = keptOut;
+    // What an inbound of the panel itself loses is told where its admin looks.
+    this.#keptOut = [...lost.flatMap(({ outside, reason }) => (outside ? [] : [reason])), ...keptOut];
     for (const [plugin, { digest }] of this.#refused)
       if (digestOfParts(kept, plugin) !== digest) this.#refused.delete(plugin);
     this.#lost = new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)]));

@@ -1,7 +1,7 @@
 // Names are looked up by the core's own DNS, which leaves private addresses out of every answer, and nowhere else. A rule
 // cannot do that: it looks a name up once, the outbound looks it up again, and a name server may answer something else then.
+import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { Json, JsonObject } from './driver.js';
-import { PRIVATE } from './private-ranges.js';
 
 /** Inbound tag of the questions that the core's DNS sends itself, and tag of the outbound that they leave by. */
 const DNS_TAG = 'weir.dns';
@@ -53,7 +53,7 @@ function checkedServer(server: string | JsonObject): JsonObject {
   const { unexpectedIPs } = own as { readonly unexpectedIPs?: Json };
   const unwanted = Array.isArray(unexpectedIPs) ? (unexpectedIPs as readonly Json[]) : [];
   // With `*` in the list the core takes an unexpected address when there is no other.
-  return { ...own, unexpectedIPs: [...unwanted.filter((range) => range !== '*'), ...PRIVATE] };
+  return { ...own, unexpectedIPs: [...unwanted.filter((range) => range !== '*'), ...PRIVATE_RANGES] };
 }
 
 /** The system's resolver, unless there are name servers; families that the machine has no route for are not asked for. */

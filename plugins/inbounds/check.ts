@@ -1,7 +1,7 @@
 // What can be said against an inbound before it is written.
 import { type Hooks, inspect, type Issue, issuesAt, kernelErrors, refuseHidden } from '../../kernel/index.js';
 import { CoreRefused, type CoreInbound, type EngineApi } from '../engine/contract.js';
-import type { ConfigPart, CoreGuardApi, Finding } from '../core-guard/contract.js';
+import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAGS } from '../core-guard/contract.js';
 import { type AddOptions, beforeInboundSave } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
@@ -9,7 +9,7 @@ import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
-import { streamIssues } from './stream/stream.js';
+import { coreStream, streamIssues } from './stream/stream.js';
 
 type Draft = Omit<Inbound, 'id'>;
 
@@ -67,12 +67,24 @@ export class InboundCheck {
         },
       );
     if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
-    if (wanted.tag !== before?.tag) refuseHidden('tag', wanted.tag, 'name');
+    if (wanted.tag !== before?.tag) {
+      refuseHidden('tag', wanted.tag, 'name');
+      if (wanted.tag.startsWith(OWN_TAGS))
+        throw kernelErrors.INVALID(`tags that begin with ${OWN_TAGS} belong to the panel; choose another`, {
+          path: 'tag',
+        });
+    }
     refuseTooMuch(wanted);
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
-    const found = await this.#guard.examine(freeParts({ ...wanted, settings: own }), { inbounds: others });
+    // With what the panel adds: a key that the core takes for one of these would win over it.
+    const part = {
+      ...wanted,
+      settings: 'value' in settings ? settings.value : own,
+      streamSettings: { security: 'none', ...coreStream(wanted.streamSettings) },
+    };
+    const found = await this.#guard.examine(freeParts(part), { inbounds: others });
     const kept = this.#kept(found, before, keepDestinations);
     const refused = found.filter(
       ({ destination }) => destination === undefined || !kept.includes(destination),

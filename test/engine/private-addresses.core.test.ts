@@ -39,18 +39,19 @@ const reached = (tried: Readonly<Record<string, string>>): string[][] =>
 test('no name, no address and no packet of a user comes out on this machine or in its network', async (t) => {
   const found = await reach(t, { WEIR_ENGINE_PRIVATE: '' });
   if (!found) return;
-  t.deepEqual(
-    reached(found.tcp),
-    [
-      ['203.0.113.80', '203.0.113.80'],
-      ['64:ff9b::cb00:7150', '64:ff9b::cb00:7150'],
-      ['server.test', '203.0.113.80'],
-      ['both.test', '203.0.113.80'],
-      ['own.test', '203.0.113.1'],
-      ['second.test', '203.0.113.80'],
-    ],
-    'a public address by itself, by name, and beside private ones; nothing else',
-  );
+  for (const tried of ['tcp', 'mux', 'ss2022'] as const)
+    t.deepEqual(
+      reached(found[tried]),
+      [
+        ['203.0.113.80', '203.0.113.80'],
+        ['64:ff9b::cb00:7150', '64:ff9b::cb00:7150'],
+        ['server.test', '203.0.113.80'],
+        ['both.test', '203.0.113.80'],
+        ['own.test', '203.0.113.1'],
+        ['second.test', '203.0.113.80'],
+      ],
+      `${tried}: a public address by itself, by name, and beside private ones; nothing else`,
+    );
   for (const [protocol, { loopback, back, begun }] of Object.entries(found.udp)) {
     t.deepEqual(loopback, [], `${protocol}: whatever the first packet was sent to`);
     t.deepEqual(

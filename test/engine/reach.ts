@@ -18,7 +18,7 @@ import { engineBinary, openPanel } from './user.js';
 /** Stand for a server on the internet, and for this machine's own public address. */
 const SERVER = '203.0.113.80';
 const OWN = '203.0.113.1';
-const EMBEDDED = ['64:ff9b::7f00:1', '64:ff9b:1::7f00:1', '2002:7f00:1::1', '::7f00:1'];
+const EMBEDDED = ['::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1', '2002:7f00:1::1', '::7f00:1'];
 const METADATA = ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254'];
 /** NAT64 of a public address is how a machine without IPv4 reaches half of the internet. */
 const NAT64 = '64:ff9b::cb00:7150';
@@ -32,6 +32,9 @@ export interface Packets {
 /** Everything that one panel's users tried, and where they came out; '' where they did not. */
 export interface Reach {
   readonly tcp: Readonly<Record<string, string>>;
+  /** the same tries in one connection (mux), and by the one protocol whose names another library reads */
+  readonly mux: Readonly<Record<string, string>>;
+  readonly ss2022: Readonly<Record<string, string>>;
   /** by protocol: what a service on loopback got of the packets, and what came back from the server */
   readonly udp: Readonly<Record<string, Packets>>;
   readonly panel: Readonly<Record<string, string>>;
@@ -42,6 +45,11 @@ const PROTOCOLS: Record<string, Record<string, unknown>> = {
   vmess: {},
   trojan: {},
   shadowsocks: { method: 'chacha20-ietf-poly1305', network: 'tcp,udp' },
+  ss2022: {
+    method: '2022-blake3-aes-128-gcm',
+    password: 'AAECAwQFBgcICQoLDA0ODw==',
+    network: 'tcp,udp',
+  },
 };
 
 /** Adds an outbound of its own for some names, and a rule that has names looked up. */
@@ -109,9 +117,17 @@ async function tryTcp(socksPort: number, open: number, inside: number): Promise<
     ...['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', ...EMBEDDED, ...METADATA].map(
       (host): [string, string, number] => [host, host, open],
     ),
-    ...['localhost', 'localhost.', '127.0.0.1.', '127.1', '2130706433', '[::1]', '::1%lo'].map(
-      (host): [string, string, number] => [`name ${host}`, host, open],
-    ),
+    ...[
+      'localhost',
+      'localhost.',
+      'x.localhost',
+      '127.0.0.1.',
+      '127.1',
+      '0x7f.1',
+      '2130706433',
+      '[::1]',
+      '::1%lo',
+    ].map((host): [string, string, number] => [`name ${host}`, host, open]),
     ...Object.keys(NAMES).map((host): [string, string, number] => [host, host, open]),
     // Only loopback listens there: a core that looks the name up again is the only way in.
     ...['flip1.test', 'flip2.test', 'flip3.test', 'second.flip.test'].map(
@@ -166,6 +182,9 @@ async function tryUdp(
   return { back, begun: await named.next() };
 }
 
+const locally = (link: string): JsonObject =>
+  JSON.parse(JSON.stringify(outboundOf(link).outbound).replace('0.0.0.0', '127.0.0.1')) as JsonObject;
+
 async function reach(dataDirectory: string, env: Record<string, string>): Promise<Reach> {
   const panel = await openPanel(t, {
     dataDirectory,
@@ -175,18 +194,26 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
   // With a sniffed name for routing only, the core routes by that name and dials the address that the user asked for.
   const sniffing = { enabled: true, destOverride: ['http', 'tls'], routeOnly: true };
   for (const [protocol, settings] of Object.entries(PROTOCOLS))
-    ids.push(await panel.addInbound({ protocol, settings, sniffing }));
+    ids.push(
+      await panel.addInbound({ protocol: protocol.replace('ss2022', 'shadowsocks'), settings, sniffing }),
+    );
   await panel.addClient('a', ids);
   const links = await panel.get<string[]>('/panel/api/clients/links/a');
   const clients = await Promise.all(
-    links.map((link) => {
-      const outbound = JSON.stringify(outboundOf(link).outbound).replace('0.0.0.0', '127.0.0.1');
-      return startClientCore({ binary: engineBinary(), outbound: JSON.parse(outbound) as JsonObject });
-    }),
+    links.map((link) => startClientCore({ binary: engineBinary(), outbound: locally(link) })),
   );
   undo.push(...clients.map((client) => client.stop));
   const { socksPort } = clients[0] as (typeof clients)[0];
-  const tcp = await tryTcp(socksPort, await startTeller('::'), await startTeller('127.0.0.1'));
+  const open = await startTeller('::');
+  const inside = await startTeller('127.0.0.1');
+  const tcp = await tryTcp(socksPort, open, inside);
+  const ss2022 = await tryTcp(clients.at(-1)?.socksPort ?? 0, open, inside);
+  const muxed = await startClientCore({
+    binary: engineBinary(),
+    outbound: { ...locally(links[0] ?? ''), mux: { enabled: true, concurrency: 8 } },
+  });
+  undo.push(muxed.stop);
+  const mux = await tryTcp(muxed.socksPort, open, inside);
   const servers = await startPacketServers();
   const packets: [string, Pick<Packets, 'back' | 'begun'>][] = [];
   for (const [n, protocol] of Object.keys(PROTOCOLS).entries())
@@ -210,6 +237,8 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
       .map((text) => text.slice(protocol.length + 1));
   return {
     tcp,
+    mux,
+    ss2022,
     udp: Object.fromEntries(
       packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
     ),

@@ -138,6 +138,10 @@ test.serial('what is local or private is refused until it is named, and the refu
     '[fe80::1%eth0]:80',
     '[::ffff:10.9.9.9]:80',
     '[64:ff9b::a09:909]:80',
+    // One list with the core's rules: IPv4-translated, site-local, and the relays of 6to4.
+    '[::ffff:0:7f00:1]:80',
+    '[fec0::1]:80',
+    '192.88.99.1:80',
   ])
     await refuse(t, DEST, fallback(dest), 'name it in WEIR_FALLBACK_DESTINATIONS');
   await refuse(
@@ -150,7 +154,7 @@ test.serial('what is local or private is refused until it is named, and the refu
 
 test.serial('what is named, public, nothing, or an inbound of ours is taken', async (t) => {
   const child = await freePort();
-  await panel.addInbound({ port: child, remark: 'child', enable: false });
+  await panel.addInbound({ port: child, remark: 'child' });
   for (const dest of [
     8080,
     'localhost:8080',
@@ -174,10 +178,44 @@ test.serial('what is named, public, nothing, or an inbound of ours is taken', as
   });
 });
 
+test.serial('an inbound stands for what listens at its own address, and only while it is on', async (t) => {
+  const port = await freePort();
+  const id = await panel.addInbound({ port, remark: 'off', enable: false });
+  await refuse(t, DEST, fallback(port), 'is on this machine');
+  const parent = await freePort();
+  await panel.get(`/panel/api/inbounds/setEnable/${id}`, { body: { enable: true } });
+  const parentId = await panel.addInbound({ port: parent, ...fallback(port) });
+  for (const dest of [`127.0.0.9:${port}`, `[::1]:${port}`]) {
+    if (dest.startsWith('127')) await refuse(t, DEST, fallback(dest), 'is on this machine');
+  }
+  await panel.get(`/panel/api/inbounds/setEnable/${id}`, { body: { enable: false } });
+  await panel.get(`/panel/api/inbounds/update/${parentId}`, {
+    body: { remark: 'goes on', ...fallback(port) },
+  });
+});
+
 test.serial('two keys that the core takes for one are refused', async (t) => {
   await refuse(t, 'settings.Fallbacks', {
     settings: { fallbacks: [], Fallbacks: [{ dest: '1.1.1.1:80' }] },
   });
+  // Of these the panel writes the other one.
+  await refuse(t, 'settings.decryption', { settings: { Decryption: 'none' } }, 'another one of this object');
+  await refuse(t, 'settings.Clients', { settings: { Clients: [{ id: 'x' }] } }, 'which the panel writes');
+  for (const [key, value] of [
+    ['Network', 'kcp'],
+    ['Security', 'tls'],
+  ])
+    await refuse(
+      t,
+      `streamSettings.${key}`,
+      { streamSettings: { [key as string]: value } },
+      'another one of this object',
+    );
+});
+
+test.serial("tags of the panel's own are nobody's", async (t) => {
+  for (const tag of ['weir.api', 'weir.dns', 'weir.udp.direct'])
+    await refuse(t, 'tag', { tag }, 'belong to the panel');
 });
 
 test.serial(

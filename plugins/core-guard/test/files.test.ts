@@ -160,6 +160,29 @@ test.serial('keys with which the core writes or serves files are refused whereve
   );
 });
 
+test.serial('what makes an inbound stall or end the whole core is refused', async (t) => {
+  const pair = { certificateFile: join(named, 'site.crt'), keyFile: join(named, 'site.key') };
+  await refuse(
+    t,
+    'streamSettings.tlsSettings.echConfigList',
+    tls({
+      certificates: [pair],
+      echConfigList: 'a.example+udp://127.0.0.1:53',
+      echSockopt: { dialerProxy: 'direct' },
+    }),
+    'would ask this name server',
+  );
+  await refuse(
+    t,
+    'streamSettings.tlsSettings.certificates.0.ocspStapling',
+    tls({ certificates: [{ ...pair, ocspStapling: 9_223_372_037 }] }),
+    'end the core',
+  );
+  const own = { certificates: [{ ...pair, ocspStapling: 3600 }], echConfigList: 'AAAA' };
+  const client = { echConfigList: 'a.example+https://1.1.1.1/dns-query' };
+  t.true((await panel.addInbound({ streamSettings: tls({ ...own, settings: client }) })) > 0);
+});
+
 test.serial(
   'good files are taken, from named folders and from the data folder, through links inside',
   async (t) => {

@@ -1,4 +1,6 @@
-// Addresses that users of the core have no business with: this machine, its network, and what their clouds keep for themselves.
+// Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
+// have no business there, and neither have fallbacks.
+import { BlockList, isIPv6 } from 'node:net';
 
 // IANA special-purpose registries (RFC 6890 and its updates). Named here, so that no geodata file is needed.
 const IPV4 = [
@@ -50,4 +52,16 @@ function inNat64(range: string): string {
   return `64:ff9b::${word(a, b)}:${word(c, d)}/${96 + Number(prefix)}`;
 }
 
-export const PRIVATE: readonly string[] = [...IPV4, ...IPV6, ...IPV4.map(inNat64)];
+/** As `address/prefix`. */
+export const PRIVATE_RANGES: readonly string[] = [...IPV4, ...IPV6, ...IPV4.map(inNat64)];
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+const ranges = new BlockList();
+for (const range of PRIVATE_RANGES) {
+  const [address = '', prefix] = range.split('/');
+  ranges.addSubnet(address, Number(prefix), familyOf(address));
+}
+
+/** Takes an IP address without a zone. */
+export const isPrivate = (address: string): boolean => ranges.check(address, familyOf(address));
