@@ -37,6 +37,8 @@ export interface Attempt {
 interface Lane {
   /** the narrowest source comes last */
   readonly limits: readonly Limit[];
+  /** those that a failure counts for besides */
+  readonly also?: readonly Limit[];
   /** what the gate counts; undefined when the caller need not pass it */
   readonly gate: string | undefined;
   readonly isStranger: boolean;
@@ -78,7 +80,7 @@ export class Attempts {
     const entered = lane.gate === undefined ? undefined : this.#gate.enter(lane.gate);
     if (lane.gate !== undefined && !entered)
       throw tooMany(GATE_RETRY_MS, 'too many logins with this user name are being checked; try again');
-    const admitted = this.#limits.admit(lane.limits);
+    const admitted = this.#limits.admit(lane.limits, lane.also);
     if (typeof admitted !== 'function') {
       entered?.leave('undecided', false);
       throw tooMany(admitted.waitMs);
@@ -134,7 +136,16 @@ export class Attempts {
     if (device !== undefined)
       return { limits: limits(`device ${device}`), gate: undefined, isStranger: false };
     const address = limits(`address ${own}`);
-    if (this.#addresses.has(ip)) return { limits: address, gate: undefined, isStranger: false };
+    const isKnown = this.#addresses.has(ip);
+    // Strangers behind the same router or proxy, who fail at the address, do not lock it out.
+    if (isAuthenticated && isKnown)
+      return {
+        limits: limits(`authenticated ${own}`),
+        also: address,
+        gate: undefined,
+        isStranger: false,
+      };
+    if (isKnown) return { limits: address, gate: undefined, isStranger: false };
     // One gate for all of them: a stolen token could make others, with names of their own.
     if (isAuthenticated)
       return { limits: limits(`authenticated ${own}`), gate: 'authenticated', isStranger: false };

@@ -81,8 +81,8 @@ export default definePlugin({
   hooks: ({ tokens, rules }) => [
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
-    tap(composeSettingsReply, async (add, { changes }) => {
-      const recoveryCodes = await rules.afterSave(changes);
+    tap(composeSettingsReply, async (add, saved) => {
+      const recoveryCodes = await rules.afterSave(saved);
       if (recoveryCodes) add({ recoveryCodes });
     }),
     tap(afterTokensSave, () => tokens.load()),

@@ -60,27 +60,37 @@ export class LoginLimits {
     return Math.max(0, ...sources.map((source) => (this.#blocks.get(keyOf(source)) ?? 0) - now));
   }
 
-  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. */
-  admit(limits: readonly Limit[]): Finish | { readonly waitMs: number } {
+  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. A failure counts for the sources of `also` as well, which are not asked. */
+  admit(limits: readonly Limit[], also: readonly Limit[] = []): Finish | { readonly waitMs: number } {
     const blocked = this.blockedFor(limits.map(({ source }) => source));
     if (blocked > 0) return { waitMs: blocked };
     const counted = limits.map(({ source, most }) => {
       const key = keyOf(source);
       return { key, most, count: this.#count(key) };
     });
-    if (counted.some(({ count, most }) => count.failures.length + count.underWay >= most))
+    if (counted.some(({ count, most }) => count.failures.length + count.underWay >= most)) {
+      this.#dropEmpty(counted);
       return { waitMs: SOON_MS };
+    }
     for (const { count } of counted) count.underWay++;
     return (outcome) => {
       for (const { count } of counted) count.underWay--;
-      if (outcome === 'failed') for (const { key, most, count } of counted) this.#fail(key, most, count);
+      if (outcome === 'failed') {
+        for (const { key, most, count } of counted) this.#fail(key, most, count);
+        for (const { source, most } of also) this.#fail(keyOf(source), most, this.#count(keyOf(source)));
+      }
       // One success says nothing about the other names and addresses that the wider sources count.
       const narrowest = counted.at(-1);
-      if (outcome === 'succeeded' && narrowest) {
-        narrowest.count.failures = [];
-        this.#counts.delete(narrowest.key);
-      }
+      if (outcome === 'succeeded' && narrowest) narrowest.count.failures = [];
+      this.#dropEmpty(counted);
     };
+  }
+
+  /** What was refused before it was checked costs a flood nothing, and must not take the place of failures. */
+  #dropEmpty(counted: readonly { readonly key: string; readonly count: Count }[]): void {
+    for (const { key, count } of counted)
+      if (count.underWay + count.failures.length === 0 && this.#counts.get(key) === count)
+        this.#counts.delete(key);
   }
 
   /** Lifts every block. */

@@ -74,9 +74,11 @@ export class Login {
       requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
+    let codeWasChecked = false;
     const check = async (attempt: Attempt): Promise<Admin> => {
       const admin = await this.#admins.withPassword(username, password, attempt);
-      if (admin && (!this.#twoFactor.isOn || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
+      codeWasChecked = this.#twoFactor.isOn;
+      if (admin && (!codeWasChecked || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
       if (admin) attempt.wrongCode();
       reason = admin ? 'invalid two-factor code' : 'invalid credentials';
       // The same words for both: who guesses passwords shall not learn when one is right.
@@ -93,7 +95,8 @@ export class Login {
       ip,
       userAgent: headers['user-agent'],
     });
-    if (!(await this.#admins.isUnchanged(admin))) {
+    const needsCode = this.#twoFactor.isOn && !codeWasChecked;
+    if (needsCode || !(await this.#admins.isUnchanged(admin))) {
       // Changed while this login was on its way; the change ended all sessions that were open by then.
       await this.#sessions.close(session.digest);
       throw errors.WRONG_LOGIN();

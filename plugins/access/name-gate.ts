@@ -68,6 +68,9 @@ export class NameGate {
         if (outcome === 'succeeded') gate.wrong = [];
         if (outcome === 'failed') gate.wrong.push(at);
         if (wrongCode) gate.wrongCode.push(at);
+        // Names that were never checked cost a flood nothing, and must not take the place of those that were.
+        const isEmpty = gate.underWay + gate.wrong.length + gate.wrongCode.length === 0;
+        if (isEmpty && this.#gates.get(key) === gate) this.#gates.delete(key);
       },
     };
   }

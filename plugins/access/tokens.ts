@@ -1,7 +1,15 @@
 // API tokens: full-admin credentials for programs, known only by their digest.
 import { hash, randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
-import { after, type Clock, type Database, kernelErrors, type Row, type Tx } from '../../kernel/index.js';
+import {
+  after,
+  type Clock,
+  type Database,
+  kernelErrors,
+  refuseHidden,
+  type Row,
+  type Tx,
+} from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { AccessTables, tables } from './tables.js';
 
@@ -76,6 +84,8 @@ export class Tokens {
       throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', {
         path: 'expiresAt',
       });
+    // Two names that look alike would hide a token among those that the admin knows.
+    refuseHidden('name', name, 'name');
     const token = randomBytes(36).toString('base64url');
     try {
       await this.#save((tx) =>

@@ -50,28 +50,34 @@ export class TwoFactorRules {
     caller: SettingsCaller;
   }): Promise<void> {
     if (!('twoFactorEnable' in changes) && !('twoFactorToken' in changes)) return;
-    const { isOn } = this.#twoFactor;
     const willBeOn = values['twoFactorEnable'] === true;
     const secret = String(values['twoFactorToken'] ?? '');
     if (willBeOn && secret === '') throw errors.NO_SECRET(undefined, { path: 'twoFactorToken' });
     const guesser = { ip: caller.ip, username: caller.name, isAuthenticated: true };
     await this.#attempts.run(guesser, async (attempt) => {
+      // Asked only now: this may have waited for seconds, and two-factor was perhaps switched on meanwhile.
+      const { isOn } = this.#twoFactor;
       if (sent['password'] !== undefined || (isOn && willBeOn)) await this.#checkPassword(sent['password']);
       if (!willBeOn) await this.#checkCode(attempt, 'twoFactorCode', sent['twoFactorCode']);
       else if (isOn) await this.#checkReplacement(attempt, secret, sent);
       else if (!(await this.#twoFactor.acceptsOf(secret, sent['twoFactorCode'])))
         throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
     });
-    // Who came in with a password alone shall not stay.
-    if (willBeOn) await this.#sessions.closeAll({ except: caller.session });
   }
 
   /** The codes to show once, after these changes were saved; undefined when they neither switched two-factor on nor set another secret. */
-  async afterSave(changes: Values): Promise<string[] | undefined> {
+  async afterSave({
+    changes,
+    caller,
+  }: {
+    changes: Values;
+    caller: SettingsCaller;
+  }): Promise<string[] | undefined> {
     if (changes['twoFactorEnable'] === false) await this.#recoveryCodes.discard();
-    return changes['twoFactorEnable'] || changes['twoFactorToken']
-      ? this.#recoveryCodes.replace()
-      : undefined;
+    if (!changes['twoFactorEnable'] && !changes['twoFactorToken']) return undefined;
+    // Who came in with a password alone shall not stay, nor who did so while this was being saved.
+    await this.#sessions.closeAll({ except: caller.session });
+    return this.#recoveryCodes.replace();
   }
 
   async #checkPassword(password: unknown): Promise<void> {

@@ -75,7 +75,7 @@ export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('
 /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
 export const composeSettingsReply = draft<
   Readonly<Record<string, unknown>>,
-  { readonly changes: Readonly<Record<string, unknown>> }
+  { readonly changes: Readonly<Record<string, unknown>>; readonly caller: SettingsCaller }
 >('settings/composeSettingsReply', jsonRecord());
 /** What pages and programs ask for before they show anything; plugins add what they know. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(

@@ -76,7 +76,7 @@ export class SettingsService {
     );
     await this.#hooks.check(beforeSettingsSave, { changes, values, sent, caller });
     await this.#db.write((tx) => this.#store.save(tx, changes));
-    const told = await this.#hooks.compose(composeSettingsReply, { changes });
+    const told = await this.#hooks.compose(composeSettingsReply, { changes, caller });
     return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
   }
 

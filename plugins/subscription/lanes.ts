@@ -22,12 +22,6 @@ import type { Rendered, Renderer } from './renderer.js';
 
 /** What stands in a path unescaped; ids with anything else take the slow lane. */
 const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
-/** As the slow lane answers where there is nothing: any difference would tell the secret prefix. */
-const GONE = {
-  HEAD: ['Cache-Control', 'no-store'],
-  GET: ['Cache-Control', 'no-store', 'Content-Length', '0'],
-};
-
 export class Lanes {
   readonly #compiled: Compiled;
   readonly #renderer: Renderer;
@@ -80,7 +74,11 @@ export class Lanes {
     const answer = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
     const isHead = request.method === 'HEAD';
     if (!client) {
-      response.writeHead(404, GONE[isHead ? 'HEAD' : 'GET']).end();
+      // To the byte as the slow lane answers where there is nothing, order of headers included: any difference would tell
+      // the secret prefix.
+      response.statusCode = 404;
+      response.setHeader('Cache-Control', 'no-store');
+      response.end();
     } else if (isHead) {
       response
         .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])

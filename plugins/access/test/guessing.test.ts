@@ -147,3 +147,43 @@ test('wrong two-factor codes from many addresses block neither the name nor the 
   clock.tick(30_000);
   t.is(await statusOf(login(t, '203.0.113.1', { ...ADMIN, twoFactorCode: code() })), 200, 'a stranger waits');
 });
+
+test('strangers behind the address of an admin lock out neither a session nor a token there', async (t) => {
+  const { panel, clock } = t.context;
+  const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+    body: { name: 'ci' },
+  });
+  for (let i = 0; i < 20; i++) await fail(t, 1, () => '127.0.0.1', { ...WRONG, username: `name ${i}` });
+  t.is(await statusOf(login(t, '127.0.0.1')), 429, 'the address is blocked');
+  const twoFactorCode = TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
+  const on = { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode };
+  const { recoveryCodes } = await panel.get<{ recoveryCodes: string[] }>('/panel/api/setting/update', {
+    body: on,
+  });
+  t.is(recoveryCodes.length, 10);
+  const off = { twoFactorEnable: false, twoFactorCode: recoveryCodes[0] };
+  const headers = { authorization: `Bearer ${token}` };
+  t.is(await statusOf(panel.call('/panel/api/setting/update', { body: off, anonymous: true, headers })), 200);
+});
+
+test('a request that has waited since before two-factor was on cannot put a secret of its own in place', async (t) => {
+  const { panel, clock } = t.context;
+  const OTHER = 'KRUGS4ZANFZSAYLOMRZWC3TEON2HKZTG';
+  const switchOn = (secret: string, at: number, ip: string): Promise<Answer> =>
+    panel.call('/panel/api/setting/update', {
+      body: {
+        twoFactorEnable: true,
+        twoFactorToken: secret,
+        twoFactorCode: TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() + at }),
+      },
+      headers: { 'x-forwarded-for': ip },
+    });
+  // From then on, whoever has a session at an address that nobody knows waits.
+  for (let i = 0; i < 7; i++) t.is(await statusOf(switchOn(OTHER, 600_000, `198.51.100.${i}`)), 403);
+  const waiting = switchOn(OTHER, 30_000, '198.51.100.9');
+  t.is(await statusOf(switchOn(SECRET, 0, '127.0.0.1')), 200);
+  t.is(await statusOf(waiting), 403);
+  clock.tick(60_000);
+  const twoFactorCode = TOTP.generate({ secret: Secret.fromBase32(SECRET), timestamp: clock.now() });
+  t.is(await statusOf(login(t, '127.0.0.1', { ...ADMIN, twoFactorCode })), 200);
+});

@@ -353,3 +353,30 @@ test('at most a thousand addresses are known; the one of the oldest login goes f
   clock.tick(179 * 86_400_000);
   t.true(addresses.has('10.0.3.232'));
 });
+
+test('a flood of names that are refused unchecked makes nobody forget what failed before', async (t) => {
+  const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
+  for (let i = 0; i < 4; i++) {
+    const guess = attempts.guess(`198.51.100.${i}`);
+    await attempts.advance(5000);
+    t.is(await guess, 401);
+    t.is(await attempts.guess('192.0.2.1'), 401);
+  }
+  const open: (() => void)[] = [];
+  const running = Array.from({ length: 20 }, (_, i) =>
+    attempts.run(
+      { ip: '203.0.113.1', username: `u${i}` },
+      () => new Promise<void>((done) => open.push(done)),
+    ),
+  );
+  const flood = await guesses(attempts, 20_001, (i) => ['203.0.113.1', { username: `name ${i}` }]);
+  t.deepEqual(new Set(flood), new Set([1]));
+  for (const done of open) done();
+  await Promise.all(running);
+  t.is(await attempts.guess('192.0.2.1'), 401);
+  t.is(await attempts.guess('192.0.2.1'), BLOCKED, 'the fifth failure blocks');
+  const guess = attempts.guess('198.51.100.9');
+  t.is(attempts.delays.at(-1), 200, 'the fifth stranger waits');
+  await attempts.advance(5000);
+  t.is(await guess, 401);
+});

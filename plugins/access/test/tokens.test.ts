@@ -158,3 +158,16 @@ test('what only looks like a token is refused, whatever session comes with it', 
     );
   }
 });
+
+test('a token cannot hide behind a name that looks like that of another', async (t) => {
+  const { panel } = t.context;
+  await create(panel, { name: 'backup' });
+  for (const name of ['backup\u200b', '\u202epukcab'])
+    await refused(
+      t,
+      panel,
+      `${TOKENS}/create`,
+      { body: { name } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'name', says: 'invisible character' },
+    );
+});

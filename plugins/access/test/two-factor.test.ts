@@ -2,10 +2,12 @@
 // The second factor: what a code opens, once, and what must be shown to switch it on or off.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';
+import { definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
-import { ADMIN, TestPanel } from '../../../test/harness/panel.js';
+import { ADMIN, type Answer, TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';
+import { beforeSettingsSave } from '../../settings/contract.js';
 
 const test = anyTest as TestFn<{ panel: TestPanel; clock: FakeClock }>;
 const UPDATE = '/panel/api/setting/update';
@@ -291,4 +293,32 @@ test('the secret is in no reply and in no line of the log', async (t) => {
   await login(t, { twoFactorCode: code(t) });
   await panel.kernel.settled();
   for (const secret of [SECRET, OTHER, ADMIN.password]) t.false(panel.log.join('').includes(secret));
+});
+
+test('a session that began with the password alone ends, though two-factor was being saved just then', async (t) => {
+  const { clock } = t.context;
+  await t.context.panel[Symbol.asyncDispose]();
+  let opened: Promise<Answer> | undefined;
+  const slow = definePlugin({
+    name: 'slow',
+    version: '1.0.0',
+    api: 1,
+    about: 'Takes its time when settings are saved.',
+    hooks: () => [tap(beforeSettingsSave, () => (opened = login(t, {})).then(() => undefined))],
+  });
+  const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, slow], clock });
+  t.context.panel = panel;
+  await switchOn(t);
+  const answer = await opened;
+  t.is(answer?.status, 200);
+  const cookie = answer?.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  const list = await panel.call('/panel/api/inbounds/list', {
+    anonymous: true,
+    headers: { cookie: cookie ?? '' },
+  });
+  t.is(list.status, 401);
+  t.is((await panel.call('/panel/api/inbounds/list')).status, 200, 'who switched it on stays');
 });

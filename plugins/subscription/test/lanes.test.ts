@@ -1,5 +1,7 @@
 // Runs on every database.
 // What a client program gets, on either lane: the fast one, and the one that every fetch takes as soon as a plugin has a say.
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { definePlugin, type Plugin, Refusal, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
@@ -30,6 +32,13 @@ async function fetchAt(panel: TestPanel, path: string, init: RequestInit = {}): 
     ...headers
   } = Object.fromEntries(answer.headers);
   return { status: answer.status, headers, body: await answer.text() };
+}
+
+/** What a request is answered with over the wire, but for the time of day. */
+async function bytesOf(panel: TestPanel, request: string): Promise<string> {
+  const socket = connect(Number(new URL(panel.subscriptionUrl).port), '127.0.0.1');
+  socket.write(request);
+  return (await text(socket)).replace(/^Date: .*$/m, '');
 }
 
 async function fill(panel: TestPanel, clock: FakeClock) {
@@ -191,4 +200,21 @@ test('names that are the same for all clients are shared, and no others, until t
   t.deepEqual(await later('{{INBOUND}}-{{EMAIL}}', true), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
   t.deepEqual(await later('{{COMMENT}}'), ['x', 'Сервер 1', 'x']);
   t.deepEqual(await later(''), ['Сервер 1-ann', 'Сервер 1-bob', 'Сервер 1-ann']);
+});
+
+test('what is not there is answered with the same bytes behind the right prefix as behind a wrong one', async (t) => {
+  const clock = new FakeClock();
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock });
+  await fill(panel, clock);
+  t.is((await fetchAt(panel, '/s/sub-ann')).status, 200);
+  for (const request of ['GET', 'HEAD', 'POST'])
+    for (const id of ['nobody', '__proto__', '%', 'sub-ann%', 'sub-ann/', 'x'.repeat(9000)])
+      for (const version of ['1.0', '1.1']) {
+        const ask = (prefix: string) =>
+          bytesOf(
+            panel,
+            `${request} ${prefix}${id} HTTP/${version}\r\nHost: weir\r\nConnection: close\r\n\r\n`,
+          );
+        t.is(await ask('/s/'), await ask('/x/'), `${request} ${id.slice(0, 20)} ${version}`);
+      }
 });
