@@ -194,6 +194,17 @@ test('separators are counted before JSON is parsed, inside of texts that hold JS
   t.regex(usual.body.msg, /more than 20000 separators/);
 });
 
+test('an object may have 1,000 keys, in a body and in a text that holds JSON', async (t) => {
+  const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":{"a":1}`).join()}}`;
+  const refused = await large(`{"count":1,"nested":{"a":${object(1001)}}}`);
+  t.deepEqual([refused.status, refused.body.code], [413, 'KERNEL_TOO_LARGE']);
+  t.regex(refused.body.msg, /an object of more than 1000 keys/);
+  t.is((await large(`{"count":1,"nested":{"a":[${object(1000)},${object(1000)}]}}`)).status, 200);
+  const inner = await large(JSON.stringify({ count: 1, inner: object(1001) }));
+  t.deepEqual([inner.status, (inner.body.obj as Issues).issues[0]?.path], [400, 'inner']);
+  t.is((await large(JSON.stringify({ count: 1, inner: object(1000) }))).status, 200);
+});
+
 test('of a list the length is looked at first; of many issues 50 are named', async (t) => {
   const tooLong = await large(JSON.stringify({ count: 1, names: Array(150_000).fill(1) }));
   t.deepEqual((tooLong.body.obj as Issues).issues, [

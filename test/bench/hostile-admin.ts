@@ -9,8 +9,10 @@ const clients = (name: string) => `${API}/clients/${name}`;
 const many = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 const unknown = many(10_000, (n) => `${'nobody'.repeat(30)}${n}`);
-/** As many keys as a body may have. */
+/** As many keys as so many separators allow, were they not counted for each object. */
 const MOST_KEYS = 99_000;
+/** Objects of one key each, all different: the costliest JSON that is taken. */
+const objects = (count: number) => JSON.stringify(many(count, (n) => ({ [`k${n}`]: 1 })));
 
 const fresh = (c: Caller, count: number, from: string) =>
   many(count, (n) => ({ client: { email: `${from}${n}@hostile` }, inboundIds: c.inboundIds }));
@@ -157,6 +159,30 @@ export const admin: readonly Hostile[] = [
         inbound({ settings: text, streamSettings: text, sniffing: text }),
       );
     },
+  ],
+  [
+    'inbounds/add: settings of 66,000 objects of one key',
+    (c) =>
+      c.admin(`${API}/inbounds/add`, `{"port":1,"protocol":"vless","settings":{"a":${objects(66_000)}}}`),
+  ],
+  [
+    'inbounds/add: JSON texts as costly as may be',
+    (c) =>
+      c.admin(
+        `${API}/inbounds/add`,
+        inbound({
+          settings: `{"a":${objects(66_000)}}`,
+          streamSettings: `{"a":${objects(6600)}}`,
+          sniffing: `{"a":${objects(6600)}}`,
+        }),
+      ),
+  ],
+  [
+    'inbounds/import: clients as costly as may be',
+    (c) =>
+      c.admin(`${API}/inbounds/import`, {
+        data: `{"port":70000,"protocol":"vless","settings":{"clients":${objects(66_000)}}}`,
+      }),
   ],
   [
     'inbounds/add: 190,000 server names',
