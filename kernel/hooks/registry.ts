@@ -12,6 +12,8 @@ export interface Tapper {
   readonly name: string;
   /** is not called */
   readonly faulty: boolean;
+  /** why it is not called, for callers */
+  readonly why?: string;
   /** until it is settled, what has happened is kept for the plugin */
   readonly starting?: Promise<void> | undefined;
   /** is waited for as long as it takes */

@@ -14,7 +14,7 @@ import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
-import { type Mounted, type Owned, type Owner, ownPath, sortRoutes, strayPath } from './table.js';
+import { type Mounted, type Owned, type Owner, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -151,6 +151,11 @@ export class ListenerSet implements ListenersApi {
       if (stray)
         throw new PluginError(
           `plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`,
+        );
+      const problem = routeProblem(route, path);
+      if (problem !== undefined)
+        throw new PluginError(
+          `plugin ${owner.name} declares a route ${route.method} ${path} that cannot be served: ${problem}`,
         );
       if (!this.#open.has(route.listener))
         throw new PluginError(
