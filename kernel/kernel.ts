@@ -249,7 +249,9 @@ export class Kernel {
       panelUrl: this.listeners.panelUrl,
       ...(starting.length > 0 && { starting }),
     };
-    log.info('ready', Object.assign(ready, ...facts.map(({ entry }) => entry)) as object);
+    // What is built in comes first, and nobody takes the place of a fact that is there.
+    const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
+    log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
     const tell = () => hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
     if (starting.length === 0) tell();
     else

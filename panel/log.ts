@@ -19,8 +19,26 @@ function plain(key: string, value: unknown): unknown {
   return value;
 }
 
-/** A log that throws would turn a small trouble into a big one: what refers to itself is cut. */
-function written(record: object): string {
+/** Characters of one line, and of each value where the line is longer: one of megabytes would take the room of all others. */
+const LONGEST = 256 * 1024;
+const LONGEST_VALUE = 4096;
+
+/** A log that throws would turn a small trouble into a big one: what refers to itself is cut, and what throws when it is read is left out. `fixed` is not to be overwritten. */
+function written(fixed: object, data: object): string {
+  try {
+    const record = { ...fixed, ...data, ...fixed };
+    const text = textOf(record);
+    if (text.length <= LONGEST) return text;
+    const short = Object.entries(record).map(([key, value]) => {
+      const { length } = textOf({ [key]: value });
+      return [key, length > LONGEST_VALUE ? `[${length} characters]` : value] as const;
+    });
+    return textOf(Object.fromEntries(short.slice(0, LONGEST / LONGEST_VALUE)));
+  } catch (error) {
+    return JSON.stringify({ ...fixed, unwritable: messageOf(error) });
+  }
+}
+function textOf(record: object): string {
   try {
     return JSON.stringify(record, plain);
   } catch {
@@ -58,8 +76,8 @@ export function createLog(options: LogOptions, bound: object = {}): Log {
       if (levels.indexOf(level) < floor) return;
       const time = new Date().toISOString();
       if (!options.readable)
-        return options.write(`${written({ time, level, msg: message, ...bound, ...data })}\n`);
-      const details = written({ ...bound, ...data });
+        return options.write(`${written({ time, level, msg: message, ...bound }, data)}\n`);
+      const details = written(bound, data);
       options.write(
         `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`,
       );

@@ -1,5 +1,6 @@
 // Whose code it is: the plugin from outside that a stack trace leads to, by the folder of its files.
 import { pathToFileURL } from 'node:url';
+import { types } from 'node:util';
 
 export interface PluginFiles {
   readonly name: string;
@@ -44,9 +45,13 @@ const MOST_CAUSES = 5;
 
 /** The plugin that threw this, or what it was thrown for. */
 export function pluginThatThrew(error: unknown): PluginFiles | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < MOST_CAUSES; at = at.cause, depth++) {
-    const found = pluginIn(at.stack ?? '');
-    if (found) return found;
+  try {
+    for (let at = error, depth = 0; types.isNativeError(at) && depth < MOST_CAUSES; at = at.cause, depth++) {
+      const found = pluginIn(at.stack ?? '');
+      if (found) return found;
+    }
+  } catch {
+    // A getter that throws: nothing is known of it then.
   }
   return undefined;
 }

@@ -4,7 +4,7 @@
 //   weir/kernel: 144 names
 //   weir/plugins/access: 3 names
 //   weir/plugins/clients: 16 names
-//   weir/plugins/core-guard: 6 names
+//   weir/plugins/core-guard: 9 names
 //   weir/plugins/engine: 30 names
 //   weir/plugins/inbounds: 27 names
 //   weir/plugins/keygen: 1 names
@@ -441,7 +441,7 @@ declare module 'weir/kernel' {
   };
   interface TapOptions {
     readonly stage?: number;
-    /** a failure of this tap fails the whole operation instead of being left out (guard, draft) */
+    /** a failure of this tap fails the whole operation instead of being left out (guard, draft); while its plugin is still starting, a guard refuses with 503 */
     readonly strict?: boolean;
     /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
     readonly missed?: () => void | Promise<void>;
@@ -967,8 +967,8 @@ declare module 'weir/kernel' {
   export const nullable: <S extends Joi.Schema>(schema: S) => Joi.Schema & Typed<Static<S> | null>;
   /** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
   export const describedAs: <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) => S;
-  /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
-  export const jsonObject: () => Joi.AnySchema & Typed<Record<string, unknown>>;
+  /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. A text may hold so many separators (see JsonScan). */
+  export const jsonObject: (separators?: number) => Joi.AnySchema & Typed<Record<string, unknown>>;
   /** For what the functions above cannot say. */
   export const custom: <T>(schema: Joi.Schema) => Schema<T>;
 
@@ -1199,8 +1199,17 @@ declare module 'weir/plugins/clients' {
 declare module 'weir/plugins/core-guard' {
   import type { Issue, Token } from 'weir/kernel';
 
+  // Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
+  // have no business there, and neither have fallbacks.
+  /** As `address/prefix`. */
+  export const PRIVATE_RANGES: readonly string[];
+  /** Takes an IP address without a zone. */
+  export const isPrivate: (address: string) => boolean;
+
   // What may not stand in the core's config: files that the core would read or write, and connections of the core into
   // the panel.
+  /** Tags that begin so are the panel's own. */
+  export const OWN_TAGS = "weir.";
   /** Tag of the core's own API, which no part of another may name. */
   export const CORE_API_TAG = "weir.api";
   /** JSON of an inbound, an outbound or a rule as the core's config has it. */
@@ -1211,10 +1220,11 @@ declare module 'weir/plugins/core-guard' {
   }
   /** What other inbounds have to do with the destinations of one. */
   export interface Beside {
-    /** all inbounds of the panel, those that are switched off included */
+    /** all inbounds of the panel; those that are switched off say so */
     readonly inbounds: readonly {
       readonly listen?: unknown;
       readonly port?: unknown;
+      readonly enable?: unknown;
     }[];
   }
   export interface CoreGuardApi {
@@ -1806,6 +1816,7 @@ declare module 'weir/plugins/settings' {
   /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
   export const composeSettingsReply: Draft<Readonly<Record<string, unknown>>, {
     readonly changes: Readonly<Record<string, unknown>>;
+    readonly caller: SettingsCaller;
   }>;
   /** What pages and programs ask for before they show anything; plugins add what they know. */
   export const composeDefaultSettings: Draft<Readonly<Record<string, unknown>>, {
@@ -1855,7 +1866,7 @@ declare module 'weir/plugins/subscription' {
   export interface Format {
     readonly name: string;
     readonly contentType: string;
-    /** Begins and ends with a slash; undefined while the format is off. */
+    /** Begins and ends with a slash, of letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is off. */
     prefix(): string | undefined;
     /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
     readonly pathSetting?: string;

@@ -1,4 +1,6 @@
 // The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { types } from 'node:util';
 import type { Issue } from '../../schema/inspect.js';
 
 export interface ErrorDetails {
@@ -19,6 +21,13 @@ export class PanelError extends Error {
 
   constructor(code: string, status: number, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
+    // Said here, where the stack shows whose mistake it is: nobody could be answered with such an error.
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new RangeError(`the status of an error is a number from 400 to 599, not ${String(status)}`);
+    for (const [name, value] of Object.entries(details.headers ?? {})) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
     this.name = 'PanelError';
     this.code = code;
     this.status = status;
@@ -26,6 +35,10 @@ export class PanelError extends Error {
     this.headers = details.headers ?? {};
   }
 }
+
+/** Takes anything thrown: a proxy may throw when it is asked what it is, so it is not asked. */
+export const isPanelError = (error: unknown): error is PanelError =>
+  types.isNativeError(error) && error instanceof PanelError;
 
 /** Thrown in a guard, this is a veto: the operation ends with 422 and nothing is written. */
 export class Refusal extends PanelError {
@@ -92,8 +105,13 @@ const STORAGE_CODES =
 
 /** Whether this is the disk's failure, and so nobody's mistake. */
 export function isStorageFailure(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, cause, parent } = error as NodeJS.ErrnoException & { readonly parent?: unknown };
-  // Sequelize calls the cause `parent`.
-  return STORAGE_CODES.test(code ?? '') || isStorageFailure(cause ?? parent);
+  if (!types.isNativeError(error)) return false;
+  try {
+    const { code, cause, parent } = error as NodeJS.ErrnoException & { readonly parent?: unknown };
+    // Sequelize calls the cause `parent`.
+    return STORAGE_CODES.test(code ?? '') || isStorageFailure(cause ?? parent);
+  } catch {
+    // A getter that throws, or an error that is its own cause.
+    return false;
+  }
 }

@@ -58,7 +58,7 @@ export const stage = { FIRST: -100, EARLY: -50, NORMAL: 0, LATE: 50, LAST: 100 }
 
 export interface TapOptions {
   readonly stage?: number;
-  /** a failure of this tap fails the whole operation instead of being left out (guard, draft) */
+  /** a failure of this tap fails the whole operation instead of being left out (guard, draft); while its plugin is still starting, a guard refuses with 503 */
   readonly strict?: boolean;
   /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
   readonly missed?: () => void | Promise<void>;

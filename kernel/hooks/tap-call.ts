@@ -1,5 +1,5 @@
 // One tap as the registry calls it: within its limits, with its failures named, and only with what fits.
-import { PanelError } from '../errors/errors.js';
+import { isPanelError, kernelErrors } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { type Limits, within } from '../plugin/within.js';
 import { frozenItems } from '../plugin/frozen.js';
@@ -33,6 +33,7 @@ export class TapCall {
   readonly #fn: (...args: unknown[]) => unknown;
   readonly #where: string;
   readonly #limits: Limits;
+  readonly #missed: (() => Promise<void>) | undefined;
 
   constructor(tapper: Tapper, tap: Tap, limits: Limits) {
     this.#tapper = tapper;
@@ -40,6 +41,8 @@ export class TapCall {
     this.#fn = tap.fn as (...args: unknown[]) => unknown;
     this.#where = `${tap.hook.id} of ${tapper.name}`;
     this.#limits = limits;
+    const { missed } = tap.options;
+    this.#missed = missed && (() => within(this.#limit, `missed of ${this.#where}`, missed));
   }
 
   get #limit(): number {
@@ -50,7 +53,8 @@ export class TapCall {
 
   #call(...args: unknown[]): unknown {
     const done = this.#fn(...args);
-    return done instanceof Promise && !this.#tapper.essential
+    // Not only a Promise: whatever has a `then` is waited for.
+    return typeof done === 'object' && done !== null && 'then' in done && !this.#tapper.essential
       ? within(this.#limit, this.#where, () => done)
       : done;
   }
@@ -68,7 +72,7 @@ export class TapCall {
     try {
       return await work();
     } catch (error) {
-      const refused = refusable && error instanceof PanelError && error.status < 500;
+      const refused = refusable && isPanelError(error) && error.status >= 400 && error.status < 500;
       if (!refused) this.#tapper.fault(this.#where, error);
       if (refused || strict) throw error;
       return undefined;
@@ -78,11 +82,10 @@ export class TapCall {
   }
 
   async guard({ payload, refusable }: GuardCall): Promise<void> {
-    if (!this.#tapper.faulty)
-      await this.#attempt(() => this.#call(payload), {
-        refusable,
-        strict: refusable && this.#tap.options.strict === true,
-      });
+    const strict = refusable && this.#tap.options.strict === true;
+    if (!this.#tapper.faulty) await this.#attempt(() => this.#call(payload), { refusable, strict });
+    // What only this guard can allow has to wait for it.
+    else if (strict && this.#tapper.starting) throw kernelErrors.PLUGIN_OFF(this.#tapper.why);
   }
 
   async draft({ entries, context }: DraftCall): Promise<void> {
@@ -155,6 +158,6 @@ export class TapCall {
       await this.#tapper.starting;
       if (!this.#tapper.faulty) await this.#attempt(() => this.#call(payload));
     };
-    this.#tapper.queue.push(deliver, this.#tap.options.missed);
+    this.#tapper.queue.push(deliver, this.#missed);
   }
 }

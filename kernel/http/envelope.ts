@@ -1,5 +1,5 @@
 // The one place that turns a result or an error into a reply: {success, msg, obj}, and on failure code and requestId too.
-import { isStorageFailure, kernelErrors, PanelError } from '../errors/errors.js';
+import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
 
 export interface Failure {
   readonly status: number;
@@ -15,7 +15,7 @@ export const success = (msg: string, obj: unknown) => ({
 
 /** Known errors speak for themselves; anything else is a bug of ours and says only where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
-  const known = error instanceof PanelError ? error : undefined;
+  const known = isPanelError(error) ? error : undefined;
   const unknown = isStorageFailure(error) ? kernelErrors.STORAGE() : kernelErrors.INTERNAL();
   const { status, code, message: msg, issues, headers } = known ?? unknown;
   return {

@@ -15,7 +15,7 @@ import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
-import { type Mounted, type Owned, ownPath, sortRoutes, strayPath } from './table.js';
+import { type Mounted, type Owned, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -151,6 +151,11 @@ export class ListenerSet implements ListenersApi {
       if (stray)
         throw new PluginError(
           `plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`,
+        );
+      const problem = routeProblem(route, path);
+      if (problem !== undefined)
+        throw new PluginError(
+          `plugin ${owner.name} declares a route ${route.method} ${path} that cannot be served: ${problem}`,
         );
       if (!this.#open.has(route.listener))
         throw new PluginError(

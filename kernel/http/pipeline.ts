@@ -262,6 +262,16 @@ export class Pipeline {
 
   /** `blame` is called with errors that are nobody's input. */
   fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
+    try {
+      this.#fail(error, request, response, blame);
+    } catch (unsayable) {
+      // A status, a header or an issue that no reply can have: the caller is still owed one.
+      if (!response.headersSent) for (const name of response.getHeaderNames()) response.removeHeader(name);
+      this.#fail(unsayable, request, response, blame);
+    }
+  }
+
+  #fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
     const requestId = randomUUID();
     const { status, headers, body, expected } = failure(error, requestId);
     if (!expected) {

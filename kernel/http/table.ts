@@ -1,4 +1,5 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
+import Joi from 'joi';
 import type { Adder } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
@@ -58,6 +59,27 @@ export function strayPath({ name, outside }: Adder, path: string): string | unde
   return outside && !path.startsWith(own)
     ? `${path} is not below ${own}, where a plugin from outside serves`
     : undefined;
+}
+
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies Route['method'][];
+/** What the router takes literally, and parameters. */
+const SERVABLE = /^(?:\/(?:\{\w+\}|[\w.~@%-])*)+$/;
+
+/** What would break for all routes if this one were there. The compiler says the same to who asks it. */
+export function routeProblem(route: Route, path: string): string | undefined {
+  const { method, params, query, body, reply, handle } = route;
+  if (!METHODS.includes(method)) return `its method must be one of ${METHODS.join(', ')}`;
+  if (!SERVABLE.test(path))
+    return 'its path must be of segments of letters, digits, - _ . ~ @ % and {parameters}';
+  if (typeof handle !== 'function') return 'its handle must be a function';
+  const schemas = Object.entries({
+    params,
+    query,
+    body,
+    reply: 'schema' in reply ? reply.schema : undefined,
+  });
+  const [wrong] = schemas.find(([, schema]) => schema !== undefined && !Joi.isSchema(schema)) ?? [];
+  return wrong && `its ${wrong} must be a schema, such as shape({ … })`;
 }
 
 /** What a path is made of where nothing about it is in doubt. */

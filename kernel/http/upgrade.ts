@@ -7,7 +7,7 @@ import { isSameOrigin } from '../auth/csrf.js';
 import type { Principal } from '../auth/principal.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { type Extended, extensionPoint } from '../container/token.js';
-import { kernelErrors, PanelError } from '../errors/errors.js';
+import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import { failure } from './envelope.js';
@@ -29,8 +29,10 @@ export interface Upgrade {
   readonly open: (connection: Upgraded) => void;
 }
 /** What is served beside routes on the panel's listener. */
-export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path }, plugin) =>
-  strayPath(plugin, path),
+export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path, open }, plugin) =>
+  typeof path === 'string' && typeof open === 'function'
+    ? strayPath(plugin, path)
+    : 'it needs a path and a function open',
 );
 
 interface Open {
@@ -89,7 +91,7 @@ export class UpgradeDoor {
     try {
       this.#admit(request, socket, head);
     } catch (error) {
-      if (error instanceof PanelError) refuse(socket, error);
+      if (isPanelError(error)) refuse(socket, error);
       else socket.destroy();
     }
   }
@@ -130,7 +132,7 @@ export class UpgradeDoor {
           socket.destroy();
         });
     } catch (error) {
-      if (!(error instanceof PanelError)) failed(error);
+      if (!isPanelError(error)) failed(error);
       throw error;
     }
   }

@@ -62,7 +62,9 @@ export interface PresenceSource {
   isOnline(clientId: number): boolean;
 }
 /** Those who can tell who is online; a client is as soon as one of them says so. */
-export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources');
+export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources', ({ isOnline }) =>
+  typeof isOnline === 'function' ? undefined : 'it needs a function isOnline',
+);
 
 /** Before clients are written; a refusal refuses the whole call. */
 export const beforeClientSave = guard<{ readonly changes: readonly ClientChange[] }>(

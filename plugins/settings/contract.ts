@@ -39,7 +39,11 @@ export interface PanelHost {
   readonly settings?: readonly string[];
 }
 /** Further hosts under which the panel answers when hosts are limited. */
-export const PanelHosts = extensionPoint<PanelHost>('settings', 'PanelHosts');
+export const PanelHosts = extensionPoint<PanelHost>('settings', 'PanelHosts', ({ hosts, settings }) => {
+  const areTexts = (value: unknown) =>
+    value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+  return areTexts(hosts) && areTexts(settings) ? undefined : 'hosts and settings are lists of text';
+});
 
 export interface SettingsApi {
   /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */

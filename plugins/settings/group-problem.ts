@@ -4,8 +4,9 @@ import type { SettingGroupEntry } from './contract.js';
 import type { Setting } from './setting.js';
 
 /** A fresh panel must be able to begin with it. */
-function valueProblem(name: string, { schema, initial }: Setting): string | undefined {
+function valueProblem(name: string, { schema, initial, about }: Setting): string | undefined {
   try {
+    if (typeof about !== 'string' || about === '') return 'its about must say what it is for';
     const result = inspect(
       schema.label(name),
       typeof initial === 'function' ? (initial as () => unknown)() : initial,

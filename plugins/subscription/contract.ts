@@ -32,7 +32,7 @@ export type EntryTemplate = (fill: EntryFill) => string;
 export interface Format {
   readonly name: string;
   readonly contentType: string;
-  /** Begins and ends with a slash; undefined while the format is off. */
+  /** Begins and ends with a slash, of letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is off. */
   prefix(): string | undefined;
   /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
   readonly pathSetting?: string;

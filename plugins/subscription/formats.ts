@@ -1,12 +1,13 @@
 // Formats as others add them: what one of them breaks costs its own subscriptions, and nobody else's.
-import { type Extended, kernelErrors, PanelError } from '../../kernel/index.js';
+import { type Extended, inspect, kernelErrors, PanelError, urlPath } from '../../kernel/index.js';
 import type { Format } from './contract.js';
 
 /** Characters of one entry, or of all: more is no list that a program would read. */
 const LONGEST = 16 * 1024 * 1024;
 
-const isPath = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'string' && /^\/(?:.*\/)?$/.test(value));
+const PATH = urlPath();
+/** What else is in a path would mean something to the router, and no listener would be mounted. */
+const isPath = (value: unknown): boolean => value === undefined || 'value' in inspect(PATH, value);
 const sortOf = (answer: unknown): string => {
   if (typeof answer === 'string') return `${answer.length} characters`;
   return answer === null ? 'null' : typeof answer;

@@ -18,6 +18,7 @@ import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { Compiled } from './compiled.js';
 import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
 import { OneWrite } from './one-write.js';
+import { headersProblem } from './shapes.js';
 import type { Rendered, Renderer } from './renderer.js';
 
 /** What stands in a path unescaped; ids with anything else take the slow lane. */
@@ -123,14 +124,15 @@ export class Lanes {
         headers: sent,
       });
     } catch (cause) {
-      // Client programs look at the status alone, and know only this one.
-      throw cause instanceof PanelError
+      // Client programs look at the status alone, and know only this one. 503 is of who cannot say yet.
+      throw cause instanceof PanelError && cause.status < 500
         ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers })
         : cause;
     }
     const answer = this.#renderer.render(format, client, host);
-    for (const [name, value] of this.#hooks.refine(subscriptionHeaders, pairsOf(listOf(answer)), { client }))
-      reply.header(name, value);
+    const own = pairsOf(listOf(answer));
+    const headers = this.#hooks.refine(subscriptionHeaders, own, { client }, headersProblem);
+    for (const [name, value] of headers) reply.header(name, value);
     reply.header('Content-Length', String(Buffer.byteLength(answer.body)));
     if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
     return answer.body;

@@ -5,7 +5,7 @@ import os from 'node:os';
 import test from 'ava';
 import { baseConfig, type BaseParts } from '../base-config.js';
 import { comesFromOurAddress } from '../own-address.js';
-import { PRIVATE } from '../private-ranges.js';
+import { PRIVATE_RANGES } from '../../core-guard/contract.js';
 
 interface Base {
   readonly outbounds: readonly {
@@ -187,7 +187,7 @@ test.serial('a public address of ours is one in each spelling, a private one is 
 
 test('the private ranges hold what is special, also inside IPv6, and nothing else', (t) => {
   const list = new BlockList();
-  for (const range of PRIVATE) {
+  for (const range of PRIVATE_RANGES) {
     const [address = '', prefix] = range.split('/');
     list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
   }

@@ -1,7 +1,7 @@
 // What of JSON is seen before it is parsed, and how large a value is.
 import test from 'ava';
-import { DEEPEST, holdsMoreThan, TOO_DEEP } from '../schema/depth.js';
-import { JsonScan } from '../schema/json.js';
+import { DEEPEST, holdsMoreThan, TOO_DEEP } from '../depth.js';
+import { JsonScan } from '../json.js';
 
 /** Byte by byte, as slow callers send it. */
 function scan(text: string, most?: number): string | undefined {
