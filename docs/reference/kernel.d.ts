@@ -4,7 +4,7 @@
 //   weir/kernel: 144 names
 //   weir/plugins/access: 3 names
 //   weir/plugins/clients: 16 names
-//   weir/plugins/core-guard: 6 names
+//   weir/plugins/core-guard: 9 names
 //   weir/plugins/engine: 30 names
 //   weir/plugins/inbounds: 27 names
 //   weir/plugins/keygen: 1 names
@@ -1193,8 +1193,17 @@ declare module 'weir/plugins/clients' {
 declare module 'weir/plugins/core-guard' {
   import type { Issue, Token } from 'weir/kernel';
 
+  // Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
+  // have no business there, and neither have fallbacks.
+  /** As `address/prefix`. */
+  export const PRIVATE_RANGES: readonly string[];
+  /** Takes an IP address without a zone. */
+  export const isPrivate: (address: string) => boolean;
+
   // What may not stand in the core's config: files that the core would read or write, and connections of the core into
   // the panel.
+  /** Tags that begin so are the panel's own. */
+  export const OWN_TAGS = "weir.";
   /** Tag of the core's own API, which no part of another may name. */
   export const CORE_API_TAG = "weir.api";
   /** JSON of an inbound, an outbound or a rule as the core's config has it. */
@@ -1205,10 +1214,11 @@ declare module 'weir/plugins/core-guard' {
   }
   /** What other inbounds have to do with the destinations of one. */
   export interface Beside {
-    /** all inbounds of the panel, those that are switched off included */
+    /** all inbounds of the panel; those that are switched off say so */
     readonly inbounds: readonly {
       readonly listen?: unknown;
       readonly port?: unknown;
+      readonly enable?: unknown;
     }[];
   }
   export interface CoreGuardApi {
