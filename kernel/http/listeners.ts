@@ -14,7 +14,15 @@ import type { Route } from './route.js';
 import { PluginError } from '../plugin/order.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
-import { type Mounted, type Owned, type Owner, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
+import {
+  type Mounted,
+  type Owned,
+  type Owner,
+  ownPath,
+  routeProblem,
+  sortRoutes,
+  strayPath,
+} from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {

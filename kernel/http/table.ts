@@ -82,7 +82,12 @@ export function routeProblem(route: Route, path: string): string | undefined {
   if (!SERVABLE.test(path))
     return 'its path must be of segments of letters, digits, - _ . ~ @ % and {parameters}';
   if (typeof handle !== 'function') return 'its handle must be a function';
-  const schemas = Object.entries({ params, query, body, reply: 'schema' in reply ? reply.schema : undefined });
+  const schemas = Object.entries({
+    params,
+    query,
+    body,
+    reply: 'schema' in reply ? reply.schema : undefined,
+  });
   const [wrong] = schemas.find(([, schema]) => schema !== undefined && !Joi.isSchema(schema)) ?? [];
   return wrong && `its ${wrong} must be a schema, such as shape({ … })`;
 }
