@@ -27,6 +27,8 @@ export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
   // Whatever the panel and the programs that it starts write, the core's logs among it, is their user's alone.
   process.umask(0o077);
+  // What a plugin adds to every object by accident breaks code that is nobody's fault: logins, for one. It throws instead.
+  for (const shared of [Object.prototype, Array.prototype]) Object.preventExtensions(shared);
   const readable = isatty(1);
   const log = openLog(readable);
   const lost = (error: unknown): void => {

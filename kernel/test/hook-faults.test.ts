@@ -1,5 +1,8 @@
 import test from 'ava';
-import { event, type Hooks, Refusal, route, message, tap } from '../index.js';
+import { event, type Hooks, type Log, Refusal, route, message, tap } from '../index.js';
+import { HookRegistry } from '../hooks/registry.js';
+import { PluginInstance } from '../plugin/instance.js';
+import { LIMITS } from '../plugin/within.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, latch, until, World } from './world.js';
 import {
@@ -186,4 +189,36 @@ test('a queue that overflows warns once and tells each tap that asked, after wha
   registry.emit(returned, 'again');
   await full.queue.settled();
   t.is(heard.at(-1), 'again');
+});
+
+test('what has a `then` and never settles is waited for as long as a promise, and so is `missed`', async (t) => {
+  const log: string[] = [];
+  const noted: Log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (_, data) => void log.push((data as { error: Error }).error.message),
+    child: () => noted,
+  };
+  const instance = new PluginInstance(bare('hanging'), noted, new FakeClock());
+  instance.state = 'running';
+  const registry = new HookRegistry({ ...LIMITS, tap: 20, event: 20 });
+  // biome-ignore lint/suspicious/noThenProperty: that is what a plugin may answer with
+  const never = () => ({ then: () => undefined }) as unknown as Promise<void>;
+  registry.add(instance, tap(beforeSail, never));
+  registry.add(instance, tap(afterSail, never));
+  registry.add(instance, tap(sailed, never));
+  const returned = event<string>('harbour/returned');
+  registry.add(
+    instance,
+    tap(returned, () => undefined, { missed: never }),
+  );
+  await registry.check(beforeSail, { ship: 'a' });
+  await registry.after(afterSail, 'a');
+  registry.emit(sailed, 'a');
+  await instance.queue.settled();
+  for (let i = 0; i < 1001; i++) registry.emit(returned, 'a');
+  await instance.queue.settled();
+  t.is(log.length, 4);
+  t.true(log.every((line) => /took longer than 0.02 s$/.test(line)));
 });

@@ -102,3 +102,19 @@ test('on a terminal a line is for reading, and as discreet', (t) => {
   t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d warn {2}mind the gap \{"width":3,"token":"\*\*\*"\}\n$/);
   t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d info {2}nothing more\n$/);
 });
+
+test("data take nobody else's name, and what throws when it is read throws nothing", (t) => {
+  const { log, last } = written();
+  const own = log.child({ plugin: 'own' });
+  own.info('mine', { plugin: 'other', msg: 'plugin fault', level: 'error', count: 1 });
+  t.like(last(), { level: 'info', msg: 'mine', plugin: 'own', count: 1 });
+  const getter = {
+    get value() {
+      throw new Error('no');
+    },
+  };
+  t.notThrows(() => own.info('getter', getter));
+  t.like(last(), { msg: 'getter', plugin: 'own', unwritable: 'no' });
+  own.info('long', { count: 1, text: 'x'.repeat(300_000) });
+  t.like(last(), { msg: 'long', plugin: 'own', count: 1, text: '[300011 characters]' });
+});

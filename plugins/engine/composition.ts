@@ -5,7 +5,7 @@ import type { Openness } from './base-config.js';
 import { type Part, withoutClashes } from './claims.js';
 import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
-import { type CoreDriver, CoreRefused, type Json } from './driver.js';
+import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
 import { digestOf, outsiders, type Plan, planOf } from './plan.js';
 
@@ -73,7 +73,7 @@ export class Composition {
       await driver.test(base, whole ? [...inbounds.values()] : []);
       return undefined;
     } catch (error) {
-      if (error instanceof CoreRefused) return error.message;
+      if (error instanceof CoreRefused || error instanceof CoreTooSlow) return error.message;
       throw error;
     }
   }

@@ -69,6 +69,8 @@ export class CoreRefused extends Error {
 export class CoreUnreachable extends Error {
   override readonly name = 'CoreUnreachable';
 }
+/** A test-run came to no result in time: a config may be too much for the core. */
+export class CoreTooSlow extends CoreUnreachable {}
 
 export interface CoreDriver {
   readonly name: string;

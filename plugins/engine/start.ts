@@ -2,7 +2,7 @@
 import type { Log } from '../../kernel/index.js';
 import type { Composition } from './composition.js';
 import type { ConfigReconciler } from './config.js';
-import { type CoreDriver, type CoreProcess, type CoreRecord, CoreRefused } from './driver.js';
+import { type CoreDriver, type CoreProcess, type CoreRecord, CoreRefused, CoreTooSlow } from './driver.js';
 import { outsiders, type Plan, recordOf } from './plan.js';
 
 interface Parts {
@@ -34,12 +34,12 @@ async function bare({ driver }: Parts, plan: Plan): Promise<Started> {
 /** What `work` comes to, or what `other` makes of the core's refusal. */
 async function unlessRefused(
   work: () => Promise<Started>,
-  other: (refusal: CoreRefused) => Promise<Started>,
+  other: (refusal: Error) => Promise<Started>,
 ): Promise<Started> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof CoreRefused) return other(error);
+    if (error instanceof CoreRefused || error instanceof CoreTooSlow) return other(error);
     throw error;
   }
 }
@@ -47,7 +47,9 @@ async function unlessRefused(
 /** Rejects with CoreRefused when the core does not start even without inbounds and without anything of plugins from outside. */
 export function startCore(parts: Parts, plan: Plan): Promise<Started> {
   const { composition, driver, log } = parts;
-  const oneByOne = (next: Plan, refusal: CoreRefused): Promise<Started> => {
+  const oneByOne = (next: Plan, refusal: Error): Promise<Started> => {
+    // A machine that is too slow now is no reason to leave anything out.
+    if (refusal instanceof CoreTooSlow) throw refusal;
     if (next.inbounds.size === 0 && outsiders(next.parts).length === 0) throw refusal;
     // One bad inbound (a port that somebody took, say) must not keep all others from their users.
     log.warn('the core refused the whole config; its inbounds are added one by one', {
@@ -56,7 +58,7 @@ export function startCore(parts: Parts, plan: Plan): Promise<Started> {
     return unlessRefused(
       () => bare(parts, next),
       (again) => {
-        if (outsiders(next.parts).length === 0) throw again;
+        if (again instanceof CoreTooSlow || outsiders(next.parts).length === 0) throw again;
         return bare(parts, composition.withoutOutsiders(next, again.message));
       },
     );

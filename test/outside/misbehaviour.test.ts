@@ -293,6 +293,16 @@ test('numbers, settings and headers that only look right lose no byte, save noth
     ['unknown', 'settings/settingChanges', (changes: object) => ({ ...changes, weeds: 1 })],
     ['unfit', 'settings/settingChanges', (changes: object) => ({ ...changes, pageSize: 'many' })],
     ['split', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['x-a', 'b\r\nx-c: d']]],
+    [
+      'packed',
+      'subscription/subscriptionHeaders',
+      (list: object[]) => [...list, ['Content-Encoding', 'gzip']],
+    ],
+    [
+      'bulky',
+      'subscription/subscriptionHeaders',
+      (list: object[]) => [...list, ...['a', 'b'].map((key) => [`x-${key}`, 'x'.repeat(8000)])],
+    ],
     ['framing', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['Connection', 'close']]],
     ['loose', 'subscription/subscriptionHeaders', (list: object[]) => [...list, ['x-a', 1]]],
     [

@@ -15,6 +15,8 @@ const WAYS = `{
   leak: () => void Promise.reject(new Error('leaked')),
   loop: () => { for (;;) Math.random(); },
   block: () => void execSync('sleep 2'),
+  pollute: () => { Object.prototype.weeds = 'everywhere'; },
+  odd: () => void Promise.reject(new Proxy({}, { getPrototypeOf() { throw new Error('trap'); } })),
 }`;
 /** Does in a moment of its own what TEST_ROGUE says. */
 const ROGUE = `import { execSync } from 'node:child_process';\n${source(
@@ -165,4 +167,19 @@ test.serial('a call that does not return is noticed, and named once it has', asy
   t.truthy(panel.said('the whole panel waits for a call that does not return'));
   t.like(panel.said('a plugin keeps the whole panel waiting'), { plugin: 'rogue' });
   t.is(panel.end, undefined);
+});
+
+test.serial('what a plugin would add to every object ends in an error of its own', async (t) => {
+  const panel = await endOf(t, await folderWithRogue(t), 'pollute');
+  t.is(panel.end?.code, 70);
+  t.like(panel.said('a plugin ended the process with an error that it did not catch'), {
+    plugin: 'rogue',
+    error: { message: 'Cannot add property weeds, object is not extensible' },
+  });
+});
+
+test.serial('a rejection that cannot even be looked at is logged, and the panel goes on', async (t) => {
+  const panel = await open(t, await folderWithRogue(t), 'odd');
+  await panel.until(() => panel.said('a promise failed and nobody noticed') !== undefined, 'it is logged');
+  t.is((await panel.kill('SIGTERM')).code, 0);
 });

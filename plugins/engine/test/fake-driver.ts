@@ -7,6 +7,7 @@ import {
   type CoreProcess,
   type CoreRecord,
   CoreRefused,
+  CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
   type UserCounter,
@@ -78,6 +79,7 @@ export class FakeDriver implements CoreDriver {
       throw new CoreRefused(`outbound ${this.refusesOutbound}: refused`);
     const like = this.refusesOutboundsLike;
     const bad = like === undefined ? undefined : tags.find((tag) => tag?.includes(like));
+    if (bad?.includes('slow')) throw new CoreTooSlow('xray run: no result within 20 s');
     if (bad !== undefined) throw new CoreRefused(`outbound ${bad}: unknown config id`);
     for (const { tag } of inbounds) if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
   }

@@ -40,6 +40,18 @@ test('at a start the core runs without what a plugin adds that it refuses, and t
   t.deepEqual([...world.leftOut.keys()], []);
 });
 
+test('a config that is too much for the core is that of the plugin without which it is not', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  world.outsider('good', outbound('good-1'));
+  world.outsider('weed', outbound('slow-weed'));
+  world.driver.refusesOutboundsLike = 'slow';
+  await world.open();
+  t.is(world.state, 'running');
+  t.deepEqual(outboundsOf(world), ['direct', 'blocked', 'good-1']);
+  t.regex(world.leftOut.get('weed') ?? '', /no result within 20 s$/);
+});
+
 test('a change that the core refuses is taken from its plugin, and the running core is left as it is', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });

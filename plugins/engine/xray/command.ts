@@ -1,6 +1,6 @@
 // The binary's short commands: version, config test, conversion.
 import { execFile } from 'node:child_process';
-import { CoreRefused, CoreUnreachable } from '../driver.js';
+import { CoreRefused, CoreTooSlow, CoreUnreachable } from '../driver.js';
 import { lastWords } from './failures.js';
 import { coreEnvironment } from './process.js';
 
@@ -26,7 +26,7 @@ export function runCommand({ binary, directory, args, timeout }: Command): Promi
         if (error === null) return resolve(stdout);
         if (error.killed === true)
           return reject(
-            new CoreUnreachable(`${binary} ${args[0]}: no result within ${timeout / 1000} s`, {
+            new CoreTooSlow(`${binary} ${args[0]}: no result within ${timeout / 1000} s`, {
               cause: error,
             }),
           );
