@@ -1,5 +1,17 @@
 import test from 'ava';
-import { event, type Hooks, type Log, Refusal, route, message, tap } from '../index.js';
+import {
+  event,
+  filter,
+  type Hooks,
+  list,
+  type Log,
+  message,
+  num,
+  Refusal,
+  route,
+  shape,
+  tap,
+} from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { PluginInstance } from '../plugin/instance.js';
 import { LIMITS } from '../plugin/within.js';
@@ -64,6 +76,48 @@ test('twenty faults within five minutes close a plugin: guards, drafts, filters,
   await bad.queue.settled();
   t.deepEqual(heard, ['after Argo']);
   t.is(log.filter(({ name, where }) => name === 'bad' && where === undefined).length, 1);
+});
+
+test('a tap that adds more entries than one may adds none, and the others are heard', async (t) => {
+  const { registry, plugin } = harbour();
+  registry.add(
+    plugin('flood'),
+    tap(composeCargo, (add) => {
+      for (let i = 0; i <= 100_000; i++) add('rat');
+    }),
+  );
+  registry.add(
+    plugin('good'),
+    tap(composeCargo, (add) => add('grain')),
+  );
+  const entries = await registry.compose(composeCargo, { ship: 'Argo' });
+  t.deepEqual(
+    entries.map(({ entry }) => entry),
+    ['grain'],
+  );
+});
+
+test('what a filter gave is frozen, and a value that its owner refuses leaves the one before', (t) => {
+  const { registry, plugin } = harbour();
+  const prices = filter<{ each: number }[], object>('harbour/prices', list(shape({ each: num() })));
+  const first = plugin('first');
+  registry.add(
+    first,
+    tap(prices, () => [{ each: 2 }]),
+  );
+  registry.add(
+    plugin('vandal'),
+    tap(prices, (given) => {
+      for (const entry of given) entry.each = 666;
+      return given;
+    }),
+  );
+  t.deepEqual(registry.refine(prices, [{ each: 1 }], {}), [{ each: 2 }]);
+  const before = [{ each: 1 }];
+  t.is(
+    registry.refine(prices, before, {}, (given) => (given[0]?.each === 2 ? 'too dear' : undefined)),
+    before,
+  );
 });
 
 test('an essential plugin is never closed', (t) => {

@@ -1,5 +1,5 @@
 // A data folder that other users can open is made private at the start, and the log says so.
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -54,6 +54,7 @@ test("a folder that holds more than the panel keeps its mode; what is the panel'
     await writeFile(join(dataDirectory, name), '');
     await chmod(join(dataDirectory, name), 0o644);
   }
+  await symlink(join(dataDirectory, 'diary.txt'), join(dataDirectory, 'panel.link'));
   await chmod(dataDirectory, 0o755);
   const log: string[] = [];
   await makePrivate(

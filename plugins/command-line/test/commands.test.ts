@@ -1,5 +1,5 @@
 // Commands of plugins: how they are found, what is said to what somebody typed, and the way into a panel that runs.
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -336,8 +336,17 @@ test('a secret that cannot be read is named, and each start makes another', asyn
     message: `${path} cannot be read; restart the panel, which writes it`,
   });
   await first.kernel.stop('restart');
+  const second = await panel(t, [commandLine, shop().plugin], first.directory);
+  const next = await readFile(path, 'utf8');
+  t.not(next, former);
+  await second.kernel.stop('restart');
+  const elsewhere = join(first.directory, 'elsewhere');
+  await rename(path, elsewhere);
+  await symlink(elsewhere, path);
   await panel(t, [commandLine, shop().plugin], first.directory);
-  t.not(await readFile(path, 'utf8'), former);
+  t.is(await askPanel(first.directory, ['shop'], terminal()), 0);
+  t.true((await lstat(path)).isFile());
+  t.is(await readFile(elsewhere, 'utf8'), next, 'a link is replaced, and not followed');
 });
 
 test('a folder with a long name is no hindrance', async (t) => {
