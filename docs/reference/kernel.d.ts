@@ -1800,6 +1800,7 @@ declare module 'weir/plugins/settings' {
   /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
   export const composeSettingsReply: Draft<Readonly<Record<string, unknown>>, {
     readonly changes: Readonly<Record<string, unknown>>;
+    readonly caller: SettingsCaller;
   }>;
   /** What pages and programs ask for before they show anything; plugins add what they know. */
   export const composeDefaultSettings: Draft<Readonly<Record<string, unknown>>, {
