@@ -60,7 +60,7 @@ export class LoginLimits {
     return Math.max(0, ...sources.map((source) => (this.#blocks.get(keyOf(source)) ?? 0) - now));
   }
 
-  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. A failure counts for the sources of `also` as well, which are not asked. */
+  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. The outcome counts for the sources of `also` as well, which are not asked. */
   admit(limits: readonly Limit[], also: readonly Limit[] = []): Finish | { readonly waitMs: number } {
     const blocked = this.blockedFor(limits.map(({ source }) => source));
     if (blocked > 0) return { waitMs: blocked };
@@ -82,8 +82,17 @@ export class LoginLimits {
       // One success says nothing about the other names and addresses that the wider sources count.
       const narrowest = counted.at(-1);
       if (outcome === 'succeeded' && narrowest) narrowest.count.failures = [];
+      const alsoNarrowest = also.at(-1);
+      if (outcome === 'succeeded' && alsoNarrowest) this.#forgive(keyOf(alsoNarrowest.source));
       this.#dropEmpty(counted);
     };
+  }
+
+  #forgive(key: string): void {
+    const count = this.#counts.get(key);
+    if (!count) return;
+    count.failures = [];
+    this.#dropEmpty([{ key, count }]);
   }
 
   /** What was refused before it was checked costs a flood nothing, and must not take the place of failures. */
