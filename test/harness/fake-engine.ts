@@ -1,5 +1,6 @@
 // An engine without a core: remembers what it was told and counts what a test says.
 import {
+  beforeCountersGo,
   composeCoreConfig,
   coreStateChanged,
   type CoreCounters,
@@ -29,6 +30,7 @@ export class FakeEngine {
   refuses: string | undefined;
   running = true;
   #enter: (to: 'running' | 'stop') => void = () => undefined;
+  #lastReading: () => Promise<void> = async () => undefined;
 
   /** Moves bytes through an attachment, as a core would count them. */
   move(inboundId: number, clientId: number, up: number, down: number): void {
@@ -40,6 +42,12 @@ export class FakeEngine {
   restart(epoch: string): void {
     this.epoch = epoch;
     this.counters.clear();
+  }
+
+  /** As `restart`, after a last reading of the counters that go. */
+  async replace(epoch: string): Promise<void> {
+    await this.#lastReading();
+    this.restart(epoch);
   }
 
   /** The core stops or starts, and all are told. */
@@ -59,6 +67,10 @@ export class FakeEngine {
           this.running = to === 'running';
           hooks.emit(coreStateChanged, { from, to, reason: '' });
         };
+        this.#lastReading = () =>
+          hooks.check(beforeCountersGo, {
+            counters: { epoch: this.epoch, users: [...this.counters.values()] },
+          });
         const done = { pending: false, reason: '' };
         const api: EngineApi = {
           status: () => ({

@@ -251,6 +251,18 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
+test('a guess that its address must wait with leaves its place at the gate of the name', async (t) => {
+  const attempts = new TimedAttempts(new FakeClock());
+  await guesses(attempts, 3, () => ['192.0.2.1']);
+  const two = [attempts.guess('192.0.2.1'), attempts.guess('192.0.2.1')];
+  t.deepEqual(await guesses(attempts, 6, () => ['192.0.2.1']), Array(6).fill(1));
+  await attempts.advance(5000);
+  t.deepEqual(await Promise.all(two), [401, 401]);
+  const other = attempts.guess('198.51.100.1');
+  await attempts.advance(5000);
+  t.is(await other, 401);
+});
+
 test('a check that found no room says nothing against its caller', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   for (let i = 0; i < 10; i++)

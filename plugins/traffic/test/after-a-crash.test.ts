@@ -36,3 +36,21 @@ test('the first poll after a start looks at every client that ever moved bytes, 
   t.deepEqual(engine.told.at(-1), [{ inboundId, clientId: id }]);
   t.is((await second.get<{ down: number }>('/panel/api/clients/traffic/over')).down, 5000, 'counted once');
 });
+
+test('who reaches a limit by the last bytes of a core that goes is found by the next poll', async (t) => {
+  const engine = new FakeEngine();
+  const clock = new FakeClock();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
+  const poll = async (): Promise<void> => {
+    clock.tick(5000);
+    await panel.kernel.settled();
+  };
+  const inboundId = await panel.addInbound();
+  const { id } = await panel.addClient('over', [inboundId], { totalGB: 5000 });
+  await poll();
+  engine.move(inboundId, id, 0, 5000);
+  await engine.replace('the next core');
+  t.true(await enabled(panel, 'over'));
+  await poll();
+  t.false(await enabled(panel, 'over'));
+});
