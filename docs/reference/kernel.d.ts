@@ -446,7 +446,7 @@ declare module 'weir/kernel' {
   };
   interface TapOptions {
     readonly stage?: number;
-    /** a failure of this tap fails the whole operation instead of being left out (guard, draft) */
+    /** a failure of this tap fails the whole operation instead of being left out (guard, draft); while its plugin is still starting, a guard refuses with 503 */
     readonly strict?: boolean;
     /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
     readonly missed?: () => void | Promise<void>;
@@ -1849,7 +1849,7 @@ declare module 'weir/plugins/subscription' {
   export interface Format {
     readonly name: string;
     readonly contentType: string;
-    /** Begins and ends with a slash; undefined while the format is off. */
+    /** Begins and ends with a slash, of letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is off. */
     prefix(): string | undefined;
     /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
     readonly pathSetting?: string;
