@@ -212,7 +212,7 @@ test('listeners of their own open when they have started; a port that is taken i
   );
   t.regex(
     (await listed(panel, 'thief'))?.reason ?? '',
-    /^plugin thief cannot serve its routes: the thief listener cannot use 127\.0\.0\.1:\d+: another program listens there/,
+    /^plugin thief cannot serve its routes: the thief listener cannot use 127\.0\.0\.1:\d+: (?:another program|\S+ \(process \d+\)) listens there/,
   );
   for (const name of ['one', 'two'])
     t.is((await fetch(`http://127.0.0.1:${panel.kernel.listeners.port(name)}/says`)).status, 200);
