@@ -4,6 +4,8 @@ import { type Debugger, Session } from 'node:inspector';
 
 /** Replies arrive only while this thread does something now and then. */
 const STIR_MS = 20;
+/** Into code that is not Node's own. */
+const MOST_STEPS = 20;
 
 export interface Paused {
   /** as in the stack of an error */
@@ -20,6 +22,7 @@ export function pauseMainThread(look: (paused: Paused) => unknown): void {
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
+  let steps = 0;
   const stir = setInterval(() => undefined, STIR_MS);
   const end = (): void => {
     clearInterval(stir);
@@ -27,6 +30,11 @@ export function pauseMainThread(look: (paused: Paused) => unknown): void {
   };
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
   session.on('Debugger.paused', ({ params }) => {
+    // Between two steps of something that never lets anybody else have a turn (`for (;;) await undefined`).
+    const isOurs = params.callFrames.some(
+      ({ location }) => !urls.get(location.scriptId)?.startsWith('node:'),
+    );
+    if (!isOurs && steps++ < MOST_STEPS) return session.post('Debugger.stepInto');
     look({
       stack: params.callFrames.map((frame) => lineOf(frame, urls)).join('\n'),
       evaluate: (expression) => session.post('Runtime.evaluate', { expression }),

@@ -43,10 +43,8 @@ export class Wiring {
   extend(instance: PluginInstance): void {
     const { plugin, name } = instance;
     for (const { point, value } of plugin.extends(instance.scope)) {
-      if (typeof value !== 'object' || value === null)
-        throw new PluginError(
-          `plugin ${name} cannot add to ${point.owner}/${point.name}: an entry is an object, and this is ${value === null ? 'null' : typeof value}`,
-        );
+      if (value === null || value === undefined)
+        throw new PluginError(`plugin ${name} cannot add ${String(value)} to ${point.owner}/${point.name}`);
       const problem = point.problem?.(
         value as never,
         plugin,

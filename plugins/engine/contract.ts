@@ -108,7 +108,11 @@ export interface CoreUserSource {
   users(inboundId: number): Iterable<CoreUser>;
 }
 /** Those who know which users the core should have. */
-export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers');
+export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers', ({ user, users }) =>
+  typeof user === 'function' && typeof users === 'function'
+    ? undefined
+    : 'it needs the functions user and users',
+);
 
 /** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');

@@ -6,14 +6,13 @@ import type { Setting } from './setting.js';
 /** A fresh panel must be able to begin with it. */
 function valueProblem(name: string, { schema, initial, about }: Setting): string | undefined {
   try {
-    if (typeof about !== 'string' || about === '') return 'its about must say what it is for';
     const result = inspect(
       schema.label(name),
       typeof initial === 'function' ? (initial as () => unknown)() : initial,
     );
-    return 'issues' in result
-      ? `its initial value does not fit: ${result.issues.map(({ message }) => message).join('; ')}`
-      : undefined;
+    if ('issues' in result)
+      return `its initial value does not fit: ${result.issues.map(({ message }) => message).join('; ')}`;
+    return typeof about === 'string' && about !== '' ? undefined : 'its about must say what it is for';
   } catch (error) {
     return `it is not made with setting(schema, initial, about): ${messageOf(error)}`;
   }

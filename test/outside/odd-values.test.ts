@@ -4,6 +4,7 @@ import {
   composeReadyLine,
   definePlugin,
   extend,
+  int,
   message,
   type Plugin,
   Refusal,
@@ -61,7 +62,7 @@ test('what could not be served, listed or described is refused at the start, and
       odd('a-about', {
         extends: () => [
           extend(SettingGroups, {
-            group: junk({ 'a-about.x': { schema: message(), initial: 1, about: 10n, secret: false } }),
+            group: junk({ 'a-about.x': { schema: int(), initial: 1, about: 10n, secret: false } }),
           }),
         ],
       }),
@@ -73,10 +74,13 @@ test('what could not be served, listed or described is refused at the start, and
     ],
     [
       odd('a-null', { extends: () => [extend(PanelHosts, junk(null))] }),
-      /an entry is an object, and this is null/,
+      /cannot add null to settings\/PanelHosts/,
     ],
     [odd('a-host', { extends: () => [extend(PanelHosts, junk({ hosts: [null] }))] }), /lists of text/],
-    [odd('a-text', { extends: () => [extend(CoreUsers, junk('users'))] }), /this is string/],
+    [
+      odd('a-text', { extends: () => [extend(CoreUsers, junk('users'))] }),
+      /it needs the functions user and users/,
+    ],
     [odd('a-presence', { extends: () => [extend(PresenceSources, junk({}))] }), /needs a function isOnline/],
     [
       odd('a-upgrade', { extends: () => [extend(Upgrades, junk({ path: 42 }))] }),

@@ -14,6 +14,7 @@ const WAYS = `{
   throw: () => { throw new Error('weeds'); },
   leak: () => void Promise.reject(new Error('leaked')),
   loop: () => { for (;;) Math.random(); },
+  turns: async () => { for (;;) await undefined; },
   block: () => void execSync('sleep 2'),
   pollute: () => { Object.prototype.weeds = 'everywhere'; },
   odd: () => void Promise.reject(new Proxy({}, { getPrototypeOf() { throw new Error('trap'); } })),
@@ -147,19 +148,23 @@ test.serial('a leaked rejection is a fault of the plugin, and the panel goes on'
   t.like(await stateOf(panel), { state: 'running' });
 });
 
-test.serial('an endless loop is named while it lasts, and ends the process in the end', async (t) => {
-  const folder = await folderWithRogue(t);
-  const panel = await endOf(t, folder, 'loop', { loop: 600, endless: 2_400 });
-  t.deepEqual(panel.end, { code: 70, signal: null });
-  const named = panel.said('a plugin keeps the whole panel waiting');
-  t.like(named, { level: 'error', plugin: 'rogue' });
-  t.regex(firstFrame(named), /rogue\/index\.js:/);
-  t.like(panel.said('a plugin kept the whole panel waiting for too long; the process ends'), {
-    plugin: 'rogue',
-    exitCode: 70,
-  });
-  t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it kept the whole panel waiting/);
-});
+for (const way of ['loop', 'turns'])
+  test.serial(
+    `an endless loop (${way}) is named while it lasts, and ends the process in the end`,
+    async (t) => {
+      const folder = await folderWithRogue(t);
+      const panel = await endOf(t, folder, way, { loop: 600, endless: 2_400 });
+      t.deepEqual(panel.end, { code: 70, signal: null });
+      const named = panel.said('a plugin keeps the whole panel waiting');
+      t.like(named, { level: 'error', plugin: 'rogue' });
+      t.regex(firstFrame(named), /rogue\/index\.js:/);
+      t.like(panel.said('a plugin kept the whole panel waiting for too long; the process ends'), {
+        plugin: 'rogue',
+        exitCode: 70,
+      });
+      t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it kept the whole panel waiting/);
+    },
+  );
 
 test.serial('a call that does not return is noticed, and named once it has', async (t) => {
   const panel = await open(t, await folderWithRogue(t), 'block', { loop: 300, endless: 900 });
