@@ -2051,6 +2051,8 @@ declare module 'weir/testing' {
     move(inboundId: number, clientId: number, up: number, down: number): void;
     /** A new process: its counters begin at zero. */
     restart(epoch: string): void;
+    /** As `restart`, after a last reading of the counters that go. */
+    replace(epoch: string): Promise<void>;
     /** The core stops or starts, and all are told. */
     enter(to: 'running' | 'stop'): void;
     get plugin(): Plugin;
