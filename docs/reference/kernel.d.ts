@@ -987,8 +987,8 @@ declare module 'weir/kernel' {
   export const nullable: <S extends Joi.Schema>(schema: S) => Joi.Schema & Typed<Static<S> | null>;
   /** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
   export const describedAs: <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) => S;
-  /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
-  export const jsonObject: () => Joi.AnySchema & Typed<Record<string, unknown>>;
+  /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. A text may hold so many separators (see JsonScan). */
+  export const jsonObject: (separators?: number) => Joi.AnySchema & Typed<Record<string, unknown>>;
   /** For what the functions above cannot say. */
   export const custom: <T>(schema: Joi.Schema) => Schema<T>;
 

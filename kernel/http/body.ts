@@ -12,6 +12,8 @@ import { LARGE_BODY, PUBLIC_BODY, type Route, sizeOf } from './route.js';
 
 /** Separators (see JsonScan) in a body where no list of thousands of objects is taken. */
 const USUAL_SEPARATORS = 20_000;
+/** Without a login: names, passwords and codes. */
+const PUBLIC_SEPARATORS = 1000;
 const MOST_FIELDS = 1000;
 /** Parsing more than this waits for its turn. */
 const WAITS = 64 * 1024;
@@ -37,6 +39,11 @@ export class RequestBody {
 
   get isForm(): boolean {
     return Boolean(this.#request.is('urlencoded'));
+  }
+
+  get #mostSeparators(): number {
+    if (this.#isPublic) return PUBLIC_SEPARATORS;
+    return this.#limit < LARGE_BODY ? USUAL_SEPARATORS : MOST_SEPARATORS;
   }
 
   /** Refuses what is too large by its own account, and encodings that are not taken. */
@@ -90,7 +97,7 @@ export class RequestBody {
   /** Piece by piece: so nothing is done with a body that turns out too large, and no piece takes long. */
   async #text(isForm: boolean): Promise<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    const scan = new JsonScan(this.#limit < LARGE_BODY ? USUAL_SEPARATORS : MOST_SEPARATORS);
+    const scan = new JsonScan(this.#mostSeparators);
     let text = '';
     let size = 0;
     try {

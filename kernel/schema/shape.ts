@@ -2,7 +2,7 @@
 // Everything is required unless it says otherwise.
 import Joi from 'joi';
 import { nestsTooDeep, TOO_DEEP } from './depth.js';
-import { JsonScan } from './json.js';
+import { JsonScan, MOST_SEPARATORS } from './json.js';
 
 declare const brand: unique symbol;
 declare const mayMiss: unique symbol;
@@ -69,14 +69,14 @@ export const describedAs = <S extends Joi.Schema>(
   description: Joi.Schema | Readonly<Record<string, unknown>>,
 ) => schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
 
-/** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. */
-export const jsonObject = () =>
+/** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. A text may hold so many separators (see JsonScan). */
+export const jsonObject = (separators = MOST_SEPARATORS) =>
   describedAs(Joi.any(), {
     anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }],
   }).custom((value: unknown, state) => {
     let parsed = value;
     if (typeof value === 'string') {
-      const problem = new JsonScan().take(Buffer.from(value));
+      const problem = new JsonScan(separators).take(Buffer.from(value));
       if (problem !== undefined) return state.error('any.custom', { error: new Error(`it ${problem}`) });
       try {
         parsed = value.trim() === '' ? {} : JSON.parse(value);
@@ -84,7 +84,9 @@ export const jsonObject = () =>
         return state.error('any.custom', { error: new Error('it is not valid JSON') });
       }
     }
-    if (nestsTooDeep(parsed)) return state.error('any.custom', { error: new Error(`it ${TOO_DEEP}`) });
+    // The depth of a text is known.
+    if (parsed === value && nestsTooDeep(parsed))
+      return state.error('any.custom', { error: new Error(`it ${TOO_DEEP}`) });
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
       return state.error('any.custom', { error: new Error('it must be an object') });
     return parsed;

@@ -165,6 +165,21 @@ test('separators are counted before JSON is parsed, inside of texts that hold JS
   t.regex(usual.body.msg, /more than 20000 separators/);
 });
 
+test('5,000 different keys are taken, in a body and in a text that holds JSON; a key counts again behind other keys', async (t) => {
+  const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join()}}`;
+  const refused = await large(`{"count":1,"nested":{"a":${object(6000)}}}`);
+  t.deepEqual([refused.status, refused.body.code], [413, 'KERNEL_TOO_LARGE']);
+  t.regex(refused.body.msg, /more than 5000 different keys/);
+  t.is((await large(`{"count":1,"nested":{"a":[${`${object(4500)},`.repeat(9)}1]}}`)).status, 200);
+  const inner = await large(JSON.stringify({ count: 1, inner: object(6000) }));
+  t.deepEqual([inner.status, (inner.body.obj as Issues).issues[0]?.path], [400, 'inner']);
+  t.is((await large(JSON.stringify({ count: 1, inner: object(4500) }))).status, 200);
+  // Objects of three out of a hundred keys: each looks like no other.
+  const triples = Array.from({ length: 28_000 }, (_, i) => [i % 100, (i * 7 + 1) % 99, i % 97]);
+  const objects = triples.map((keys) => Object.fromEntries(keys.map((key) => [`k${key}`, 1])));
+  t.is((await large(JSON.stringify({ count: 1, nested: { a: objects } }))).status, 413);
+});
+
 test('of a list the length is looked at first; of many issues 50 are named', async (t) => {
   const tooLong = await large(JSON.stringify({ count: 1, names: Array(150_000).fill(1) }));
   t.deepEqual((tooLong.body.obj as Issues).issues, [

@@ -77,6 +77,9 @@ export const StoredInbound = shape({
 });
 export type Inbound = Static<typeof StoredInbound>;
 
+/** In the JSON texts that hold no clients. */
+const SEPARATORS = 20_000;
+
 const optionalFields = {
   enable: optional(stored.enable),
   remark: optional(stored.remark),
@@ -91,8 +94,8 @@ const optionalFields = {
   trafficReset: optional(stored.trafficReset),
   trafficResetDay: optional(stored.trafficResetDay),
   settings: optional(jsonObject()),
-  streamSettings: optional(jsonObject()),
-  sniffing: optional(jsonObject()),
+  streamSettings: optional(jsonObject(SEPARATORS)),
+  sniffing: optional(jsonObject(SEPARATORS)),
 };
 export const AddInbound = shape({ ...optionalFields, port: stored.port, protocol: stored.protocol });
 export type AddInbound = Static<typeof AddInbound>;
