@@ -54,6 +54,35 @@ test('a failure among many leaves none of the others out for good', async (t) =>
   t.is(world.driver.names('in-1')?.length, 200);
 });
 
+test('users of many inbounds are told in turns of the event loop, so that others are served in between', async (t) => {
+  const world = await opened({ 1: 'a' });
+  for (const inboundId of [2, 3]) world.inbound(inboundId, {});
+  await world.supervisor.reconcileConfig();
+  world.driver.news();
+  const refs = [1, 2, 3].flatMap((inboundId) =>
+    Array.from({ length: 200 }, (_, i) => user(inboundId, inboundId * 1000 + i)),
+  );
+  for (const { inboundId, clientId } of refs) world.users.set(`i${inboundId}.c${clientId}`, 'x');
+  let told = 0;
+  const inTurns: number[] = [];
+  const look = () => {
+    inTurns.push(world.driver.calls.length - told);
+    told = world.driver.calls.length;
+  };
+  const turn = () => {
+    look();
+    if (told < refs.length) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await world.supervisor.reconcileUsers(refs);
+  look();
+  t.true(
+    inTurns.every((calls) => calls <= 16),
+    `calls in each turn: ${inTurns.join()}`,
+  );
+  t.is(world.driver.calls.length, 600);
+});
+
 test('mend fails as long as the core is silent, and says so once', async (t) => {
   const world = await opened({ 1: 'a' });
   world.users.delete('i1.c1');
