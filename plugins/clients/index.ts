@@ -49,9 +49,7 @@ export default definePlugin({
   hooks: ({ store, groupStore }) => [
     tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
-    tap(afterClientPatch, (patches) => {
-      for (const patched of patches) store.roster.patch(patched);
-    }),
+    tap(afterClientPatch, (patches) => store.roster.patchAll(patches)),
     tap(afterClientUsage, ({ usage, at }) => store.roster.count(usage, at)),
     tap(afterInboundSave, ({ changes }) => {
       for (const { kind, before } of changes)

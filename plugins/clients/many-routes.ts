@@ -14,6 +14,7 @@ import {
   said,
   shape,
   text,
+  TimeSlice,
 } from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
@@ -69,7 +70,11 @@ export const manyRoutes = ({
     path: '/panel/api/clients/export',
     doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
-    handle: () => store.roster.ordered('id').map(exported),
+    handle: async () => {
+      // Many of these at once take turns.
+      await new TimeSlice().next();
+      return store.roster.ordered('id').map(exported);
+    },
   }),
   route({
     method: 'POST',

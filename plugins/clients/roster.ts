@@ -1,6 +1,6 @@
 // All clients in memory, fed from the database at start and after every commit. Lists, subscriptions and limits are
 // answered from here, on any database with the same rules for case and order; nothing is ever saved from here.
-import type { Database, SqlWords } from '../../kernel/index.js';
+import { type Database, type SqlWords, TimeSlice } from '../../kernel/index.js';
 import type { ClientChange, ClientUsage } from './contract.js';
 import { type ClientRow, emailKey, rowOf, vlessKey } from './row.js';
 import type { ClientPatched } from './store.js';
@@ -42,7 +42,7 @@ export class Roster {
   /** Kept sorted, so that a page costs a slice and not a sort. */
   readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
   readonly #attachments = new Map<string, readonly number[]>();
-  readonly #texts = new Map<ClientRow, string>();
+  readonly #texts = new WeakMap<ClientRow, string>();
   /** Grow with every change of what a person or a limit writes, and with every poll that moved bytes; what is worked out of all rows holds as long as they stand still. */
   edits = 0;
   counts = 0;
@@ -200,49 +200,71 @@ export class Roster {
     }
   }
 
-  apply(changes: readonly ClientChange[]): void {
-    if (changes.length > this.size / 16) this.#applyMany(changes);
-    else
-      for (const { kind, before, after } of changes) {
-        if (kind === 'added' && after) this.add(rowOf(after));
-        if (kind === 'deleted' && before) this.remove(before.id);
-      }
+  /** Changes come one commit after another: the next one waits until all of this one is in. Others may look in between. */
+  async apply(changes: readonly ClientChange[]): Promise<void> {
+    if (changes.length > this.size / 16) return this.#applyMany(changes);
+    const slice = new TimeSlice();
+    for (const { kind, before, after } of changes) {
+      if (slice.isOver) await slice.next();
+      if (kind === 'added' && after) this.add(rowOf(after));
+      if (kind === 'deleted' && before) this.remove(before.id);
+    }
   }
 
-  /** The same in one pass over all rows: 10,000 rows put in or taken out one by one took 200 ms. */
-  #applyMany(changes: readonly ClientChange[]): void {
-    this.edits++;
+  async patchAll(patches: readonly ClientPatched[]): Promise<void> {
+    const slice = new TimeSlice();
+    for (const patched of patches) {
+      if (slice.isOver) await slice.next();
+      this.patch(patched);
+    }
+  }
+
+  /** As `apply`, in one pass over all rows: 10,000 rows put in or taken out one by one took 200 ms. */
+  async #applyMany(changes: readonly ClientChange[]): Promise<void> {
+    const slice = new TimeSlice();
     const gone = new Set<ClientRow>();
-    for (const { kind, before } of changes) {
+    const fresh: ClientRow[] = [];
+    for (const { kind, before, after } of changes) {
+      if (slice.isOver) await slice.next();
+      if (kind === 'added' && after) {
+        const row = rowOf(after);
+        fresh.push(row);
+        this.#index(row);
+      }
       const row = kind === 'deleted' && before ? this.#byId.get(before.id) : undefined;
       if (!row) continue;
       gone.add(row);
       this.#byId.delete(row.id);
       this.#unindex(row);
     }
-    const fresh = changes.flatMap(({ kind, after }) => (kind === 'added' && after ? [rowOf(after)] : []));
-    for (const row of fresh) this.#index(row);
-    const { id, email } = this.#ordered;
-    const stay = (row: ClientRow) => !gone.has(row);
-    this.#ordered.id = merge(id.filter(stay), fresh, ({ id: key }) => key);
-    this.#ordered.email = merge(email.filter(stay), fresh, (row) => emailKey(row.email));
+    const byId = await merge(this.#ordered.id, gone, fresh, ({ id }) => id, slice);
+    const byEmail = await merge(this.#ordered.email, gone, fresh, (row) => emailKey(row.email), slice);
+    Object.assign(this.#ordered, { id: byId, email: byEmail });
+    // What was worked out of the lists until here holds no longer.
+    this.edits++;
   }
 }
 
-/** Two lists as one that is sorted by key; the first is sorted already. */
-function merge<K extends string | number>(
+/** A list that is sorted by key, without those that are gone and with the fresh ones. */
+async function merge<K extends string | number>(
   sorted: readonly ClientRow[],
+  gone: ReadonlySet<ClientRow>,
   fresh: readonly ClientRow[],
   keyOf: (row: ClientRow) => K,
-): ClientRow[] {
-  if (fresh.length === 0) return [...sorted];
+  slice: TimeSlice,
+): Promise<ClientRow[]> {
   const incoming = fresh.map((row) => ({ row, key: keyOf(row) })).sort((a, b) => (a.key < b.key ? -1 : 1));
   const all: ClientRow[] = [];
   let at = 0;
   for (const row of sorted) {
-    const key = keyOf(row);
-    for (let next = incoming[at]; next && next.key < key; next = incoming[++at]) all.push(next.row);
+    if (slice.isOver) await slice.next();
+    if (gone.has(row)) continue;
+    if (at < incoming.length) {
+      const key = keyOf(row);
+      for (let next = incoming[at]; next && next.key < key; next = incoming[++at]) all.push(next.row);
+    }
     all.push(row);
   }
-  return [...all, ...incoming.slice(at).map(({ row }) => row)];
+  for (const { row } of incoming.slice(at)) all.push(row);
+  return all;
 }

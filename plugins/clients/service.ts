@@ -148,6 +148,7 @@ export class ClientService {
       });
     }
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
+    if (slice.isOver) await slice.next();
     await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
     const saved = await this.#write('client.', async (tx) => {
       const ids = await insertClients(
@@ -158,7 +159,11 @@ export class ClientService {
         await restoreKept(tx, ids);
         await this.#groupStore.shift(tx, ids, 1);
       }
-      const whole = rows.map((row, i) => ({ ...row, id: ids[i] as number }));
+      const whole: ClientRow[] = [];
+      for (const [i, row] of rows.entries()) {
+        if (slice.isOver) await slice.next();
+        whole.push({ ...row, id: ids[i] as number });
+      }
       this.#announce(tx, whole.map(added));
       return whole;
     });

@@ -9,6 +9,7 @@ import {
   type Route,
   said,
   shape,
+  TimeSlice,
 } from '../../kernel/index.js';
 import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
@@ -47,7 +48,11 @@ export const routes = ({
     path: '/panel/api/inbounds/list',
     doc: 'All inbounds, without their settings.',
     reply: payload(list(InboundReply)),
-    handle: () => service.list(),
+    handle: async () => {
+      // Many of these at once take turns.
+      await new TimeSlice().next();
+      return service.list();
+    },
   }),
   route({
     method: 'GET',

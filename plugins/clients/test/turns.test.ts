@@ -1,0 +1,88 @@
+// Changes of very many clients reach memory in turns of the event loop: others are served in between, and see lists that are whole.
+import test from 'ava';
+import type { ClientChange } from '../contract.js';
+import { Roster } from '../roster.js';
+import type { ClientRow } from '../row.js';
+
+const COUNT = 30_000;
+
+const row = (id: number): ClientRow => ({
+  id,
+  email: `User${(id * 7919) % COUNT}@example`,
+  subId: `s${id}`,
+  uuid: `u${id}`,
+  password: `p${id}`,
+  flow: '',
+  enable: true,
+  depletedCause: null,
+  totalGB: 0,
+  expiryTime: 0,
+  limitIp: 0,
+  limitHwid: 0,
+  tgId: 0,
+  group: '',
+  comment: '',
+  reset: 0,
+  resetDay: 0,
+  resetMax: 0,
+  resetCount: 0,
+  reverse: null,
+  createdAt: 0,
+  updatedAt: 0,
+  inboundIds: [],
+  up: 0,
+  down: 0,
+  lastOnline: 0,
+  lastSubFetch: 0,
+});
+const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
+const deleted = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
+const isSorted = (keys: readonly (string | number)[]) =>
+  keys.every((key, i) => i === 0 || (keys[i - 1] as string | number) < key);
+
+/** How often the event loop went round until the work was done; at each turn `look` looks. */
+async function turnsDuring(work: Promise<void>, look: () => void): Promise<number> {
+  let turns = 0;
+  let over = false;
+  const next = () => {
+    if (over) return;
+    turns++;
+    look();
+    setImmediate(next);
+  };
+  setImmediate(next);
+  await work;
+  over = true;
+  return turns;
+}
+
+test('clients are added, changed and taken out in turns', async (t) => {
+  const roster = new Roster();
+  await roster.apply([added(row(COUNT))]);
+  const rows = Array.from({ length: COUNT - 1 }, (_, i) => row(i + 1));
+  const sizes = new Set<number>();
+  const look = () => {
+    const byEmail = roster.ordered('email').map(({ email }) => email.toLowerCase());
+    sizes.add(byEmail.length);
+    if (!isSorted(byEmail)) t.fail('the list by email is out of order');
+  };
+
+  t.true((await turnsDuring(roster.apply(rows.map(added)), look)) > 0);
+  t.deepEqual(
+    [roster.size, roster.ordered('id').length, roster.ordered('email').length],
+    [COUNT, COUNT, COUNT],
+  );
+  t.true(isSorted(roster.ordered('id').map(({ id }) => id)));
+  t.deepEqual([...sizes], [1], 'a list shows all of a commit or nothing of it');
+
+  const before = roster.edits;
+  const patches = rows.map(({ id }) => ({ id, fields: { comment: 'new' } }));
+  t.true((await turnsDuring(roster.patchAll(patches), look)) > 0);
+  t.is(roster.edits - before, patches.length);
+
+  t.true((await turnsDuring(roster.apply(rows.map(deleted)), look)) > 0);
+  t.deepEqual(
+    [roster.size, roster.ordered('id').map(({ id }) => id), roster.ordered('email').map(({ id }) => id)],
+    [1, [COUNT], [COUNT]],
+  );
+});
