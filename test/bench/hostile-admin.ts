@@ -9,8 +9,12 @@ const clients = (name: string) => `${API}/clients/${name}`;
 const many = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 const unknown = many(10_000, (n) => `${'nobody'.repeat(30)}${n}`);
-/** As many keys as a body may have. */
+/** As many keys as so many separators allow, were they not counted for each object. */
 const MOST_KEYS = 99_000;
+/** Objects of one key each, all different: they take JSON.parse longest. */
+const objects = (count: number) => JSON.stringify(many(count, (n) => ({ [`k${n}`]: 1 })));
+/** As many as may be different, and as many more as a body may hold. */
+const costly = (count: number) => `[${objects(4900)},[${'{"k":1},'.repeat(count)}1]]`;
 
 const fresh = (c: Caller, count: number, from: string) =>
   many(count, (n) => ({ client: { email: `${from}${n}@hostile` }, inboundIds: c.inboundIds }));
@@ -157,6 +161,30 @@ export const admin: readonly Hostile[] = [
         inbound({ settings: text, streamSettings: text, sniffing: text }),
       );
     },
+  ],
+  [
+    'inbounds/add: settings of 66,000 objects of one key each',
+    (c) =>
+      c.admin(`${API}/inbounds/add`, `{"port":1,"protocol":"vless","settings":{"a":${objects(66_000)}}}`),
+  ],
+  [
+    'inbounds/add: JSON texts as costly as may be',
+    (c) =>
+      c.admin(
+        `${API}/inbounds/add`,
+        inbound({
+          settings: `{"a":${costly(60_000)}}`,
+          streamSettings: `{"a":${costly(1500)}}`,
+          sniffing: `{"a":${costly(1500)}}`,
+        }),
+      ),
+  ],
+  [
+    'inbounds/import: clients as costly as may be',
+    (c) =>
+      c.admin(`${API}/inbounds/import`, {
+        data: `{"port":70000,"protocol":"vless","settings":{"clients":${costly(60_000)}}}`,
+      }),
   ],
   [
     'inbounds/add: 190,000 server names',
