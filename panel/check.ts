@@ -82,12 +82,15 @@ async function rehearse(chosen: Chosen, env: Environment, directory: string) {
       env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: '' },
       forCommand: true,
       write: (line) => {
-        const { level, msg, variable } = JSON.parse(line) as {
+        const { level, msg, variable, ms } = JSON.parse(line) as {
           level: string;
           msg: string;
           variable?: string;
+          ms?: number;
         };
-        if (level === 'warn') notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
+        // What took long here says how busy the machine is, and nothing of the panel's start.
+        if (level === 'warn' && ms === undefined)
+          notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
       },
     });
     const core = await engine?.checkPlugins(directory);
