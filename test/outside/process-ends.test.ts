@@ -15,7 +15,7 @@ const WAYS = `{
   leak: () => void Promise.reject(new Error('leaked')),
   loop: () => { for (;;) Math.random(); },
   turns: async () => { for (;;) await undefined; },
-  block: () => void execSync('sleep 2'),
+  block: () => void execSync('sleep 4'),
   pollute: () => { Object.prototype.weeds = 'everywhere'; },
   odd: () => void Promise.reject(new Proxy({}, { getPrototypeOf() { throw new Error('trap'); } })),
 }`;
