@@ -145,7 +145,7 @@ const second = database?.server
       isFirstDone ? print(line) : held.push(line),
     )
   : undefined;
-if (files.length > 0) add(await runAva(files, env, availableParallelism() * 2, print));
+if (files.length > 0) add(await runAva(files, env, availableParallelism() + 1, print));
 isFirstDone = true;
 if (database?.missing)
   print(`left out, for they need MariaDB (${database.missing}): ${again.length} files a second time`);
