@@ -48,7 +48,7 @@ export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hoo
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { isLoopback } from './http/address.js';
-export { canonicalAddress, hostName, hostOfHeader } from './http/host-name.js';
+export { canonicalAddress, hostName, hostOfHeader, ipv6Groups } from './http/host-name.js';
 export {
   type ListenerApi,
   type ListenerPlace,

@@ -22,6 +22,16 @@ export function canonicalAddress(text: string): string | undefined {
   return [left >> 8, left & 255, right >> 8, right & 255].join('.');
 }
 
+/** The eight groups of an IPv6 address as `canonicalAddress` writes it. */
+export function ipv6Groups(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const numbers = (text: string): number[] =>
+    text ? text.split(':').map((group) => Number.parseInt(group, 16)) : [];
+  if (tail === undefined) return numbers(head);
+  const [left, right] = [numbers(head), numbers(tail)];
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
 /** A host name (in lower case, without a dot at its end) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
 export function hostName(text: string): string | undefined {
   const address = canonicalAddress(text.replace(/^\[(.*:.*)\]$/s, '$1'));

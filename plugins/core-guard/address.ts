@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canonicalAddress, ipv6Groups } from '../../kernel/index.js';
 import { isPrivate } from './private-ranges.js';
 
 /** `own`: an address of this machine; `private`: its network, and other addresses that are not public. */
@@ -10,23 +11,12 @@ export type Reach = 'own' | 'private' | 'public';
 
 const LOOKUP_LIMIT_MS = 2_000;
 
-/** The eight groups of an IPv6 address without a zone. */
-function groupsOf(address: string): number[] {
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const numbers = (text: string): number[] =>
-    text ? text.split(':').map((group) => parseInt(group, 16)) : [];
-  if (tail === undefined) return numbers(head);
-  const [left, right] = [numbers(head), numbers(tail)];
-  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
-}
-
-/** The IPv4 address inside an IPv6 address: mapped, compatible (RFC 4291), NAT64 (RFC 6052) or 6to4 (RFC 3056). */
+/** The IPv4 address inside an IPv6 address: compatible (RFC 4291), NAT64 (RFC 6052) or 6to4 (RFC 3056). */
 function embedded(address: string): string | undefined {
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   const dotted = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
   const [first, second] = groups;
   const zeros = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
-  if (zeros(0, 5) && groups[5] === 0xffff) return dotted(groups[6], groups[7]);
   if (zeros(0, 6) && (groups[6] !== 0 || (groups[7] ?? 0) > 1)) return dotted(groups[6], groups[7]);
   if (first === 0x64 && second === 0xff9b && zeros(2, 6)) return dotted(groups[6], groups[7]);
   return first === 0x2002 ? dotted(second, groups[2]) : undefined;
@@ -34,9 +24,8 @@ function embedded(address: string): string | undefined {
 
 /** One spelling for each address: no zone, IPv6 compressed, IPv4 instead of an IPv6 address that holds one. */
 export function plainAddress(address: string): string {
-  const [bare = ''] = address.split('%');
-  if (isIP(bare) !== 6) return bare;
-  return embedded(bare) ?? new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const plain = canonicalAddress(address) ?? address;
+  return isIP(plain) === 6 ? (embedded(plain) ?? plain) : plain;
 }
 
 /** Addresses that end at whatever this machine has bound to loopback. */
@@ -44,8 +33,8 @@ export const isHere = (address: string): boolean => ['127.0.0.1', '0.0.0.0', '::
 
 /** Takes an address as `plainAddress` writes it. */
 export function reachOf(address: string): Reach {
-  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   if (isHere(address) || address.startsWith('127.') || address.startsWith('0.')) return 'own';
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   if (interfaces.some((own) => plainAddress(own.address) === address)) return 'own';
   return isPrivate(address) ? 'private' : 'public';
 }

@@ -25,6 +25,8 @@ const own: readonly JsonObject[] = [
   { tag: DIRECT, protocol: 'freedom' },
   { tag: 'blocked', protocol: 'blackhole' },
 ];
+/** Tags of the outbounds that are always there. */
+export const OWN_OUTBOUNDS: readonly string[] = own.map(({ tag }) => String(tag));
 const refusePrivate: readonly JsonObject[] = [
   { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
   { type: 'field', ip: PRIVATE_RANGES, outboundTag: 'blocked' },

@@ -2,9 +2,8 @@
 // one, and a second outbound would get its traffic.
 import type { Stamped } from '../../kernel/index.js';
 import { OWN_TAGS } from '../core-guard/contract.js';
-import { baseConfig } from './base-config.js';
+import { OWN_OUTBOUNDS } from './base-config.js';
 import type { CorePart } from './contract.js';
-import type { JsonObject } from './driver.js';
 
 export type Part = Stamped<CorePart>;
 /** A part that is left out, and why. */
@@ -30,13 +29,7 @@ class Names {
 export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lost[] } {
   const inbounds = new Names();
   const outbounds = new Names();
-  const own = baseConfig({
-    outbounds: [],
-    rules: [],
-    nameServers: [],
-    open: { private: 'block', udp: 'single' },
-  })['outbounds'];
-  for (const { tag } of own as readonly JsonObject[]) outbounds.claim(`tag ${String(tag)}`, ENGINE);
+  for (const tag of OWN_OUTBOUNDS) outbounds.claim(`tag ${tag}`, ENGINE);
 
   const clash = ({ entry, plugin }: Part): string | undefined => {
     if ('rule' in entry || 'nameServer' in entry) return undefined;
