@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
+import { isObject } from './json-object.js';
 import type { Environment, Section } from './variables.js';
 
 export interface PluginEntry {
@@ -29,9 +30,6 @@ export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Sect
   values: plugins.get(name)?.config ?? {},
   at: (key) => `plugins.${plugins.get(name)?.key ?? name}.config.${key} in ${path}`,
 });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readPlugin(path: string, name: string, value: unknown, problems: string[]): PluginEntry {
   const where = `plugins.${name} in ${path}`;

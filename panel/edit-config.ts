@@ -2,6 +2,7 @@
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { messageOf } from '../kernel/errors/errors.js';
 import { replaceFile } from '../kernel/file/replace.js';
+import { isObject } from './json-object.js';
 
 /** The section `plugins`, as the file has it. */
 export type PluginSection = Readonly<Record<string, unknown>>;
@@ -13,9 +14,6 @@ export interface Edited {
   /** Puts back what was there before. */
   readonly undo: () => Promise<void>;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parsed(path: string, text: string): Record<string, unknown> {
   let whole: unknown;

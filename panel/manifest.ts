@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import { KERNEL_API } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
+import { isObject } from './json-object.js';
 
 export interface Manifest {
   /** of the plugin: `weir-plugin-x` is the plugin x */
@@ -35,9 +36,6 @@ export const pluginOfPackage = (name: string): string | undefined => PACKAGE.exe
 /** The name to report a plugin by that has not even a readable manifest. */
 export const nameIn = (reference: string): string =>
   pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `exports` as Node reads it for an import of the package itself, then `main`. */
 function entryOf({ exports, main }: Record<string, unknown>): string | undefined {

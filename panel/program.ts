@@ -24,6 +24,7 @@ import { forgetPluginEnds } from './plugin-ends.js';
 import { planSwitch } from './switch.js';
 import type { Environment } from './variables.js';
 import { listed } from './waiting.js';
+import { isObject } from './json-object.js';
 
 /** For the reply to be under way; a stop lets it finish in any case. */
 const REPLY_MS = 100;
@@ -52,8 +53,6 @@ interface Attempt {
   readonly settle: (problem: string | undefined) => void;
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const failed = (kernel: Kernel): Map<string, string> =>
   new Map(
     kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])),

@@ -17,7 +17,7 @@ export type Guard<P> = Hook<'guard', P>;
 export type Draft<E, C> = Hook<'draft', [E, C]>;
 /** While something is composed: taps return a new value; the value of a failing tap, or one that does not fit the shape, is ignored. Synchronous: it lies on hot paths. What taps are given is frozen. */
 export type Filter<V, C> = Hook<'filter', [V, C]>;
-/** One answer is wanted: the first tap that gives one wins; one that does not fit the shape is none. */
+/** One answer is wanted: the first tap that gives one wins; one that does not fit the shape does not count. */
 export type Choose<Q, A> = Hook<'choose', [Q, A]>;
 /** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
 export type After<P> = Hook<'after', P>;

@@ -90,7 +90,7 @@ export class LateStarts {
     if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
   }
 
-  /** Closes this plugin, and nothing else begins anew for it. */
+  /** Closes this plugin alone; the panel is not booted again for it. */
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
     const { log, offers, signal } = this.#parts;
     instance.fail(reason);

@@ -75,7 +75,7 @@ export class TwoFactorRules {
   }): Promise<string[] | undefined> {
     if (changes['twoFactorEnable'] === false) await this.#recoveryCodes.discard();
     if (!changes['twoFactorEnable'] && !changes['twoFactorToken']) return undefined;
-    // Who came in with a password alone shall not stay, nor who did so while this was being saved.
+    // Closes sessions that began with a password alone, also those that began while this was saved.
     await this.#sessions.closeAll({ except: caller.session });
     return this.#recoveryCodes.replace();
   }

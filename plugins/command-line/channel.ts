@@ -41,7 +41,7 @@ async function withSocketPath<T>(
   }
 }
 
-/** Written anew, so that neither another mode nor a link of the former file counts. */
+/** Removes the previous file first, so that its mode or a link in its place has no effect. */
 async function newSecret(directory: string): Promise<string> {
   const path = join(directory, SECRET_FILE);
   const secret = randomBytes(SECRET_BYTES).toString('hex');

@@ -43,7 +43,7 @@ function isUser(value: unknown): value is CoreUser {
   return true;
 }
 
-/** A source that fails, or answers what is no user, has fewer users; those of others are as they were. */
+/** Leaves out the users of a source that fails or returns something else; users of other sources stay. */
 export function containedSource({ value: source, fault }: Extended<CoreUserSource>): CoreUserSource {
   const said = new Set<string>();
   /** Each failure is said once: users are asked for by the hundred thousand. */

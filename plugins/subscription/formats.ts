@@ -2,7 +2,7 @@
 import { type Extended, inspect, kernelErrors, PanelError, urlPath } from '../../kernel/index.js';
 import type { Format } from './contract.js';
 
-/** Characters of one entry, or of all: more is no list that a program would read. */
+/** Characters of one entry, or of all; no client program reads a longer list. */
 const LONGEST = 16 * 1024 * 1024;
 
 const PATH = urlPath();
