@@ -1,34 +1,23 @@
 // Changes of very many clients reach memory in turns of the event loop: others are served in between, and see lists that are whole.
 import test from 'ava';
 import type { ClientChange } from '../contract.js';
+import { newClient } from '../new-client.js';
 import { Roster } from '../roster.js';
 import type { ClientRow } from '../row.js';
 
 const COUNT = 30_000;
 
 const row = (id: number): ClientRow => ({
+  ...newClient(
+    {
+      email: `User${(id * 7919) % COUNT}@example`,
+      subId: `s${id}`,
+      uuid: `u${id}`,
+      password: `p${id}`,
+    },
+    0,
+  ),
   id,
-  email: `User${(id * 7919) % COUNT}@example`,
-  subId: `s${id}`,
-  uuid: `u${id}`,
-  password: `p${id}`,
-  flow: '',
-  enable: true,
-  depletedCause: null,
-  totalGB: 0,
-  expiryTime: 0,
-  limitIp: 0,
-  limitHwid: 0,
-  tgId: 0,
-  group: '',
-  comment: '',
-  reset: 0,
-  resetDay: 0,
-  resetMax: 0,
-  resetCount: 0,
-  reverse: null,
-  createdAt: 0,
-  updatedAt: 0,
   inboundIds: [],
   up: 0,
   down: 0,

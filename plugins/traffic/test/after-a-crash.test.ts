@@ -2,22 +2,19 @@
 // A panel that ended between the two transactions of a poll: the bytes are written, the consequence is not.
 import test from 'ava';
 import { editDatabase } from '../../../test/harness/edit-database.js';
-import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { TestPanel } from '../../../test/harness/index.js';
+import { openWorld } from './world.js';
 
 const enabled = async (panel: TestPanel, email: string): Promise<boolean> =>
   (await panel.get<{ enable: boolean }>(`/panel/api/clients/traffic/${email}`)).enable;
 
 test('the first poll after a start looks at every client that ever moved bytes, and only at those', async (t) => {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  const first = await TestPanel.boot({ plugins: [engine.plugin], clock });
+  const { engine, clock, panel: first, poll, inboundId } = await openWorld();
   t.teardown(() => first.stop());
-  const inboundId = await first.addInbound();
   const { id } = await first.addClient('over', [inboundId]);
   await first.addClient('idle', [inboundId]);
   engine.move(inboundId, id, 0, 5000);
-  clock.tick(5000);
-  await first.kernel.settled();
+  await poll();
   t.is((await first.get<{ down: number }>('/panel/api/clients/traffic/over')).down, 5000);
   await first.stop();
   await editDatabase(first.dataDirectory, [`UPDATE clients SET total_gb = 5000`]);
@@ -38,14 +35,8 @@ test('the first poll after a start looks at every client that ever moved bytes, 
 });
 
 test('who reaches a limit by the last bytes of a core that goes is found by the next poll', async (t) => {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
-  const poll = async (): Promise<void> => {
-    clock.tick(5000);
-    await panel.kernel.settled();
-  };
-  const inboundId = await panel.addInbound();
+  const { engine, panel, poll, inboundId } = await openWorld();
+  await using _ = panel;
   const { id } = await panel.addClient('over', [inboundId], { totalGB: 5000 });
   await poll();
   engine.move(inboundId, id, 0, 5000);

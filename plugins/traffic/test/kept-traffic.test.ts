@@ -1,6 +1,7 @@
 // Runs on every database.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { openWorld } from './world.js';
 
 const used = async (panel: TestPanel, email: string): Promise<[number, number]> => {
   const { up, down } = await panel.get<{ up: number; down: number }>(`/panel/api/clients/traffic/${email}`);
@@ -8,14 +9,8 @@ const used = async (panel: TestPanel, email: string): Promise<[number, number]> 
 };
 
 test('bytes since the last poll are kept, and those that run on after the deletion too', async (t) => {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
-  const poll = async (): Promise<void> => {
-    clock.tick(5000);
-    await panel.kernel.settled();
-  };
-  const inboundId = await panel.addInbound();
+  const { engine, panel, poll, inboundId } = await openWorld();
+  await using _ = panel;
   const first = await panel.addClient('a', [inboundId]);
   const plain = await panel.addClient('b', [inboundId]);
   engine.move(inboundId, first.id, 10, 1000);

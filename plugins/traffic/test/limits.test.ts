@@ -2,8 +2,9 @@
 // When a client's time begins and ends, and what a poll writes together.
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';
-import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { TestPanel } from '../../../test/harness/index.js';
 import { trafficDeltas } from '../contract.js';
+import { openWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
 
@@ -16,20 +17,8 @@ interface Usage {
 const usageOf = (panel: TestPanel, email: string): Promise<Usage> =>
   panel.get<Usage>(`/panel/api/clients/traffic/${email}`);
 
-async function world(plugins: Parameters<typeof TestPanel.boot>[0] = {}) {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  const panel = await TestPanel.boot({ plugins: [engine.plugin], clock, ...plugins });
-  const poll = async (): Promise<number> => {
-    clock.tick(5000);
-    await panel.kernel.settled();
-    return clock.now();
-  };
-  return { engine, clock, panel, poll, inboundId: await panel.addInbound() };
-}
-
 test('a negative expiry starts with the first bytes, at the time of that poll, and survives a restart', async (t) => {
-  const { engine, clock, panel, poll, inboundId } = await world();
+  const { engine, clock, panel, poll, inboundId } = await openWorld();
   t.teardown(() => panel.stop());
   const ann = await panel.addClient('ann', [inboundId], { expiryTime: -3 * DAY_MS });
   await panel.addClient('idle', [inboundId], { expiryTime: -3 * DAY_MS });
@@ -54,7 +43,7 @@ test('a negative expiry starts with the first bytes, at the time of that poll, a
 });
 
 test('a client expires at its expiry time, not one millisecond before', async (t) => {
-  const { clock, panel, poll, inboundId } = await world();
+  const { clock, panel, poll, inboundId } = await openWorld();
   await using _ = panel;
   const expiryTime = clock.now() + 10_000;
   await panel.addClient('exact', [inboundId], { expiryTime });
@@ -67,7 +56,7 @@ test('a client expires at its expiry time, not one millisecond before', async (t
 });
 
 test('a client that a person disabled stays disabled through polls, a higher quota and a restart', async (t) => {
-  const { engine, clock, panel, poll, inboundId } = await world();
+  const { engine, clock, panel, poll, inboundId } = await openWorld();
   t.teardown(() => panel.stop());
   const ann = await panel.addClient('ann', [inboundId], { totalGB: 1000 });
   await panel.get('/panel/api/clients/update/ann', { body: { email: 'ann', enable: false } });
@@ -98,8 +87,7 @@ test('a plugin that multiplies traffic changes what is counted, never what is re
       ),
     ],
   });
-  const engine = new FakeEngine();
-  const { panel, poll, inboundId } = await world({ plugins: [engine.plugin, double] });
+  const { engine, panel, poll, inboundId } = await openWorld([double]);
   await using _ = panel;
   const ann = await panel.addClient('ann', [inboundId]);
   for (const [up, down] of [
@@ -116,7 +104,7 @@ test('a plugin that multiplies traffic changes what is counted, never what is re
 });
 
 test('Subscription-Userinfo tells upload and download apart, and a depleted client has no links before the next poll', async (t) => {
-  const { engine, clock, panel, poll, inboundId } = await world();
+  const { engine, clock, panel, poll, inboundId } = await openWorld();
   await using _ = panel;
   const expiryTime = clock.now() + DAY_MS;
   const ann = await panel.addClient('ann', [inboundId], { totalGB: 10_000, expiryTime });

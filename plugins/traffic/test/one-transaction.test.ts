@@ -1,22 +1,16 @@
 // A poll writes bytes and baselines together or not at all.
 import test from 'ava';
 import { editDatabase } from '../../../test/harness/edit-database.js';
-import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { openWorld } from './world.js';
 
 test('a poll whose baselines cannot be written writes no bytes, and the next poll counts them once', async (t) => {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });
-  const poll = async (): Promise<void> => {
-    clock.tick(5000);
-    await panel.kernel.settled();
-  };
+  const { engine, panel, poll, inboundId } = await openWorld();
+  await using _ = panel;
   const used = async (): Promise<readonly number[]> => {
     const { up, down } = await panel.get<{ up: number; down: number }>('/panel/api/clients/traffic/ann');
     const inbound = await panel.get<{ up: number; down: number }>(`/panel/api/inbounds/get/${inboundId}`);
     return [up, down, inbound.up, inbound.down];
   };
-  const inboundId = await panel.addInbound();
   const { id } = await panel.addClient('ann', [inboundId]);
   engine.move(inboundId, id, 1, 10);
   await poll();
