@@ -5,25 +5,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { connect as dial, createServer } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { accepts } from '../../plugins/engine/xray/test/traffic.js';
 import { ADMIN, freePort } from '../harness/api.js';
 import { editDatabase } from '../harness/edit-database.js';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { until } from '../harness/until.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
-
-/** Whether anybody accepts connections there. */
-async function listens(port: number): Promise<boolean> {
-  const socket = dial(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
 
 /** What is answered to bytes that are sent as they are. */
 async function answerTo(port: number, sent: string): Promise<string> {
@@ -42,7 +30,7 @@ async function coreWithFallback(t: ExecutionContext, dest: string): Promise<numb
   const child = spawn(engineBinary(), ['run', '-c', 'stdin:'], { stdio: ['pipe', 'ignore', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   child.stdin.end(JSON.stringify({ inbounds: [inbound], outbounds: [{ protocol: 'blackhole' }] }));
-  await until(() => listens(port), 'the core listens');
+  await until(() => accepts(port), 'the core listens');
   return port;
 }
 
@@ -89,7 +77,7 @@ test('an inbound that leads into the panel is kept out of the core, and all othe
 
   const second = await openPanel(t, { dataDirectory, env: { WEIR_PANEL_PORT: String(panelPort) } });
   t.is(await second.corePid(), core, 'the core that ran is taken over');
-  t.deepEqual(await Promise.all(ports.map(listens)), [false, false, false, true]);
+  t.deepEqual(await Promise.all(ports.map(accepts)), [false, false, false, true]);
   t.true(await (await connect(t, second, 'a', server, 3)).served());
   const { state, errorMsg } = await engineOf(second);
   t.is(state, 'running');
@@ -102,7 +90,7 @@ test('an inbound that leads into the panel is kept out of the core, and all othe
   t.is(second.log.filter(({ msg }) => msg === 'a part of the config is kept out of the core').length, 3);
 
   await second.get(`/panel/api/inbounds/update/${ids[2]}`, { body: { settings: { fallbacks: [] } } });
-  t.true(await listens(ports[2] ?? 0), 'it is put as soon as nothing speaks against it');
+  t.true(await accepts(ports[2] ?? 0), 'it is put as soon as nothing speaks against it');
 });
 
 test('a fallback to a named local server serves, until the panel itself moves to its port', async (t) => {
@@ -126,7 +114,7 @@ test('a fallback to a named local server serves, until the panel itself moves to
   site.close();
   await once(site, 'close');
   const third = await openPanel(t, { dataDirectory, env: { ...env, WEIR_PANEL_PORT: String(web) } });
-  t.false(await listens(port));
+  t.false(await accepts(port));
   t.regex((await engineOf(third)).errorMsg, new RegExp(`127.0.0.1:${web} is the panel's own`));
 });
 
@@ -143,7 +131,7 @@ test('a device among the certificates does not hang the core, nor edits of other
   ]);
   const second = await openPanel(t, { dataDirectory });
   t.is(second.ready.engine, 'running');
-  t.deepEqual(await Promise.all(ports.map(listens)), [false, true]);
+  t.deepEqual(await Promise.all(ports.map(accepts)), [false, true]);
   t.regex((await engineOf(second)).errorMsg, /\/dev\/ptmx is outside the folders for certificates/);
   await second.get(`/panel/api/inbounds/update/${ids[1]}`, { body: { remark: 'edited' } });
 });

@@ -3,23 +3,16 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
-import { FakeEngine } from '../../../test/harness/fake-engine.js';
-import { ADMIN, type Answer, TestPanel } from '../../../test/harness/panel.js';
+import { ADMIN, type Answer, type TestPanel } from '../../../test/harness/panel.js';
+import { bootBehindProxy } from './behind-proxy.js';
 
 const test = anyTest as TestFn<{ panel: TestPanel; clock: FakeClock }>;
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const WRONG = { ...ADMIN, password: 'wrong' };
 
-const boot = (clock: FakeClock, dataDirectory?: string) =>
-  TestPanel.boot({
-    plugins: [new FakeEngine().plugin],
-    clock,
-    env: { WEIR_TRUSTED_PROXIES: '127.0.0.1' },
-    ...(dataDirectory !== undefined && { dataDirectory }),
-  });
 test.beforeEach(async (t) => {
   const clock = new FakeClock();
-  t.context = { clock, panel: await boot(clock) };
+  t.context = { clock, panel: await bootBehindProxy(clock) };
 });
 test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
@@ -41,7 +34,7 @@ const deviceOf = ({ headers }: Answer): string =>
 async function restart(t: Test): Promise<void> {
   const { panel, clock } = t.context;
   await panel.stop();
-  t.context.panel = await boot(clock, panel.dataDirectory);
+  t.context.panel = await bootBehindProxy(clock, panel.dataDirectory);
 }
 async function fail(t: Test, times: number, ip: (i: number) => string, body: object = WRONG): Promise<void> {
   for (let i = 0; i < times; i++) t.is(await statusOf(login(t, ip(i), body)), 401);

@@ -2,9 +2,9 @@
 // Open sessions: what is shown of them, how one of them is ended, and how long one lasts at most.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
-import { FakeEngine } from '../../../test/harness/fake-engine.js';
-import { ADMIN, TestPanel } from '../../../test/harness/panel.js';
+import { ADMIN, type TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';
+import { bootBehindProxy } from './behind-proxy.js';
 
 const test = anyTest as TestFn<{ panel: TestPanel; clock: FakeClock }>;
 const SESSIONS = '/panel/api/access/sessions';
@@ -21,18 +21,11 @@ interface Shown {
 
 test.beforeEach(async (t) => {
   const clock = new FakeClock();
-  t.context = { clock, panel: await boot(clock) };
+  t.context = { clock, panel: await bootBehindProxy(clock) };
 });
 test.afterEach.always(async (t) => t.context.panel?.[Symbol.asyncDispose]());
 type Test = ExecutionContext<{ panel: TestPanel; clock: FakeClock }>;
 
-const boot = (clock: FakeClock, dataDirectory?: string) =>
-  TestPanel.boot({
-    plugins: [new FakeEngine().plugin],
-    clock,
-    env: { WEIR_TRUSTED_PROXIES: '127.0.0.1' },
-    ...(dataDirectory !== undefined && { dataDirectory }),
-  });
 async function login({ context: { panel } }: Test, headers: Record<string, string>): Promise<string> {
   const answer = await panel.call('/login', { body: ADMIN, anonymous: true, headers });
   return answer.headers.getSetCookie().find((line) => line.startsWith('weir_session=')) ?? '';
@@ -78,7 +71,7 @@ test('each session shows when and where it was opened and used', async (t) => {
   clock.tick(MINUTE);
   await panel.kernel.settled();
   await panel.stop();
-  t.context.panel = await boot(clock, panel.dataDirectory);
+  t.context.panel = await bootBehindProxy(clock, panel.dataDirectory);
   t.like(
     (await list(t)).find(({ ip }) => ip === moved.ip),
     moved,

@@ -172,7 +172,8 @@ export async function startClientCore({ binary, outbound }: ClientCoreOptions): 
   return { socksPort, pid: child.pid ?? 0, stop };
 }
 
-async function accepts(port: number): Promise<boolean> {
+/** Whether anybody accepts connections there. */
+export async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, HOST);
   try {
     await once(socket, 'connect');
