@@ -13,14 +13,14 @@ export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js
 export { type Configured, variable } from './config/variable.js';
 export type {
   Adder,
-  Extended,
-  Extension,
+  Contributed,
+  Contribution,
   ExtensionPoint,
   Maybe,
   Provision,
   Token,
 } from './container/token.js';
-export { extend, extensionPoint, maybe, provide, token } from './container/token.js';
+export { contribute, extensionPoint, maybe, provide, token } from './container/token.js';
 export type { ColumnTypes, SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
 export {

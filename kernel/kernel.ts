@@ -185,15 +185,15 @@ export class Kernel {
           clock: this.#parts.clock,
           signal: this.#parts.stopping.signal,
           dataDirectory: this.#parts.dataDirectory,
-          extensions: wiring.extensions,
+          contributions: wiring.contributions,
         }),
       );
     }
     for (const instance of outsideLast(this.#parts.instances))
       blame(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
-        for (const tap of instance.plugin.hooks(instance.scope)) this.#parts.hooks.add(instance, tap);
-        this.listeners.upgrades.mount(instance, wiring.extensions(Upgrades));
+        for (const tap of instance.plugin.taps(instance.scope)) this.#parts.hooks.add(instance, tap);
+        this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
       });
   }
 

@@ -38,7 +38,7 @@ const tablesOf = ({ tables, migrations }: Plugin): string[] => [
 /** Names of the settings that a plugin declares; like its commands, they do not depend on its scope. */
 export const settingsOf = (plugin: Plugin): string[] =>
   plugin
-    .extends(nothing as never)
+    .contributes(nothing as never)
     .flatMap(({ point, value }) =>
       point.owner === SettingGroups.owner && point.name === SettingGroups.name
         ? Object.keys((value as { group: object }).group)

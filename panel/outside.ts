@@ -26,7 +26,7 @@ export const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({
   json: 'JSON',
 });
 const CREATED = /\b(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?["'`]?(\w+)/gi;
-const PARTS = ['provides', 'extends', 'hooks', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
+const PARTS = ['provides', 'contributes', 'taps', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
 
 export const placesOf = (env: Environment, file: string): Places => {
   const dataDirectory = dataDirectoryOf(env);

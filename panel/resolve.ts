@@ -1,4 +1,4 @@
-// Whoever imports `weir/…`, from wherever on the disk, gets the panel that runs: one kernel, one Refusal, the same tokens,
+// Whoever imports `@weir-panel/weir/…`, from wherever on the disk, gets the panel that runs: one kernel, one Refusal, the same tokens,
 // whatever copy lies in the importer's own node_modules for its types.
 import * as module from 'node:module';
 
@@ -10,7 +10,7 @@ type Resolve = (
 interface NewerModule {
   readonly registerHooks?: (hooks: { readonly resolve: Resolve }) => unknown;
 }
-const OURS = /^weir\//;
+const OURS = /^@weir-panel\/weir\//;
 
 let on = false;
 export function resolveToUs(): void {

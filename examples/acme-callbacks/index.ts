@@ -1,6 +1,6 @@
-import { definePlugin, extend, text } from 'weir/kernel';
-import { Channels } from 'weir/plugins/notifications';
-import { setting, SettingGroups, Settings } from 'weir/plugins/settings';
+import { definePlugin, contribute, text } from '@weir-panel/weir/kernel';
+import { Channels } from '@weir-panel/weir/plugins/notifications';
+import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
 import { post } from './post.js';
 
 const settings = {
@@ -23,14 +23,14 @@ export default definePlugin({
   api: 1,
   about: 'Sends notifications as signed JSON to an address.',
   uses: { settings: Settings },
-  extends: ({ settings: live }) => {
+  contributes: ({ settings: live }) => {
     const target = () => ({
       url: live.read(settings)['acme-callbacks.url'],
       secret: live.read(settings)['acme-callbacks.secret'],
     });
     return [
-      extend(SettingGroups, { group: settings }),
-      extend(Channels, {
+      contribute(SettingGroups, { group: settings }),
+      contribute(Channels, {
         name: 'acme-callbacks',
         isOn: () => target().url !== '' && target().secret !== '',
         send: (notification, signal) => post(target(), notification, signal),

@@ -1,6 +1,6 @@
 // One POST as standardwebhooks.com has it, so that receivers have libraries for it: the signature covers id, time and body.
 import { createHmac } from 'node:crypto';
-import type { Notification } from 'weir/plugins/notifications';
+import type { Notification } from '@weir-panel/weir/plugins/notifications';
 
 export interface Target {
   readonly url: string;

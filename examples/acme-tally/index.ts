@@ -11,8 +11,8 @@ import {
   text,
   variable,
   withDefault,
-} from 'weir/kernel';
-import { clientDepleted } from 'weir/plugins/traffic';
+} from '@weir-panel/weir/kernel';
+import { clientDepleted } from '@weir-panel/weir/plugins/traffic';
 import { migrations, tables } from './tables.js';
 import { Tally } from './tally.js';
 
@@ -31,7 +31,7 @@ export default definePlugin({
   tables,
   migrations,
   services: { tally: singleton(Tally) },
-  hooks: ({ tally }) => [tap(clientDepleted, ({ clients }) => tally.count(clients.length))],
+  taps: ({ tally }) => [tap(clientDepleted, ({ clients }) => tally.count(clients.length))],
   routes: ({ tally }) => [
     route({
       method: 'GET',

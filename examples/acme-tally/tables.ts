@@ -1,4 +1,4 @@
-import { column, type Migration, table, type TableModels } from 'weir/kernel';
+import { column, type Migration, table, type TableModels } from '@weir-panel/weir/kernel';
 
 export const tables = {
   days: table('x_acme_tally_days', { day: column.key<string>(), depleted: column.integer() }),

@@ -1,4 +1,4 @@
-import type { Clock, Database } from 'weir/kernel';
+import type { Clock, Database } from '@weir-panel/weir/kernel';
 import type { Tables } from './tables.js';
 
 interface Needs {

@@ -1,4 +1,4 @@
-import { definePlugin, payload, route, shape, text, word } from 'weir/kernel';
+import { definePlugin, payload, route, shape, text, word } from '@weir-panel/weir/kernel';
 
 export default definePlugin({
   name: 'hello',

@@ -1,6 +1,6 @@
-import { bool, definePlugin, extend, urlPath } from 'weir/kernel';
-import { setting, SettingGroups, Settings } from 'weir/plugins/settings';
-import { Formats, randomPath } from 'weir/plugins/subscription';
+import { bool, definePlugin, contribute, urlPath } from '@weir-panel/weir/kernel';
+import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
+import { Formats, randomPath } from '@weir-panel/weir/plugins/subscription';
 import { lineOf, listOf } from './surge.js';
 
 const settings = {
@@ -14,9 +14,9 @@ export default definePlugin({
   api: 1,
   about: 'Subscriptions as a list of proxies for Surge.',
   uses: { settings: Settings },
-  extends: ({ settings: live }) => [
-    extend(SettingGroups, { group: settings }),
-    extend(Formats, {
+  contributes: ({ settings: live }) => [
+    contribute(SettingGroups, { group: settings }),
+    contribute(Formats, {
       name: 'surge-list',
       contentType: 'text/plain; charset=utf-8',
       prefix: () =>

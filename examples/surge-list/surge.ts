@@ -1,6 +1,6 @@
 // Lines of a list that Surge reads by `policy-path`: name = kind, host, port, key=value, … Source: manual.nssurge.com, Proxy Policy.
-import { viewStream } from 'weir/plugins/inbounds';
-import type { Entry, EntryFill, EntryTemplate } from 'weir/plugins/subscription';
+import { viewStream } from '@weir-panel/weir/plugins/inbounds';
+import type { Entry, EntryFill, EntryTemplate } from '@weir-panel/weir/plugins/subscription';
 
 type Values = Readonly<Record<string, unknown>>;
 /** What an account adds to the line; undefined values are left out. */

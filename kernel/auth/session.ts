@@ -67,7 +67,7 @@ export interface SessionsApi {
   /** A session ends this long after its login, however much it is used; also the lifetime of its cookie. */
   readonly longest: number;
 }
-export const Sessions = token<SessionsApi>('kernel', 'sessions');
+export const Sessions = token<SessionsApi>('kernel', 'Sessions');
 
 const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex');
 const random = (): string => randomBytes(32).toString('base64url');

@@ -12,7 +12,7 @@ export interface OwnedCommand extends Command {
 export interface CommandsApi {
   list(): readonly OwnedCommand[];
 }
-export const Commands = token<CommandsApi>('kernel', 'commands');
+export const Commands = token<CommandsApi>('kernel', 'Commands');
 
 export function checkCommands(commands: readonly OwnedCommand[]): readonly OwnedCommand[] {
   const owners = new Map<string, string>();

@@ -24,7 +24,7 @@ export interface ExtensionPoint<T> {
   readonly name: string;
   /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
   readonly problem?:
-    | ((value: never, plugin: Adder, others: readonly Extended<never>[]) => string | undefined)
+    | ((value: never, plugin: Adder, others: readonly Contributed<never>[]) => string | undefined)
     | undefined;
   readonly [carries]?: T;
 }
@@ -37,7 +37,7 @@ export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token:
 export const extensionPoint = <T>(
   owner: string,
   name: string,
-  problem?: (value: T, plugin: Adder, others: readonly Extended<T>[]) => string | undefined,
+  problem?: (value: T, plugin: Adder, others: readonly Contributed<T>[]) => string | undefined,
 ): ExtensionPoint<T> => Object.freeze({ kind: 'point', owner, name, problem });
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
@@ -58,13 +58,13 @@ export interface Provision {
 export const provide = <T extends object>(to: Token<T>, value: T): Provision => ({ token: to, value });
 
 /** One entry for a list of another plugin. */
-export interface Extension {
+export interface Contribution {
   readonly point: ExtensionPoint<unknown>;
   readonly value: unknown;
 }
-export const extend = <T>(point: ExtensionPoint<T>, value: T): Extension => ({ point, value });
+export const contribute = <T>(point: ExtensionPoint<T>, value: T): Contribution => ({ point, value });
 /** An entry as the owner of the list sees it. */
-export interface Extended<T> {
+export interface Contributed<T> {
   readonly plugin: string;
   readonly value: T;
   /** Writes a failure of the entry down to the plugin that added it, which would else be the owner's. */

@@ -63,7 +63,7 @@ export interface ListenersApi {
   /** Every route that is served, with its plugin and what that is for; for descriptions of the API. */
   routes(): readonly ServedRoute[];
 }
-export const Listeners = token<ListenersApi>('kernel', 'listeners');
+export const Listeners = token<ListenersApi>('kernel', 'Listeners');
 
 export const PANEL = 'panel';
 

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../auth/csrf.js';
 import type { Principal } from '../auth/principal.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
-import { type Extended, extensionPoint } from '../container/token.js';
+import { type Contributed, extensionPoint } from '../container/token.js';
 import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
@@ -73,7 +73,7 @@ export class UpgradeDoor {
   }
 
   /** Those of `upgrades` that this plugin added. */
-  mount(owner: Owner, upgrades: readonly Extended<Upgrade>[]): void {
+  mount(owner: Owner, upgrades: readonly Contributed<Upgrade>[]): void {
     for (const { value } of upgrades.filter(({ plugin }) => plugin === owner.name)) {
       const taken = this.#handlers.get(value.path);
       if (taken)

@@ -1,7 +1,7 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
 import type { Command } from '../command/command.js';
 import type { Configured, Sources, Variables } from '../config/variable.js';
-import type { Extended, Extension, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
+import type { Contributed, Contribution, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 import type { TableModels, Tables } from '../database/table.js';
 import type { Database } from '../database/writer.js';
@@ -33,7 +33,7 @@ export interface PluginContext<C = unknown, T = unknown> {
   /** folder of the whole panel's data */
   readonly dataDirectory: string;
   /** Entries that others added to a point of this plugin; complete from `start` on. */
-  readonly extensions: <X>(point: ExtensionPoint<X>) => readonly Extended<X>[];
+  readonly contributions: <X>(point: ExtensionPoint<X>) => readonly Contributed<X>[];
 }
 
 declare const needs: unique symbol;
@@ -79,8 +79,8 @@ interface Identity {
 /** The functions of a plugin; each is given all that the plugin has. */
 interface Functions<S> {
   readonly provides: (scope: S) => readonly Provision[];
-  readonly extends: (scope: S) => readonly Extension[];
-  readonly hooks: (scope: S) => readonly Tap[];
+  readonly contributes: (scope: S) => readonly Contribution[];
+  readonly taps: (scope: S) => readonly Tap[];
   readonly routes: (scope: S) => readonly Route[];
   readonly jobs: (scope: S) => readonly Job[];
   /** of the command line; called before anything is built as well, to list them, so it only declares */
@@ -122,8 +122,8 @@ const nothing = () => undefined;
 export const hasStart = ({ start }: Plugin): boolean => start !== nothing;
 const functions: Functions<never> = {
   provides: none,
-  extends: none,
-  hooks: none,
+  contributes: none,
+  taps: none,
   routes: none,
   jobs: none,
   commands: none,

@@ -24,7 +24,7 @@ export interface PluginsApi {
   /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
   leaveOut(plugin: string, work: string, reason: string): void;
 }
-export const Plugins = token<PluginsApi>('kernel', 'plugins');
+export const Plugins = token<PluginsApi>('kernel', 'Plugins');
 
 /** Those that run, and then those that could not. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {

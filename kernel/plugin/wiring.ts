@@ -1,5 +1,5 @@
 // What plugins give each other, tokens and entries of lists, gathered while they are built in start order.
-import type { Extended, ExtensionPoint, Provision, Token } from '../container/token.js';
+import type { Contributed, ExtensionPoint, Provision, Token } from '../container/token.js';
 import type { PluginContext } from './define.js';
 import { frozen } from './frozen.js';
 import type { PluginInstance } from './instance.js';
@@ -7,7 +7,7 @@ import { PluginError } from './error.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;
-  readonly #added: (Extended<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
+  readonly #added: (Contributed<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
   readonly #tables = new Map<string, string>();
 
   /** `own` is what the kernel itself provides. */
@@ -17,10 +17,10 @@ export class Wiring {
     );
   }
 
-  readonly extensions = <X>(point: ExtensionPoint<X>): readonly Extended<X>[] =>
+  readonly contributions = <X>(point: ExtensionPoint<X>): readonly Contributed<X>[] =>
     this.#added.filter(
       (e) => e.point.owner === point.owner && e.point.name === point.name,
-    ) as unknown as Extended<X>[];
+    ) as unknown as Contributed<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -42,13 +42,13 @@ export class Wiring {
   /** Adds to others' lists what a plugin has for them. When all are built, and those from outside last: they are never the first of a list, nor take a name from what is built in. */
   extend(instance: PluginInstance): void {
     const { plugin, name } = instance;
-    for (const { point, value } of plugin.extends(instance.scope)) {
+    for (const { point, value } of plugin.contributes(instance.scope)) {
       if (value === null || value === undefined)
         throw new PluginError(`plugin ${name} cannot add ${String(value)} to ${point.owner}/${point.name}`);
       const problem = point.problem?.(
         value as never,
         plugin,
-        this.extensions(point) as readonly Extended<never>[],
+        this.contributions(point) as readonly Contributed<never>[],
       );
       if (problem)
         throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);

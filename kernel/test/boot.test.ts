@@ -189,7 +189,7 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
   const begun = latch();
   const port = { panel: 0 };
   const watcher = bare('watcher', {
-    hooks: () => [
+    taps: () => [
       tap(beforeKernelStop, () => {
         throw new Refusal('stay a while');
       }),
@@ -240,7 +240,7 @@ test('a plugin that fails or hangs at its stop does not keep the others from the
     bare('a-good', { stop: () => void story.push('good') }),
     bare('b-bad', { stop: () => Promise.reject(new Error('no')) }),
     bare('z-hangs', {
-      hooks: () => [tap(called, () => new Promise<void>(() => undefined))],
+      taps: () => [tap(called, () => new Promise<void>(() => undefined))],
       start: ({ hooks }) => void (inner.hooks = hooks),
       stop: () => void story.push('hangs'),
     }),
@@ -259,7 +259,7 @@ test('events of before the stop are delivered before it', async (t) => {
   const world = await World.boot([
     bare('tells', { start: ({ hooks }) => void (inner.hooks = hooks) }),
     bare('hears', {
-      hooks: () => [tap(said, async (word) => (await new Promise(setImmediate), void story.push(word)))],
+      taps: () => [tap(said, async (word) => (await new Promise(setImmediate), void story.push(word)))],
       stop: () => void story.push('stop'),
     }),
   ]);
@@ -275,7 +275,7 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
   const clock = new FakeClock();
   const port = await freePort();
   const watcher = bare('watcher', {
-    hooks: () => [
+    taps: () => [
       tap(
         afterKernelOpen,
         async ({ startedAt }) => void story.push(`open ${startedAt === clock.now()} ${await listens(port)}`),

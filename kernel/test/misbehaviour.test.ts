@@ -8,7 +8,7 @@ import {
   defineErrors,
   draft,
   event,
-  extend,
+  contribute,
   extensionPoint,
   guard,
   type Hooks,
@@ -161,10 +161,10 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
 });
 
 test('what an entry of a list does wrong is written down to who added it', async (t) => {
-  const adder = bare('bad', { extends: () => [extend(Ears, 1)] });
+  const adder = bare('bad', { contributes: () => [contribute(Ears, 1)] });
   const owner = bare('farm', {
-    start: ({ extensions }) => {
-      for (const { value, fault } of extensions(Ears)) fault(`ear ${value}`, new Error('deaf'));
+    start: ({ contributions }) => {
+      for (const { value, fault } of contributions(Ears)) fault(`ear ${value}`, new Error('deaf'));
     },
   });
   await using world = await World.boot([owner, adder]);
@@ -269,7 +269,7 @@ test('twenty faults of any kind within five minutes close it, and the rest goes 
     routes: () => [get('/farm', () => 'well')],
   });
   const bad = bare('bad', {
-    hooks: () => [
+    taps: () => [
       tap(beforeSow, crash),
       tap(composeFeed, crash),
       tap(weight, crash),
@@ -307,8 +307,8 @@ test('a flood of events fills only the queue of who is slow, and a stop is not k
   const flood = latch();
   const world = await World.boot([
     bare('farm', { start: ({ hooks }) => void (inner.hooks = hooks) }),
-    bare('slow', { hooks: () => [tap(sown, () => flood.opened)] }),
-    bare('good', { hooks: () => [tap(sown, () => void heard++)] }),
+    bare('slow', { taps: () => [tap(sown, () => flood.opened)] }),
+    bare('good', { taps: () => [tap(sown, () => void heard++)] }),
   ]);
   t.teardown(() => world[Symbol.asyncDispose]());
   for (let i = 0; i < 900; i++) inner.hooks?.emit(sown, `s${i}`);
@@ -347,8 +347,12 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
     /^plugin bad provides well\/Well, a token of another plugin$/,
   ],
   ['uses', { uses: { well: Well } }, /^plugin bad needs well\/Well, but well does not provide it$/],
-  ['extends', { extends: () => [extend(Ears, 3)] }, /^plugin bad cannot add to farm\/Ears: bad has 3 ears$/],
-  ['hooks', { hooks: crash }, /^plugin bad could not be built: weeds$/],
+  [
+    'contributes',
+    { contributes: () => [contribute(Ears, 3)] },
+    /^plugin bad cannot add to farm\/Ears: bad has 3 ears$/,
+  ],
+  ['taps', { taps: crash }, /^plugin bad could not be built: weeds$/],
   [
     'start',
     {
@@ -424,7 +428,7 @@ for (const [step, part, said] of steps) {
       commands: () => [command({ name: 'farm plough', about: 'x', run: () => undefined })],
     });
     const bad = {
-      ...bare('bad', { hooks: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }),
+      ...bare('bad', { taps: () => [tap(afterKernelOpen, () => void story.push('bad is there'))], ...part }),
       ...(part && 'outside' in part && { outside: true }),
     };
     await using world = await World.boot([farmer, bare('well'), bad], {
@@ -446,7 +450,7 @@ for (const [step, part, said] of steps) {
 
 test('whoever is waited for at the opening, or breaks the line that says ready, does not keep the panel from it', async (t) => {
   const bad = bare('bad', {
-    hooks: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })],
+    taps: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })],
   });
   await using world = await World.boot([bare('good'), bad], { limits: { tap: 50 } });
   t.truthy(world.log.find(({ msg }) => msg === 'ready'));
@@ -458,7 +462,7 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
 
 test('an essential plugin stops the start at the same places', async (t) => {
   for (const [step, part, said] of steps.filter(([name]) =>
-    ['migrate', 'hooks', 'start', 'routes', 'jobs'].includes(name),
+    ['migrate', 'taps', 'start', 'routes', 'jobs'].includes(name),
   )) {
     await t.throwsAsync(
       World.boot([bare('a-farm'), bare('bad', { essential: true, ...part })], { partial: true }),

@@ -2,7 +2,7 @@ import test from 'ava';
 import {
   column,
   definePlugin,
-  extend,
+  contribute,
   extensionPoint,
   maybe,
   message,
@@ -247,7 +247,7 @@ test('a plugin that breaks while it is built is named, and nothing was started',
         early,
         bare('late', {
           essential: true,
-          hooks: () => {
+          taps: () => {
             throw new Error('no hooks');
           },
         }),
@@ -265,11 +265,11 @@ test('entries of an extension point reach its owner with their plugin, in start 
     version: '1.0.0',
     api: 1,
     about: 'x',
-    start: ({ extensions }) =>
-      void seen.push(extensions(Labels), extensions(extensionPoint<string>('shelf', 'Other'))),
+    start: ({ contributions }) =>
+      void seen.push(contributions(Labels), contributions(extensionPoint<string>('shelf', 'Other'))),
   });
   const adder = (name: string, ...labels: string[]) =>
-    bare(name, { extends: () => labels.map((label) => extend(Labels, label)) });
+    bare(name, { contributes: () => labels.map((label) => contribute(Labels, label)) });
   await using _ = await World.boot([adder('z', 'last'), owner, adder('a', 'one', 'two')]);
   t.like(seen[0], [
     { plugin: 'a', value: 'one' },

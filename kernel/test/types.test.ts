@@ -8,7 +8,7 @@ import {
   definePlugin,
   draft,
   event,
-  extend,
+  contribute,
   extensionPoint,
   filter,
   guard,
@@ -149,7 +149,7 @@ test('taps, tokens and entries have the types of their contract', (t) => {
   // @ts-expect-error the implementation lacks a method
   provide(Printing, {});
   // @ts-expect-error an entry of another type
-  extend(Labels, { title: 'x' });
+  contribute(Labels, { title: 'x' });
   // @ts-expect-error the name of a guard begins with before
   guard('shelf/saving');
 });

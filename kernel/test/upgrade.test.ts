@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectSecurely } from 'node:tls';
 import {
-  extend,
+  contribute,
   kernelErrors,
   SESSION_COOKIE,
   Sessions,
@@ -49,8 +49,8 @@ class Caller {
 async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = () => undefined) {
   const connections: Upgraded[] = [];
   const echo = bare('echo', {
-    extends: () => [
-      extend(Upgrades, {
+    contributes: () => [
+      contribute(Upgrades, {
         path: '/echo',
         open: (connection: Upgraded) => {
           open(connection);
@@ -193,7 +193,7 @@ test('an offer of another protocol is passed over, and the request answered with
 
 test('two plugins cannot serve one path', async (t) => {
   const one = (name: string) =>
-    bare(name, { extends: () => [extend(Upgrades, { path: '/echo', open: () => undefined })] });
+    bare(name, { contributes: () => [contribute(Upgrades, { path: '/echo', open: () => undefined })] });
   await t.throwsAsync(World.boot([people, one('first'), one('second')]), {
     message: /first and second both serve connections at \/echo/,
   });
@@ -209,8 +209,8 @@ test('over TLS it is the same', async (t) => {
     uses: { sessions: Sessions },
     start: async ({ sessions }: { sessions: SessionsApi }) =>
       void (cookie = `${SESSION_COOKIE}=${(await sessions.open('ada')).id}`),
-    extends: () => [
-      extend(Upgrades, {
+    contributes: () => [
+      contribute(Upgrades, {
         path: '/hello',
         open: ({ socket }: Upgraded) => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
       }),

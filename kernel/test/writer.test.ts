@@ -62,7 +62,7 @@ async function open(listening: Listening = {}) {
     start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }),
   });
   const listener = bare('listener', {
-    hooks: () => [
+    taps: () => [
       ...(listening.after ? [tap(afterNote, listening.after)] : []),
       ...(listening.event ? [tap(noted, listening.event)] : []),
     ],

@@ -1,7 +1,7 @@
 import {
   authenticate,
   definePlugin,
-  extend,
+  contribute,
   job,
   optional,
   Sessions,
@@ -77,8 +77,8 @@ export default definePlugin({
     login: singleton(Login),
     credentials: singleton(Credentials),
   },
-  extends: () => [extend(SettingGroups, { group: twoFactorSettings })],
-  hooks: ({ tokens, rules }) => [
+  contributes: () => [contribute(SettingGroups, { group: twoFactorSettings })],
+  taps: ({ tokens, rules }) => [
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
     tap(composeSettingsReply, async (add, saved) => {

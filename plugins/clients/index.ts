@@ -1,4 +1,4 @@
-import { definePlugin, extend, job, provide, singleton, tap, validate } from '../../kernel/index.js';
+import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
@@ -45,8 +45,11 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, also) => many.resetOf(inboundIds, also),
     }),
   ],
-  extends: ({ store }) => [extend(CoreUsers, store), extend(SettingGroups, { group: clientSettings })],
-  hooks: ({ store, groupStore }) => [
+  contributes: ({ store }) => [
+    contribute(CoreUsers, store),
+    contribute(SettingGroups, { group: clientSettings }),
+  ],
+  taps: ({ store, groupStore }) => [
     tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
     tap(afterClientPatch, (patches) => store.roster.patchAll(patches)),

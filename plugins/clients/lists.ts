@@ -1,5 +1,5 @@
 // The paged list, out of memory. What is counted over all clients is counted once per change, not once per page.
-import type { Clock, Extended, PluginContext } from '../../kernel/index.js';
+import type { Clock, Contributed, PluginContext } from '../../kernel/index.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
@@ -28,7 +28,7 @@ export class ClientLists {
   readonly #inbounds: InboundsApi;
   readonly #settings: SettingsApi;
   readonly #clock: Clock;
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
   readonly #orders: Orders;
   #counted: Counted | undefined;
   readonly #groupStore: GroupStore;
@@ -40,21 +40,21 @@ export class ClientLists {
     inbounds,
     settings,
     clock,
-    extensions,
+    contributions,
   }: {
     store: ClientStore;
     groupStore: GroupStore;
     inbounds: InboundsApi;
     settings: SettingsApi;
     clock: Clock;
-    extensions: PluginContext['extensions'];
+    contributions: PluginContext['contributions'];
   }) {
     this.#store = store;
     this.#groupStore = groupStore;
     this.#inbounds = inbounds;
     this.#settings = settings;
     this.#clock = clock;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
     this.#orders = new Orders(store.roster);
   }
 
@@ -102,7 +102,7 @@ export class ClientLists {
       now: this.#clock.now(),
       soonMs: expireDiff * DAY_MS,
       soonBytes: trafficDiff * GIB,
-      presence: this.#extensions(PresenceSources).map(asked),
+      presence: this.#contributions(PresenceSources).map(asked),
     };
   }
 
@@ -118,7 +118,7 @@ export class ClientLists {
 }
 
 /** One that fails knows nobody, and is not asked again for the same list. */
-function asked({ value, fault }: Extended<PresenceSource>): PresenceSource {
+function asked({ value, fault }: Contributed<PresenceSource>): PresenceSource {
   let broken = false;
   return {
     isOnline: (clientId) => {

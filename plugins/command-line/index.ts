@@ -20,7 +20,7 @@ export default definePlugin({
   about: 'Lets the command line run commands in the panel while it runs.',
   uses: { commands: Commands, plugins: Plugins, program: maybe(PanelProgram) },
   services: { door: singleton(Door) },
-  hooks: ({ door }) => [
+  taps: ({ door }) => [
     // Before what takes long, such as a first start of the core: who is locked out shall not wait for it.
     tap(afterKernelOpen, () => door.open(), { stage: stage.FIRST }),
     tap(beforeKernelStop, () => door.close()),

@@ -1,4 +1,13 @@
-import { definePlugin, extend, job, Listeners, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import {
+  definePlugin,
+  contribute,
+  job,
+  Listeners,
+  maybe,
+  singleton,
+  stage,
+  tap,
+} from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { SettingGroups, Settings } from '../settings/contract.js';
@@ -27,8 +36,8 @@ export default definePlugin({
     levers: singleton(Levers),
     parting: singleton(Parting),
   },
-  extends: () => [extend(SettingGroups, { group: cutSettings })],
-  hooks: ({ cutter, levers, parting }) => [
+  contributes: () => [contribute(SettingGroups, { group: cutSettings })],
+  taps: ({ cutter, levers, parting }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {
       void cutter.removed(users);

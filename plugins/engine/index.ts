@@ -93,7 +93,7 @@ export default definePlugin({
       return !refused;
     });
   },
-  hooks: ({ supervisor, config, dataDirectory, log }) => [
+  taps: ({ supervisor, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {

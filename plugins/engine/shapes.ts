@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import {
   custom,
-  type Extended,
+  type Contributed,
   int,
   jsonRecord,
   messageOf,
@@ -44,7 +44,7 @@ function isUser(value: unknown): value is CoreUser {
 }
 
 /** Leaves out the users of a source that fails or returns something else; users of other sources stay. */
-export function containedSource({ value: source, fault }: Extended<CoreUserSource>): CoreUserSource {
+export function containedSource({ value: source, fault }: Contributed<CoreUserSource>): CoreUserSource {
   const said = new Set<string>();
   /** Each failure is said once: users are asked for by the hundred thousand. */
   const fail = (error: unknown): void => {

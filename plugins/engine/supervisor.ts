@@ -32,7 +32,7 @@ import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
 
-interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'extensions'> {
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
   db: Pick<Database, 'refuseInsideWrite'>;
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
@@ -59,7 +59,7 @@ export class Supervisor implements EngineApi {
   #wanted = false;
   #sources: readonly CoreUserSource[] | undefined;
 
-  constructor({ db, hooks, log, clock, config, extensions, plugins, guard }: Needs) {
+  constructor({ db, hooks, log, clock, config, contributions, plugins, guard }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
@@ -68,7 +68,7 @@ export class Supervisor implements EngineApi {
     this.#composition = new Composition({ hooks, log, plugins, guard, open: config });
     this.#users = new UserReconciler(
       log,
-      () => (this.#sources ??= extensions(CoreUsers).map(containedSource)),
+      () => (this.#sources ??= contributions(CoreUsers).map(containedSource)),
       (users) => hooks.emit(usersRemoved, { users }),
     );
     this.#config = new ConfigReconciler(log, this.#users);

@@ -1,5 +1,13 @@
 // Protocols as others add them: what one of them breaks costs its own inbounds, and is written down to its plugin.
-import { type Extended, inspect, jsonRecord, kernelErrors, mapOf, text, word } from '../../kernel/index.js';
+import {
+  type Contributed,
+  inspect,
+  jsonRecord,
+  kernelErrors,
+  mapOf,
+  text,
+  word,
+} from '../../kernel/index.js';
 import type { CoreAccount, JsonObject } from '../engine/contract.js';
 import type { LinkTemplate, Protocol } from './contract.js';
 
@@ -20,7 +28,7 @@ const fits =
     return 'issues' in result ? result.issues[0]?.message : undefined;
   };
 
-export function contained({ value: protocol, fault }: Extended<Protocol>): Protocol {
+export function contained({ value: protocol, fault }: Contributed<Protocol>): Protocol {
   const { name } = protocol;
   /** Said once for as long as it goes on: accounts are asked for by the hundred thousand. */
   const failing = new Set<string>();

@@ -1,4 +1,12 @@
-import { definePlugin, extend, PanelError, provide, singleton, tap, validate } from '../../kernel/index.js';
+import {
+  definePlugin,
+  contribute,
+  PanelError,
+  provide,
+  singleton,
+  tap,
+  validate,
+} from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { accountsOf } from './accounts.js';
@@ -60,8 +68,8 @@ export default definePlugin({
       delete: (id) => service.delete(id),
     }),
   ],
-  extends: () => [vless, vmess, trojan, shadowsocks].map((protocol) => extend(Protocols, protocol)),
-  hooks: ({ store }) => [
+  contributes: () => [vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
+  taps: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),
     tap(afterInboundReset, ({ ids }) => store.forget(ids)),
     tap(afterInboundUsage, (usage) => store.count(usage)),

@@ -31,7 +31,7 @@ const inboundOf = (row: Inbound): Inbound => ({
 export class InboundStore implements InboundsApi {
   readonly #db: Database;
   readonly #rows: InboundTables['inbounds'];
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
   #inbounds = new Map<number, Inbound>();
   readonly #usage = new Map<number, { up: number; down: number }>();
   #protocols = new Map<string, Protocol>();
@@ -39,16 +39,16 @@ export class InboundStore implements InboundsApi {
   constructor({
     db,
     tables,
-    extensions,
-  }: { db: Database; tables: InboundTables; extensions: PluginContext['extensions'] }) {
+    contributions,
+  }: { db: Database; tables: InboundTables; contributions: PluginContext['contributions'] }) {
     this.#db = db;
     this.#rows = tables.inbounds;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
   }
 
   async load(): Promise<void> {
     this.#protocols = new Map(
-      this.#extensions(Protocols).map((entry) => [
+      this.#contributions(Protocols).map((entry) => [
         entry.value.name,
         // Our own lie on the way of every fetch.
         entry.plugin === 'inbounds' ? entry.value : contained(entry),

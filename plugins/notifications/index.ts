@@ -1,7 +1,7 @@
 import {
   bool,
   definePlugin,
-  extend,
+  contribute,
   list,
   payload,
   route,
@@ -25,8 +25,8 @@ export default definePlugin({
   about: 'Tells people what happens, over the channels that other plugins add.',
   uses: { settings: Settings },
   services: { notifier: singleton(Notifier) },
-  extends: () => [extend(SettingGroups, { group: notificationSettings })],
-  hooks: ({ notifier }) => [
+  contributes: () => [contribute(SettingGroups, { group: notificationSettings })],
+  taps: ({ notifier }) => [
     tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
     tap(coreStateChanged, (change) => notifier.tell(coreState(change))),
     tap(loginAttempted, ({ attempts }) => {

@@ -1,6 +1,6 @@
 // The way to one channel: bounded, one notification after another, so that a slow channel delays nobody but itself.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Extended, type Log, messageOf } from '../../kernel/index.js';
+import { type Contributed, type Log, messageOf } from '../../kernel/index.js';
 import type { Channel, Notification } from './contract.js';
 
 const MOST_WAITING = 100;
@@ -12,14 +12,14 @@ export class Lane {
   readonly plugin: string;
   readonly name: string;
   readonly #channel: Channel;
-  readonly #fault: Extended<Channel>['fault'];
+  readonly #fault: Contributed<Channel>['fault'];
   readonly #log: Log;
   readonly #stop: AbortSignal;
   readonly #waiting: Notification[] = [];
   #running: Promise<void> | undefined;
   #lost = 0;
 
-  constructor({ plugin, value, fault }: Extended<Channel>, log: Log, stop: AbortSignal) {
+  constructor({ plugin, value, fault }: Contributed<Channel>, log: Log, stop: AbortSignal) {
     this.plugin = plugin;
     this.name = value.name;
     this.#channel = value;

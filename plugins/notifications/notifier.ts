@@ -22,7 +22,7 @@ export interface Outcome {
 
 export class Notifier {
   readonly #settings: SettingsApi;
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #signal: AbortSignal;
@@ -32,26 +32,26 @@ export class Notifier {
 
   constructor({
     settings,
-    extensions,
+    contributions,
     clock,
     log,
     signal,
   }: {
     settings: SettingsApi;
-    extensions: PluginContext['extensions'];
+    contributions: PluginContext['contributions'];
     clock: Clock;
     log: Log;
     signal: AbortSignal;
   }) {
     this.#settings = settings;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
     this.#clock = clock;
     this.#log = log;
     this.#signal = signal;
   }
 
   start(): void {
-    this.#lanes = this.#extensions(Channels).map((entry) => new Lane(entry, this.#log, this.#signal));
+    this.#lanes = this.#contributions(Channels).map((entry) => new Lane(entry, this.#log, this.#signal));
   }
 
   tell(told: Omit<Notification, 'id' | 'at'> & { readonly event: EventName }): void {

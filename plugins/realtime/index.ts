@@ -1,6 +1,6 @@
 import {
   definePlugin,
-  extend,
+  contribute,
   job,
   maybe,
   message,
@@ -44,8 +44,11 @@ export default definePlugin({
     plain: singleton(PlainDoor),
     socketIo: singleton(SocketIoDoor),
   },
-  extends: ({ plain, socketIo }) => [extend(Upgrades, plain.upgrade), extend(Upgrades, socketIo.upgrade)],
-  hooks: ({ stream, invalidations, engine, ...needs }) => [
+  contributes: ({ plain, socketIo }) => [
+    contribute(Upgrades, plain.upgrade),
+    contribute(Upgrades, socketIo.upgrade),
+  ],
+  taps: ({ stream, invalidations, engine, ...needs }) => [
     tap(trafficCounted, ({ at, usage }) => stream.send('traffic', () => trafficMessage(needs, at, usage))),
     tap(coreStateChanged, ({ to }) =>
       stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' }),
@@ -76,5 +79,5 @@ export default definePlugin({
     job('ping', '30s', () => plain.ping()),
     job('idle connections', '5s', () => connections.cutIdle()),
   ],
-  start: (scope) => addLiveTypes(scope, scope.extensions(LiveTypes)),
+  start: (scope) => addLiveTypes(scope, scope.contributions(LiveTypes)),
 });

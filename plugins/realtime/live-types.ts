@@ -1,6 +1,6 @@
 // Our own types of message and those of other plugins: what newcomers are told, and who may send what.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Extended } from '../../kernel/index.js';
+import type { Contributed } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
@@ -27,7 +27,7 @@ const LARGEST_PART = 4 * 2 ** 20;
 async function inTime(
   type: string,
   snapshot: () => unknown,
-  fault: Extended<LiveType>['fault'],
+  fault: Contributed<LiveType>['fault'],
 ): Promise<unknown> {
   const over = new AbortController();
   const late = sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() =>
@@ -50,7 +50,7 @@ async function inTime(
 
 export function addLiveTypes(
   { stream, invalidations, engine, status, ...needs }: Scope,
-  added: readonly Extended<LiveType>[],
+  added: readonly Contributed<LiveType>[],
 ): void {
   if (status) stream.addSnapshot('status', () => status.status());
   stream.addSnapshot('engine_state', () => {

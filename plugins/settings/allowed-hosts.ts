@@ -11,27 +11,27 @@ export class AllowedHosts {
   readonly #db: Database;
   readonly #store: SettingsStore;
   readonly #listeners: ListenersApi;
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
 
   constructor({
     db,
     store,
     listeners,
-    extensions,
+    contributions,
   }: {
     db: Database;
     store: SettingsStore;
     listeners: ListenersApi;
-    extensions: PluginContext['extensions'];
+    contributions: PluginContext['contributions'];
   }) {
     this.#db = db;
     this.#store = store;
     this.#listeners = listeners;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
   }
 
   get #added() {
-    return this.#extensions(PanelHosts).map(({ value }) => value);
+    return this.#contributions(PanelHosts).map(({ value }) => value);
   }
 
   /** Empty when every host is allowed. */

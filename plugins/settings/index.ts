@@ -1,7 +1,7 @@
 import {
   command,
   definePlugin,
-  extend,
+  contribute,
   hostOfHeader,
   Listeners,
   mapOf,
@@ -58,8 +58,8 @@ export default definePlugin({
     allowedHosts: singleton(AllowedHosts),
   },
   provides: ({ store }) => [provide(Settings, store)],
-  extends: ({ config: { basePath, allowedHosts }, configSource }) => [
-    extend(SettingGroups, {
+  contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
+    contribute(SettingGroups, {
       group: panelSettings,
       pinned: {
         webBasePath:
@@ -77,7 +77,7 @@ export default definePlugin({
       },
     }),
   ],
-  hooks: ({ store, listeners, sessions, allowedHosts }) => [
+  taps: ({ store, listeners, sessions, allowedHosts }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {

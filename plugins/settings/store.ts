@@ -46,7 +46,7 @@ export class SettingsStore implements SettingsApi {
   readonly #db: Database;
   readonly #rows: TableModel<typeof tables.settings>;
   readonly #log: Log;
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
   readonly #known = new Map<string, Known>();
   readonly #groups = new Map<SettingGroup, Readonly<Record<string, unknown>>>();
 
@@ -54,24 +54,24 @@ export class SettingsStore implements SettingsApi {
     db,
     tables: { settings },
     log,
-    extensions,
+    contributions,
   }: {
     db: Database;
     tables: { settings: TableModel<typeof tables.settings> };
     log: Log;
-    extensions: PluginContext['extensions'];
+    contributions: PluginContext['contributions'];
   }) {
     this.#db = db;
     this.#rows = settings;
     this.#log = log;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
   }
 
   async load(): Promise<void> {
     const rows = (await this.#rows.findAll({ raw: true })) as unknown as readonly StoredRow[];
     const stored = new Map(rows.map((row) => [row.name, row]));
     const fresh: Record<string, unknown> = {};
-    for (const { value: entry } of this.#extensions(SettingGroups)) this.#declare(entry, stored, fresh);
+    for (const { value: entry } of this.#contributions(SettingGroups)) this.#declare(entry, stored, fresh);
     if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.#write(tx, fresh, true));
     for (const group of this.#groups.keys()) this.#refresh(group);
   }

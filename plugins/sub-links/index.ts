@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import {
   bool,
   definePlugin,
-  extend,
+  contribute,
   list,
   payload,
   route,
@@ -38,9 +38,9 @@ export default definePlugin({
   api: 1,
   about: 'The standard format of subscriptions: share links.',
   uses: { settings: Settings, clients: Clients, subscription: Subscription },
-  extends: ({ settings }) => [
-    extend(SettingGroups, { group: linkSettings }),
-    extend(Formats, {
+  contributes: ({ settings }) => [
+    contribute(SettingGroups, { group: linkSettings }),
+    contribute(Formats, {
       name: FORMAT,
       contentType: 'text/plain; charset=utf-8',
       prefix: () => settings.read(linkSettings).subPath,

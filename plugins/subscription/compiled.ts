@@ -27,7 +27,7 @@ export class Compiled {
   readonly #log: Log;
   readonly #inbounds: InboundsApi;
   readonly #settings: SettingsApi;
-  readonly #extensions: PluginContext['extensions'];
+  readonly #contributions: PluginContext['contributions'];
   /** by inbound; of enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
   #order = new Map<number, number>();
@@ -49,23 +49,23 @@ export class Compiled {
     log,
     inbounds,
     settings,
-    extensions,
+    contributions,
   }: {
     hooks: Hooks;
     log: Log;
     inbounds: InboundsApi;
     settings: SettingsApi;
-    extensions: PluginContext['extensions'];
+    contributions: PluginContext['contributions'];
   }) {
     this.#hooks = hooks;
     this.#log = log;
     this.#inbounds = inbounds;
     this.#settings = settings;
-    this.#extensions = extensions;
+    this.#contributions = contributions;
   }
 
   async all(): Promise<void> {
-    this.formats = this.#extensions(Formats).map(contained);
+    this.formats = this.#contributions(Formats).map(contained);
     this.settingsChanged();
     await this.inbounds();
   }
@@ -75,7 +75,7 @@ export class Compiled {
   }
 
   hasFormatOf(plugin: string): boolean {
-    return this.#extensions(Formats).some((entry) => entry.plugin === plugin);
+    return this.#contributions(Formats).some((entry) => entry.plugin === plugin);
   }
 
   settingsChanged(): void {

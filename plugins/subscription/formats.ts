@@ -1,5 +1,5 @@
 // Formats as others add them: what one of them breaks costs its own subscriptions, and nobody else's.
-import { type Extended, inspect, kernelErrors, PanelError, urlPath } from '../../kernel/index.js';
+import { type Contributed, inspect, kernelErrors, PanelError, urlPath } from '../../kernel/index.js';
 import type { Format } from './contract.js';
 
 /** Characters of one entry, or of all; no client program reads a longer list. */
@@ -14,7 +14,7 @@ const sortOf = (answer: unknown): string => {
 };
 const isTemplate = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
-export function contained({ value: format, fault }: Extended<Format>): Format {
+export function contained({ value: format, fault }: Contributed<Format>): Format {
   const { name, contentType, pathSetting } = format;
   const isNone = (what: string, answer: unknown): void => {
     (answer as { catch?: (ignore: () => void) => void } | null)?.catch?.(() => undefined);

@@ -2,7 +2,7 @@ import {
   afterPluginStart,
   composeReadyLine,
   definePlugin,
-  extend,
+  contribute,
   Listeners,
   provide,
   singleton,
@@ -34,14 +34,14 @@ export default definePlugin({
   config: subscriptionVariables,
   services: { compiled: singleton(Compiled), renderer: singleton(Renderer), lanes: singleton(Lanes) },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  extends: ({ config: { publicHost } }) => [
-    extend(SettingGroups, { group: subscriptionSettings }),
-    extend(PanelHosts, {
+  contributes: ({ config: { publicHost } }) => [
+    contribute(SettingGroups, { group: subscriptionSettings }),
+    contribute(PanelHosts, {
       hosts: publicHost === undefined ? [] : [publicHost],
       settings: ['subDomain' satisfies keyof typeof subscriptionSettings],
     }),
   ],
-  hooks: ({ compiled, listeners, config }) => [
+  taps: ({ compiled, listeners, config }) => [
     tap(afterInboundSave, async ({ changes }) => {
       for (const { before, after } of changes) {
         if (after) await compiled.inbound(after);

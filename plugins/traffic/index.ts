@@ -1,4 +1,4 @@
-import { definePlugin, extend, job, provide, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, contribute, job, provide, singleton, tap } from '../../kernel/index.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -41,8 +41,8 @@ export default definePlugin({
     poll: singleton(Poll),
   },
   provides: ({ online }) => [provide(Presence, online)],
-  extends: ({ online }) => [extend(PresenceSources, online)],
-  hooks: ({ poll, baselines, online, watch, departed }) => [
+  contributes: ({ online }) => [contribute(PresenceSources, online)],
+  taps: ({ poll, baselines, online, watch, departed }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),

@@ -23,7 +23,7 @@ export async function timePoll(clients: number): Promise<PollTimes> {
     version: '0.0.0',
     api: 1,
     about: 'Hears when a poll is done.',
-    hooks: () => [tap(trafficCounted, () => counted())],
+    taps: () => [tap(trafficCounted, () => counted())],
   });
   await using panel = await TestPanel.boot({ plugins: [engine.plugin, listener], clock });
   const inboundId = await panel.addInbound();

@@ -85,7 +85,7 @@ export async function outsider(
   await writeFile(
     join(folder, 'index.js'),
     `import { createServer } from 'node:net';
-import { definePlugin } from 'weir/kernel';
+import { definePlugin } from '@weir-panel/weir/kernel';
 const server = createServer();
 ${imported}
 export default definePlugin({ name: '${name}', version: '1.0.0', api: 1, about: 'For a test.', ${start === '' ? '' : `start: async () => { ${start} },`} stop: () => void server.close() });

@@ -163,7 +163,7 @@ test('a plugin that hangs or ends the process while it is imported does so in th
   for (const [module, limit, said] of [
     ['for (;;);', 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
     [
-      source('oddity', 'hooks: () => { for (;;); }'),
+      source('oddity', 'taps: () => { for (;;); }'),
       10_000,
       /^the check did not get through: it took longer than 10 s/,
     ],

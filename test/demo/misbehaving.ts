@@ -38,26 +38,27 @@ export const HOOKS = {
 } as const;
 export type Kind = keyof typeof HOOKS;
 
-const door = (owner: string): string => (owner === 'kernel' ? 'weir/kernel' : `weir/plugins/${owner}`);
+const door = (owner: string): string =>
+  owner === 'kernel' ? '@weir-panel/weir/kernel' : `@weir-panel/weir/plugins/${owner}`;
 
 /** One that runs `deed`, a statement, in every tap of these kinds, in its route, its job, its entries of others' lists and its stop. */
 export function misbehaving(name: string, deed: string, kinds: readonly Kind[]): string {
   const owners = kinds.flatMap((kind) => Object.entries(HOOKS[kind]) as [string, readonly string[]][]);
   const hooks = owners.flatMap(([, names]) => names);
-  return `import { definePlugin, extend, job, message, route, tap } from 'weir/kernel';
+  return `import { definePlugin, contribute, job, message, route, tap } from '@weir-panel/weir/kernel';
 ${owners.map(([owner, names]) => `import { ${names.join(', ')} } from '${door(owner)}';`).join('\n')}
-import { PresenceSources } from 'weir/plugins/clients';
-import { LiveTypes } from 'weir/plugins/realtime';
-import { Formats } from 'weir/plugins/subscription';
+import { PresenceSources } from '@weir-panel/weir/plugins/clients';
+import { LiveTypes } from '@weir-panel/weir/plugins/realtime';
+import { Formats } from '@weir-panel/weir/plugins/subscription';
 const deed = () => { ${deed} };
 export default definePlugin({
   name: '${name}', version: '1.0.0', api: 1, about: 'Does wrong.',
-  extends: () => [
-    extend(PresenceSources, { isOnline: deed }),
-    extend(LiveTypes, { type: '${name}', snapshot: deed, start: deed }),
-    extend(Formats, { name: '${name}', contentType: 'text/plain', prefix: () => '/${name}/', compile: deed, body: deed }),
+  contributes: () => [
+    contribute(PresenceSources, { isOnline: deed }),
+    contribute(LiveTypes, { type: '${name}', snapshot: deed, start: deed }),
+    contribute(Formats, { name: '${name}', contentType: 'text/plain', prefix: () => '/${name}/', compile: deed, body: deed }),
   ],
-  hooks: () => [${hooks.map((hook) => `tap(${hook}, deed)`).join(', ')}],
+  taps: () => [${hooks.map((hook) => `tap(${hook}, deed)`).join(', ')}],
   routes: () => [route({ method: 'GET', path: '/panel/api/x/${name}/deed', doc: 'Does wrong.', reply: message(), handle: deed })],
   jobs: () => [job('deed', '5s', deed)],
   stop: deed,
@@ -73,14 +74,14 @@ export interface Heard {
   readonly ticks: number;
 }
 
-export const healthy = `import { definePlugin, job, openObject, payload, route, tap } from 'weir/kernel';
-import { afterClientSave } from 'weir/plugins/clients';
-import { subscriptionHeaders } from 'weir/plugins/subscription';
-import { clientDepleted, trafficCounted } from 'weir/plugins/traffic';
+export const healthy = `import { definePlugin, job, openObject, payload, route, tap } from '@weir-panel/weir/kernel';
+import { afterClientSave } from '@weir-panel/weir/plugins/clients';
+import { subscriptionHeaders } from '@weir-panel/weir/plugins/subscription';
+import { clientDepleted, trafficCounted } from '@weir-panel/weir/plugins/traffic';
 const heard = { bytes: 0, depleted: [], saved: 0, ticks: 0 };
 export default definePlugin({
   name: 'healthy', version: '1.0.0', api: 1, about: 'Does right.',
-  hooks: () => [
+  taps: () => [
     tap(trafficCounted, ({ usage }) => { for (const { up, down } of usage) heard.bytes += up + down; }),
     tap(clientDepleted, ({ clients }) => { heard.depleted.push(...clients.map(({ email }) => email)); }),
     tap(afterClientSave, ({ changes }) => { heard.saved += changes.length; }),

@@ -7,7 +7,7 @@ import type { PanelProcess } from '../harness/panel-process.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
 
-const IMPORT = "import { composeCoreConfig } from 'weir/plugins/engine';\n";
+const IMPORT = "import { composeCoreConfig } from '@weir-panel/weir/plugins/engine';\n";
 const NAMES = 'route, message, tap';
 const UNKNOWN = "{ outbound: { tag: 'weed', protocol: 'no-such-protocol' } }";
 
@@ -16,7 +16,7 @@ const adding = (name: string, entries: string): string =>
   IMPORT +
   source(
     name,
-    `hooks: () => [tap(composeCoreConfig, (add) => add(${entries}), { stage: -1000 })],
+    `taps: () => [tap(composeCoreConfig, (add) => add(${entries}), { stage: -1000 })],
      routes: () => [route({ method: 'GET', path: '/panel/api/x/${name}/well', doc: 'x', reply: message(), handle: () => 'well' })]`,
     NAMES,
   );

@@ -54,11 +54,11 @@ const PROTOCOLS: Record<string, Record<string, unknown>> = {
 
 /** Adds an outbound of its own for some names, and a rule that has names looked up. */
 const PLUGIN = `
-import { definePlugin, tap } from 'weir/kernel';
-import { composeCoreConfig } from 'weir/plugins/engine';
+import { definePlugin, tap } from '@weir-panel/weir/kernel';
+import { composeCoreConfig } from '@weir-panel/weir/plugins/engine';
 export default definePlugin({
   name: 'second', version: '1.0.0', api: 1, about: 'For a test.',
-  hooks: () => [tap(composeCoreConfig, (add) => add(
+  taps: () => [tap(composeCoreConfig, (add) => add(
     { outbound: { tag: 'second', protocol: 'freedom' } },
     { rule: { domain: ['regexp:^second'], outboundTag: 'second' } },
     { rule: { ip: ['198.51.100.0/24'], outboundTag: 'blocked' } },

@@ -61,7 +61,7 @@ export class FakeEngine {
       version: '0.0.0',
       api: 1,
       about: 'An engine without a core, for tests.',
-      provides: ({ hooks, extensions }) => {
+      provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
           const from = this.running ? 'running' : 'stop';
           this.running = to === 'running';
@@ -82,7 +82,7 @@ export class FakeEngine {
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);
             for (const ref of refs) {
-              const user = extensions(CoreUsers)
+              const user = contributions(CoreUsers)
                 .map(({ value }) => value.user(ref))
                 .find(Boolean);
               const name = `i${ref.inboundId}.c${ref.clientId}`;

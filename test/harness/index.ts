@@ -1,4 +1,4 @@
-// What tests use; exported as weir/testing.
+// What tests use; exported as @weir-panel/weir/testing.
 export { FakeClock } from './fake-clock.js';
 export { FakeEngine } from './fake-engine.js';
 export { ADMIN, type Answer, freePort } from './api.js';

@@ -1,6 +1,6 @@
 // Entries that a plugin from outside adds to others' lists and that cannot be: it is left out with a sentence, and the rest boots.
 import test from 'ava';
-import { definePlugin, extend, extensionPoint, int, type Plugin } from '../../kernel/index.js';
+import { definePlugin, contribute, extensionPoint, int, type Plugin } from '../../kernel/index.js';
 import { Protocols } from '../../plugins/inbounds/contract.js';
 import { Channels } from '../../plugins/notifications/contract.js';
 import { LiveTypes } from '../../plugins/realtime/contract.js';
@@ -9,19 +9,19 @@ import { Formats } from '../../plugins/subscription/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 
-type Entries = Parameters<typeof definePlugin>[0]['extends'];
+type Entries = Parameters<typeof definePlugin>[0]['contributes'];
 const stranger = (name: string, entries: Entries): Plugin =>
   definePlugin({
     name,
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    ...(entries && { extends: entries }),
+    ...(entries && { contributes: entries }),
   });
 const settingsOf =
   (...groups: object[]): Entries =>
   () =>
-    groups.map((group) => extend(SettingGroups, { group: group as SettingGroup }));
+    groups.map((group) => contribute(SettingGroups, { group: group as SettingGroup }));
 const crash = () => {
   throw new Error('no dough');
 };
@@ -48,28 +48,30 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
     settingsOf({ 'a-four.heat': setting(int(), crash, 'x') }),
     'cannot add to settings/SettingGroups: the setting a-four.heat is of no use: it is not made with setting(schema, initial, about): no dough',
   ],
-  ['a-five', () => [extend(SettingGroups, {} as never)], 'could not be built: Cannot'],
+  ['a-five', () => [contribute(SettingGroups, {} as never)], 'could not be built: Cannot'],
   [
     'a-six',
-    () => [extend(Protocols, { name: 'vless' } as never)],
+    () => [contribute(Protocols, { name: 'vless' } as never)],
     'cannot add to inbounds/Protocols: the protocol vless is there already, of plugin inbounds; choose another name',
   ],
   [
     'a-seven',
-    () => [extend(LiveTypes, { type: 'status' })],
+    () => [contribute(LiveTypes, { type: 'status' })],
     'cannot add to realtime/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name',
   ],
   [
     'a-nine',
     () =>
-      [1, 2].map(() => extend(Channels, { name: 'a-nine', isOn: () => true, send: async () => undefined })),
+      [1, 2].map(() =>
+        contribute(Channels, { name: 'a-nine', isOn: () => true, send: async () => undefined }),
+      ),
     'cannot add to notifications/Channels: the channel a-nine is there already, of plugin a-nine; choose another name',
   ],
   [
     'a-eight',
     () =>
       ['', '.b', ''].map((end) =>
-        extend(Formats, {
+        contribute(Formats, {
           name: `a-eight${end}`,
           contentType: 'text/plain',
           prefix: () => undefined,
@@ -113,13 +115,13 @@ test('the panel’s own entries come first, whatever is built first', async (t) 
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    extends: () => [extend(Bread, 'rye')],
-    start: ({ extensions }) =>
-      void seen.push(...extensions(Bread).map(({ plugin, value }) => `${plugin} ${value}`)),
+    contributes: () => [contribute(Bread, 'rye')],
+    start: ({ contributions }) =>
+      void seen.push(...contributions(Bread).map(({ plugin, value }) => `${plugin} ${value}`)),
   });
   const outside = [
-    stranger('a-baker', () => [extend(Bread, 'wheat')]),
-    stranger('a-thief', () => [extend(Bread, 'rye')]),
+    stranger('a-baker', () => [contribute(Bread, 'wheat')]),
+    stranger('a-thief', () => [contribute(Bread, 'rye')]),
   ];
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin, oven],

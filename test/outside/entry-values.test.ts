@@ -1,6 +1,6 @@
 // What the functions of others' entries answer, in lists that the panel asks all the time: junk costs them their own work, with their name.
 import test from 'ava';
-import { extend, openObject, type Plugin, definePlugin } from '../../kernel/index.js';
+import { contribute, openObject, type Plugin, definePlugin } from '../../kernel/index.js';
 import { PresenceSources } from '../../plugins/clients/contract.js';
 import { containedSource } from '../../plugins/engine/shapes.js';
 import { type Protocol, Protocols } from '../../plugins/inbounds/contract.js';
@@ -9,8 +9,10 @@ import { Formats } from '../../plugins/subscription/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 
-const weeds = (name: string, entries: NonNullable<Parameters<typeof definePlugin>[0]['extends']>): Plugin =>
-  definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', extends: entries });
+const weeds = (
+  name: string,
+  entries: NonNullable<Parameters<typeof definePlugin>[0]['contributes']>,
+): Plugin => definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', contributes: entries });
 const blamed = (panel: TestPanel): string[] => [
   ...new Set(
     panel.log
@@ -32,7 +34,7 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
   };
   await using panel = await TestPanel.boot({
     plugins: [engine.plugin],
-    outside: [weeds('a-weed', () => [extend(Protocols, protocol)])],
+    outside: [weeds('a-weed', () => [contribute(Protocols, protocol)])],
   });
   const own = await panel.addInbound();
   const { id } = await panel.get<{ id: number }>('/panel/api/inbounds/add', {
@@ -73,16 +75,16 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
 test('formats, channels and sources of presence that answer junk are named, and nobody else', async (t) => {
   const junk = (value: unknown) => (() => value) as never;
   const entries = () => [
-    extend(Formats, {
+    contribute(Formats, {
       name: 'a-weed',
       contentType: 'text/plain',
       prefix: () => '/a-weed/',
       compile: () => () => 'line',
       body: junk(42),
     }),
-    extend(PresenceSources, { isOnline: (() => Promise.reject(new Error('weeds'))) as never }),
-    extend(Channels, { name: 'a-weed', isOn: () => true, send: junk({ ok: false }) }),
-    extend(Channels, { name: 'a-weed.maybe', isOn: junk('perhaps'), send: junk(undefined) }),
+    contribute(PresenceSources, { isOnline: (() => Promise.reject(new Error('weeds'))) as never }),
+    contribute(Channels, { name: 'a-weed', isOn: () => true, send: junk({ ok: false }) }),
+    contribute(Channels, { name: 'a-weed.maybe', isOn: junk('perhaps'), send: junk(undefined) }),
   ];
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
@@ -109,16 +111,20 @@ test('entries that cannot work are refused at the start, with a sentence', async
   const wrong: readonly (readonly [string, Parameters<typeof weeds>[1], RegExp])[] = [
     [
       'a-one',
-      () => [extend(Protocols, { name: 'a-one', settings: openObject() } as never)],
+      () => [contribute(Protocols, { name: 'a-one', settings: openObject() } as never)],
       /needs a function coreSettings/,
     ],
-    ['a-two', () => [extend(Protocols, { name: 'a-two', settings: 42 } as never)], /must be a schema/],
+    ['a-two', () => [contribute(Protocols, { name: 'a-two', settings: 42 } as never)], /must be a schema/],
     [
       'a-three',
-      () => [extend(Formats, { name: 'a-three', contentType: 'a\nb' } as never)],
+      () => [contribute(Formats, { name: 'a-three', contentType: 'a\nb' } as never)],
       /contentType of the format a-three/,
     ],
-    ['a-four', () => [extend(Channels, { name: 'a-four' } as never)], /needs the functions isOn and send/],
+    [
+      'a-four',
+      () => [contribute(Channels, { name: 'a-four' } as never)],
+      /needs the functions isOn and send/,
+    ],
   ];
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],

@@ -1,6 +1,6 @@
 // What plugins hand to each other is frozen: what one of them writes into it fails for itself, and changes nothing.
 import test from 'ava';
-import { definePlugin, extend, int, optional, tap, variable } from '../../kernel/index.js';
+import { definePlugin, contribute, int, optional, tap, variable } from '../../kernel/index.js';
 import { beforeClientSave } from '../../plugins/clients/contract.js';
 import { afterInboundSave, Inbounds } from '../../plugins/inbounds/contract.js';
 import { panelSettings, SettingGroups, Settings } from '../../plugins/settings/contract.js';
@@ -28,8 +28,8 @@ test('links, settings, config, entries and payloads stay as they are, whatever a
     about: 'Writes into what it gets.',
     uses: { inbounds: Inbounds, settings: Settings },
     config: { keep: variable('WEIR_X_VANDAL_KEEP', optional(int()), 'for a test') },
-    extends: () => [extend(SettingGroups, { group })],
-    hooks: () => [
+    contributes: () => [contribute(SettingGroups, { group })],
+    taps: () => [
       tap(beforeClientSave, (payload) => {
         attempt('payload', () => Object.assign(payload, { changes: [] }));
         attempt('list', () => (payload.changes as unknown[]).pop());

@@ -55,7 +55,7 @@ function slow(story: string[], end: Promise<void>): Plugin {
       version: '1.0.0',
       api: 1,
       about: 'Takes its time.',
-      hooks: () => [
+      taps: () => [
         tap(beforeClientSave, note('guard')),
         tap(afterClientSave, note('after')),
         tap(clientChanged, note('event')),
@@ -83,7 +83,7 @@ test('one that takes its time is named, delays nobody, is not called before, and
     version: '1.0.0',
     api: 1,
     about: 'Starts at once.',
-    hooks: () => [tap(kernelReady, ({ plugins }) => void ready.push(plugins))],
+    taps: () => [tap(kernelReady, ({ plugins }) => void ready.push(plugins))],
     start: () => undefined,
   });
   await using panel = await TestPanel.boot({

@@ -9,14 +9,19 @@ import { bootWith, folderOf, source, stranger, writeFiles } from './stranger.js'
 test('whatever lies in its own node_modules, a plugin gets the kernel, the contracts and the harness that run', async (t) => {
   const folder = await folderOf(t);
   const decoy = {
-    'package.json': { name: 'weir', version: '9.9.9', type: 'module', exports: { './*': './decoy.js' } },
+    'package.json': {
+      name: '@weir-panel/weir',
+      version: '9.9.9',
+      type: 'module',
+      exports: { './*': './decoy.js' },
+    },
     'decoy.js': "throw new Error('a second kernel');",
   };
-  await writeFiles(join(folder, 'compass', 'node_modules', 'weir'), decoy);
+  await writeFiles(join(folder, 'compass', 'node_modules', '@weir-panel', 'weir'), decoy);
   const reference = await stranger(
     folder,
     'compass',
-    `${source('compass')}export { Refusal, PanelError } from 'weir/kernel';\nexport { Clients } from 'weir/plugins/clients';\nexport { TestPanel } from 'weir/testing';\n`,
+    `${source('compass')}export { Refusal, PanelError } from '@weir-panel/weir/kernel';\nexport { Clients } from '@weir-panel/weir/plugins/clients';\nexport { TestPanel } from '@weir-panel/weir/testing';\n`,
   );
   await using panel = await bootWith(folder, { [reference]: true });
   t.like(panel.kernel.plugins()[0], {
@@ -82,9 +87,12 @@ const modules: readonly (readonly [string, RegExp])[] = [
   ["throw new Error('no luck');", /failed while it was imported: no luck; update it, or leave it out/],
   ['export default {', /failed while it was imported: /],
   ["import 'a-package-that-is-not-there';", /failed while it was imported: .*a-package-that-is-not-there/],
-  ["import { noSuchThing } from 'weir/kernel';", /failed while it was imported: .*noSuchThing/],
-  ["import 'weir/kernel/database/writer.js';", /failed while it was imported: .*is not defined by "exports"/],
-  ["import 'weir/plugins/no-such-plugin';", /failed while it was imported: .*no-such-plugin/],
+  ["import { noSuchThing } from '@weir-panel/weir/kernel';", /failed while it was imported: .*noSuchThing/],
+  [
+    "import '@weir-panel/weir/kernel/database/writer.js';",
+    /failed while it was imported: .*is not defined by "exports"/,
+  ],
+  ["import '@weir-panel/weir/plugins/no-such-plugin';", /failed while it was imported: .*no-such-plugin/],
   ['export const plugin = 1;', /has no default export made by definePlugin/],
   [
     "export default { name: 'oddity', version: '1', api: 1, about: '' };",

@@ -36,7 +36,7 @@ const bad = (name: string, parts: Partial<Plugin>): Plugin => ({
   ...parts,
 });
 const wrongAt = (hooks: readonly Hook[], fn: () => unknown): Plugin[] =>
-  hooks.map((hook) => bad(nameFor(hook.id), { hooks: () => [{ hook, fn, options: {} }] }));
+  hooks.map((hook) => bad(nameFor(hook.id), { taps: () => [{ hook, fn, options: {} }] }));
 
 interface Line {
   readonly msg: string;
@@ -157,7 +157,7 @@ test('a plugin whose route, job and events all fail is closed after twenty fault
   };
   const path = '/panel/api/x/bad/now';
   const everywhere = bad('bad', {
-    hooks: () => hooks.map((hook) => ({ hook, fn: crash, options: {} })),
+    taps: () => hooks.map((hook) => ({ hook, fn: crash, options: {} })),
     routes: () => [route({ method: 'GET', path, doc: 'Fails.', reply: message(), handle: crash })],
     jobs: () => [{ name: 'fail', every: '1s', run: crash }],
   });
@@ -253,7 +253,7 @@ test('plugins that give wrong values wherever one is asked for change nothing, a
       .map(([what, make]) => ({ hook, what, make, name: `${nameFor(hook.id)}-${what}` })),
   );
   const outside = cases.map(({ hook, make, name }) =>
-    bad(name, { hooks: () => [{ hook, fn: giving(hook, make), options: {} }] }),
+    bad(name, { taps: () => [{ hook, fn: giving(hook, make), options: {} }] }),
   );
   const panel = await live(t, { outside });
   await panel.stop();
@@ -314,7 +314,7 @@ test('numbers, settings and headers that only look right lose no byte, save noth
     ['cause', 'traffic/depletionCandidates', (list: object[]) => list.map((one) => ({ ...one, cause: '' }))],
   ];
   const outside = wrong.map(([name, id, fn]) =>
-    bad(`bad-${name}`, { hooks: () => [{ hook: found.get(id) as Hook, fn, options: {} }] }),
+    bad(`bad-${name}`, { taps: () => [{ hook: found.get(id) as Hook, fn, options: {} }] }),
   );
   // What happens in there tells bytes, settings and replies.
   const panel = await live(t, { outside });

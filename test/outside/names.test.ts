@@ -2,7 +2,7 @@
 import test from 'ava';
 import {
   definePlugin,
-  extend,
+  contribute,
   int,
   message,
   type Plugin,
@@ -32,7 +32,7 @@ test('a setting bears the name of its plugin, and is served and changed with all
       name: 'oven',
       uses: { settings: Settings },
       services: { oven: singleton(Oven) },
-      extends: () => [extend(SettingGroups, { group })],
+      contributes: () => [contribute(SettingGroups, { group })],
       routes: ({ oven }) => [
         route({
           method: 'GET',
@@ -54,8 +54,8 @@ test('a setting without its name, and a connection at a path of others, are refu
   const foreign = definePlugin({
     ...part,
     name: 'oven',
-    extends: () => [
-      extend(SettingGroups, {
+    contributes: () => [
+      contribute(SettingGroups, {
         group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') },
       }),
     ],
@@ -67,7 +67,7 @@ test('a setting without its name, and a connection at a path of others, are refu
   const grabbing = definePlugin({
     ...part,
     name: 'oven',
-    extends: () => [extend(Upgrades, { path: '/ws', open: () => undefined })],
+    contributes: () => [contribute(Upgrades, { path: '/ws', open: () => undefined })],
   });
   await t.throwsAsync(boot(grabbing), {
     message:

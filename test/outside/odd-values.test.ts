@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   composeReadyLine,
   definePlugin,
-  extend,
+  contribute,
   int,
   message,
   type Plugin,
@@ -30,7 +30,7 @@ const serving = (name: string, parts: object): Plugin => {
   return odd(name, { routes: () => [route({ ...plain, ...parts } as typeof plain)] });
 };
 const format = (name: string, prefix: string) =>
-  extend(Formats, {
+  contribute(Formats, {
     name,
     contentType: 'text/plain',
     prefix: () => prefix,
@@ -60,8 +60,8 @@ test('what could not be served, listed or described is refused at the start, and
     [serving('a-handle', { handle: undefined }), /its handle must be a function/],
     [
       odd('a-about', {
-        extends: () => [
-          extend(SettingGroups, {
+        contributes: () => [
+          contribute(SettingGroups, {
             group: junk({ 'a-about.x': { schema: int(), initial: 1, about: 10n, secret: false } }),
           }),
         ],
@@ -69,21 +69,27 @@ test('what could not be served, listed or described is refused at the start, and
       /the setting a-about.x is of no use: its about must say what it is for/,
     ],
     [
-      odd('a-format', { extends: () => [format('a-format.(b', '/a/')] }),
+      odd('a-format', { contributes: () => [format('a-format.(b', '/a/')] }),
       /a format needs a name of letters, digits/,
     ],
     [
-      odd('a-null', { extends: () => [extend(PanelHosts, junk(null))] }),
+      odd('a-null', { contributes: () => [contribute(PanelHosts, junk(null))] }),
       /cannot add null to settings\/PanelHosts/,
     ],
-    [odd('a-host', { extends: () => [extend(PanelHosts, junk({ hosts: [null] }))] }), /lists of text/],
     [
-      odd('a-text', { extends: () => [extend(CoreUsers, junk('users'))] }),
+      odd('a-host', { contributes: () => [contribute(PanelHosts, junk({ hosts: [null] }))] }),
+      /lists of text/,
+    ],
+    [
+      odd('a-text', { contributes: () => [contribute(CoreUsers, junk('users'))] }),
       /it needs the functions user and users/,
     ],
-    [odd('a-presence', { extends: () => [extend(PresenceSources, junk({}))] }), /needs a function isOnline/],
     [
-      odd('a-upgrade', { extends: () => [extend(Upgrades, junk({ path: 42 }))] }),
+      odd('a-presence', { contributes: () => [contribute(PresenceSources, junk({}))] }),
+      /needs a function isOnline/,
+    ],
+    [
+      odd('a-upgrade', { contributes: () => [contribute(Upgrades, junk({ path: 42 }))] }),
       /a path and a function open/,
     ],
   ];
@@ -103,7 +109,7 @@ test('what could not be served, listed or described is refused at the start, and
 });
 
 test('a path that means something to the router costs its own format', async (t) => {
-  const panel = await boot(t, [odd('b-path', { extends: () => [format('b-path', '/:a(/*)/')] })]);
+  const panel = await boot(t, [odd('b-path', { contributes: () => [format('b-path', '/:a(/*)/')] })]);
   const inbound = await panel.addInbound();
   const ada = await panel.addClient('ada', [inbound]);
   const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
@@ -114,7 +120,7 @@ test('a path that means something to the router costs its own format', async (t)
 test('an error that no reply can have is the fault of the guard that made it, and the save goes on', async (t) => {
   const throwing = (name: string, make: () => unknown): Plugin =>
     odd(name, {
-      hooks: () => [
+      taps: () => [
         tap(beforeInboundSave, () => {
           throw make();
         }),
@@ -137,7 +143,7 @@ test('an error that no reply can have is the fault of the guard that made it, an
 test('nobody changes what the line that says `ready` says already', async (t) => {
   const panel = await boot(t, [
     odd('d-ready', {
-      hooks: () => [
+      taps: () => [
         tap(composeReadyLine, (add) =>
           add({ msg: 'gone', level: 'debug', panelUrl: 'x', subUrl: 'x', own: 1, long: 'x'.repeat(1e6) }),
         ),
@@ -160,7 +166,7 @@ test('a strict guard refuses until its plugin has started, and others are passed
   const guards = (name: string, strict: boolean): Plugin =>
     odd(name, {
       start: () => gate,
-      hooks: () => [
+      taps: () => [
         tap(beforeInboundSave, () => void asked.push(name), { strict }),
         tap(beforeSubscription, () => undefined, { strict }),
       ],

@@ -27,10 +27,10 @@ async function authored(
   const root = fileURLToPath(await sourceRoot());
   const folder = join(await folderOf(t), example);
   await cp(join(root, 'examples', example), folder, { recursive: true });
-  await mkdir(join(folder, 'node_modules'));
-  for (const name of ['weir', '@types', 'ava'])
+  await mkdir(join(folder, 'node_modules', '@weir-panel'), { recursive: true });
+  for (const name of ['@weir-panel/weir', '@types', 'ava'])
     await symlink(
-      name === 'weir' ? root : join(root, 'node_modules', name),
+      name === '@weir-panel/weir' ? root : join(root, 'node_modules', name),
       join(folder, 'node_modules', name),
     );
   return { folder, root };

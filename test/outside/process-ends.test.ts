@@ -22,7 +22,7 @@ const WAYS = `{
 /** Does in a moment of its own what TEST_ROGUE says. */
 const ROGUE = `import { execSync } from 'node:child_process';\n${source(
   'rogue',
-  `hooks: () => [tap(kernelReady, () => void setTimeout(() => (${WAYS})[process.env.TEST_ROGUE ?? 'none'](), 300))]`,
+  `taps: () => [tap(kernelReady, () => void setTimeout(() => (${WAYS})[process.env.TEST_ROGUE ?? 'none'](), 300))]`,
   'kernelReady, tap',
 )}`;
 

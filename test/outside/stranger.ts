@@ -26,9 +26,9 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
-/** The source of a plugin; `rest` are further parts of its declaration, `imports` further names of `weir/kernel`. */
+/** The source of a plugin; `rest` are further parts of its declaration, `imports` further names of `@weir-panel/weir/kernel`. */
 export const source = (name: string, rest = '', imports = ''): string =>
-  `import { definePlugin${imports && `, ${imports}`} } from 'weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
+  `import { definePlugin${imports && `, ${imports}`} } from '@weir-panel/weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
 
 /** A whole package `weir-plugin-<name>` in a folder of that name; returns its reference. */
 export async function stranger(

@@ -45,8 +45,8 @@ function statementsOf(text: string): string[] {
 
 /** The source that a specifier leads to, from the root and without an ending; undefined for packages. */
 export function sourceAt(from: string, specifier: string): string | undefined {
-  if (specifier === 'weir/kernel') return 'kernel/index';
-  const plugin = /^weir\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
+  if (specifier === '@weir-panel/weir/kernel') return 'kernel/index';
+  const plugin = /^@weir-panel\/weir\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
   if (plugin !== undefined) return `plugins/${plugin}/contract`;
   return specifier.startsWith('.')
     ? posix.join(posix.dirname(from), specifier).replace(/\.js$/, '')

@@ -20,7 +20,7 @@ async function compile(
   const root = fileURLToPath(await sourceRoot());
   const folder = await mkdtemp(join(tmpdir(), 'weir-types-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  if (!packages.includes('weir'))
+  if (!packages.includes('@weir-panel/weir'))
     await cp(join(root, 'docs', 'reference', 'kernel.d.ts'), join(folder, 'kernel.d.ts'));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -29,7 +29,7 @@ async function compile(
   for (const name of packages) {
     await mkdir(dirname(join(folder, 'node_modules', name)), { recursive: true });
     await symlink(
-      name === 'weir' ? root : join(root, 'node_modules', name),
+      name === '@weir-panel/weir' ? root : join(root, 'node_modules', name),
       join(folder, 'node_modules', name),
     );
   }
@@ -80,9 +80,10 @@ test('with the packages that it names it compiles in all its parts, and mistakes
   const wrong = {
     'hello.ts': (await example('hello/index.ts')).replace('`hello, ${params.name}`', 'params.name.length'),
     'tap.ts':
-      "import { tap } from 'weir/kernel';\nimport { clientDepleted } from 'weir/plugins/traffic';\nexport const t = tap(clientDepleted, ({ client }) => client);\n",
-    'inside.ts': "import type { Connections } from 'weir/kernel';\nexport type C = Connections;\n",
-    'test.ts': "import { TestPanel } from 'weir/testing';\nexport const p = new TestPanel();\n",
+      "import { tap } from '@weir-panel/weir/kernel';\nimport { clientDepleted } from '@weir-panel/weir/plugins/traffic';\nexport const t = tap(clientDepleted, ({ client }) => client);\n",
+    'inside.ts':
+      "import type { Connections } from '@weir-panel/weir/kernel';\nexport type C = Connections;\n",
+    'test.ts': "import { TestPanel } from '@weir-panel/weir/testing';\nexport const p = new TestPanel();\n",
   };
   const complaints = await compile(t, wrong, PACKAGES);
   for (const file of Object.keys(wrong))
@@ -115,7 +116,7 @@ test('every name of every door is there', async (t) => {
 
 test('a plugin can export hooks, tokens and errors of its own, with declarations', async (t) => {
   const contract = [
-    "import { after, choose, defineErrors, draft, event, extensionPoint, filter, guard, int, type Schema, shape, text, token } from 'weir/kernel';",
+    "import { after, choose, defineErrors, draft, event, extensionPoint, filter, guard, int, type Schema, shape, text, token } from '@weir-panel/weir/kernel';",
     'export interface Api {\n  grow(): void;\n}',
     "export const Garden = token<Api>('acme', 'Garden');",
     "export const Beds = extensionPoint<Api>('acme', 'Beds');",
@@ -129,7 +130,7 @@ test('a plugin can export hooks, tokens and errors of its own, with declarations
     'export const Bed: Schema<{ name: string }> = shape({ name: text() });',
   ].join('\n');
   t.is(
-    await compile(t, { 'contract.ts': contract }, ['weir', '@types'], {
+    await compile(t, { 'contract.ts': contract }, ['@weir-panel/weir', '@types'], {
       declaration: true,
       noEmit: false,
       outDir: 'dist',

@@ -34,9 +34,12 @@ export async function doorsOf(root: URL): Promise<Door[]> {
   );
   const names = plugins.map(({ parentPath }) => /([^/\\]+)[/\\]?$/.exec(parentPath)?.[1] ?? '').sort();
   return [
-    { module: 'weir/kernel', path: 'kernel/index' },
-    ...names.map((name) => ({ module: `weir/plugins/${name}`, path: `plugins/${name}/contract` })),
-    { module: 'weir/testing', path: 'test/harness/index' },
+    { module: '@weir-panel/weir/kernel', path: 'kernel/index' },
+    ...names.map((name) => ({
+      module: `@weir-panel/weir/plugins/${name}`,
+      path: `plugins/${name}/contract`,
+    })),
+    { module: '@weir-panel/weir/testing', path: 'test/harness/index' },
   ];
 }
 

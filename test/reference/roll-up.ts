@@ -12,7 +12,7 @@ import {
 import { keyOf, publicClass, references, rewrite } from './type-text.js';
 
 export interface Door {
-  /** `weir/kernel` */
+  /** `@weir-panel/weir/kernel` */
   readonly module: string;
   /** the source behind it, from the root and without an ending */
   readonly path: string;

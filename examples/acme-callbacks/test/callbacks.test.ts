@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { FakeClock, FakeEngine, TestPanel, until } from 'weir/testing';
+import { FakeClock, FakeEngine, TestPanel, until } from '@weir-panel/weir/testing';
 import callbacks from '../index.js';
 
 const KEY = Buffer.alloc(24, 9);

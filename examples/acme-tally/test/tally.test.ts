@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeClock, FakeEngine, TestPanel, until } from 'weir/testing';
+import { FakeClock, FakeEngine, TestPanel, until } from '@weir-panel/weir/testing';
 import tally from '../index.js';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FakeEngine, selfSigned, TestPanel } from 'weir/testing';
+import { FakeEngine, selfSigned, TestPanel } from '@weir-panel/weir/testing';
 import surgeList from '../index.js';
 
 const boot = () => TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [surgeList] });

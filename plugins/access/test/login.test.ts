@@ -19,7 +19,7 @@ test('others hear of every login and why it failed, in words without secrets', a
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    hooks: () => [tap(loginAttempted, ({ attempts }) => void heard.push(...attempts))],
+    taps: () => [tap(loginAttempted, ({ attempts }) => void heard.push(...attempts))],
   });
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin, listener],

@@ -304,7 +304,7 @@ test('a session that began with the password alone ends, though two-factor was b
     version: '1.0.0',
     api: 1,
     about: 'Takes its time when settings are saved.',
-    hooks: () => [tap(beforeSettingsSave, () => (opened = login(t, {})).then(() => undefined))],
+    taps: () => [tap(beforeSettingsSave, () => (opened = login(t, {})).then(() => undefined))],
   });
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, slow], clock });
   t.context.panel = panel;

@@ -1,6 +1,6 @@
 // Who is online is what others say; one that says nothing of use is passed over.
 import test from 'ava';
-import { definePlugin, extend } from '../../../kernel/index.js';
+import { definePlugin, contribute } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
@@ -20,7 +20,7 @@ test('a source that throws or answers with a promise is passed over, asked once 
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    extends: () => sources.map((source) => extend(PresenceSources, source)),
+    contributes: () => sources.map((source) => contribute(PresenceSources, source)),
   });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [bad] });
   const inbound = await panel.addInbound();

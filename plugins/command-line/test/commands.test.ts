@@ -247,7 +247,9 @@ test('plugins that cannot be listed, share a name or call a command strangely ar
   t.throws(
     () =>
       declaredCommands([
-        declares('a', ({ extensions }) => [...extensions({} as never)].map(() => called('x')()[0] as never)),
+        declares('a', ({ contributions }) =>
+          [...contributions({} as never)].map(() => called('x')()[0] as never),
+        ),
       ]),
     {
       message: /^plugin a cannot list its commands before it is built/,

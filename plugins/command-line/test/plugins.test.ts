@@ -27,7 +27,7 @@ const watcher = (name: string, at: number, strict = false) =>
     version: '1.0.0',
     api: 1,
     about: 'Watches.',
-    hooks: () => [
+    taps: () => [
       tap(beforeClientSave, () => undefined, { stage: at, strict }),
       tap(beforeTally, () => undefined),
     ],

@@ -19,7 +19,7 @@ async function moduleFolder(): Promise<string> {
     folder = new URL('../', folder)
   ) {
     const manifest = await readFile(new URL('package.json', folder), 'utf8').catch(() => '{}');
-    if ((JSON.parse(manifest) as { name?: string }).name === 'weir')
+    if ((JSON.parse(manifest) as { name?: string }).name === '@weir-panel/weir')
       return fileURLToPath(new URL('plugins/engine/install/core/', folder));
   }
   throw new Error('the source tree of Weir was not found above this file');

@@ -90,9 +90,9 @@ export class World {
           .filter((name) => name.startsWith(`i${inboundId}.`))
           .flatMap((name) => this.#user(name) ?? []),
     };
-    const extensions = (() => [
+    const contributions = (() => [
       { plugin: 'test', value: source, fault: () => undefined },
-    ]) as unknown as PluginContext['extensions'];
+    ]) as unknown as PluginContext['contributions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
     this.supervisor = new Supervisor({
       db: { refuseInsideWrite: () => undefined },
@@ -107,7 +107,7 @@ export class World {
         },
       },
       guard: unguarded,
-      extensions,
+      contributions,
     });
   }
 

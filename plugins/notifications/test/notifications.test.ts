@@ -1,5 +1,5 @@
 import test from 'ava';
-import { definePlugin, extend, type Plugin } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Plugin } from '../../../kernel/index.js';
 import { ADMIN } from '../../../test/harness/api.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
@@ -14,7 +14,9 @@ const channel = (name: string, part: Partial<Channel> = {}): Plugin =>
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    extends: () => [extend(Channels, { name, isOn: () => true, send: async () => undefined, ...part })],
+    contributes: () => [
+      contribute(Channels, { name, isOn: () => true, send: async () => undefined, ...part }),
+    ],
   });
 
 /** One that keeps what it is sent. */

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
-import { definePlugin, extend } from '../../../kernel/index.js';
+import { definePlugin, contribute } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import { type LiveOutput, LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
@@ -20,7 +20,7 @@ async function boot(t: ExecutionContext, env: Readonly<Record<string, string>> =
     version: '0.0.0',
     api: 1,
     about: 'Says what a test wants said.',
-    extends: () => [extend(LiveTypes, { type: 'loud', start: (given) => (out = given) })],
+    contributes: () => [contribute(LiveTypes, { type: 'loud', start: (given) => (out = given) })],
   });
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, loud], clock, env });
   t.teardown(() => panel[Symbol.asyncDispose]());

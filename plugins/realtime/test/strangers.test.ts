@@ -1,6 +1,6 @@
 // Live messages are the work of others as well: whatever one of them does, newcomers are told the rest.
 import test from 'ava';
-import { definePlugin, extend } from '../../../kernel/index.js';
+import { definePlugin, contribute } from '../../../kernel/index.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
@@ -15,9 +15,9 @@ test('a snapshot that never comes, and a start that throws, keep nobody from the
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    extends: () => [
-      extend(LiveTypes, { type: 'hanging', snapshot: () => new Promise(() => undefined) }),
-      extend(LiveTypes, { type: 'throwing', snapshot: () => 'well', start: crash }),
+    contributes: () => [
+      contribute(LiveTypes, { type: 'hanging', snapshot: () => new Promise(() => undefined) }),
+      contribute(LiveTypes, { type: 'throwing', snapshot: () => 'well', start: crash }),
     ],
   });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [bad] });

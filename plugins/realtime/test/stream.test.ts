@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { definePlugin, extend, type Plugin } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Plugin } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import { type LiveOutput, LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
@@ -159,14 +159,14 @@ for (const [door, listen] of DOORS) {
       version: '0.0.0',
       api: 1,
       about: 'Adds a type of message.',
-      extends: () => [
-        extend(LiveTypes, {
+      contributes: () => [
+        contribute(LiveTypes, {
           type: 'weather',
           snapshot: () => ({ sun: true }),
           start: (given) => (out = given),
         }),
-        extend(LiveTypes, { type: 'broken', snapshot: () => Promise.reject(new Error('a bug')) }),
-        extend(LiveTypes, { type: 'endless', snapshot: () => ({ number: 1n }) }),
+        contribute(LiveTypes, { type: 'broken', snapshot: () => Promise.reject(new Error('a bug')) }),
+        contribute(LiveTypes, { type: 'endless', snapshot: () => ({ number: 1n }) }),
       ],
     });
     const { clock, panel } = await boot(t, [added]);
@@ -201,7 +201,7 @@ test('a type that is taken is refused at the start, with both names', async (t) 
     version: '0.0.0',
     api: 1,
     about: 'Adds a type of message.',
-    extends: () => [extend(LiveTypes, { type: 'status' })],
+    contributes: () => [contribute(LiveTypes, { type: 'status' })],
   });
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), {
     message:
@@ -219,8 +219,8 @@ test('what is told while a newcomer waits for its snapshot comes after it, and n
     version: '0.0.0',
     api: 1,
     about: 'Takes its time.',
-    extends: () => [
-      extend(LiveTypes, {
+    contributes: () => [
+      contribute(LiveTypes, {
         type: 'slow',
         start: (given) => (out = given),
         snapshot: async () => {

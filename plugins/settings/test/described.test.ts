@@ -1,6 +1,6 @@
 // The API description names every setting of every plugin, and of secrets only that there are any.
 import test from 'ava';
-import { definePlugin, extend, int, text } from '../../../kernel/index.js';
+import { definePlugin, contribute, int, text } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { setting, SettingGroups } from '../contract.js';
@@ -14,7 +14,7 @@ const sample = definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'A sample.',
-  extends: () => [extend(SettingGroups, { group })],
+  contributes: () => [contribute(SettingGroups, { group })],
 });
 
 type Properties = Record<string, { type?: string; enum?: unknown[]; description?: string }>;

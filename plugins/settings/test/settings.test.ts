@@ -8,7 +8,7 @@ import {
   bool,
   type Database,
   definePlugin,
-  extend,
+  contribute,
   int,
   type Plugin,
   tap,
@@ -67,8 +67,8 @@ function shop(): Shop {
         seats: variable('WEIR_TEST_SEATS', withDefault(int(), 0), 'seats'),
         key: variable('WEIR_TEST_KEY', withDefault(text(), ''), 'key'),
       },
-      extends: ({ config, configSource }) => [
-        extend(SettingGroups, {
+      contributes: ({ config, configSource }) => [
+        contribute(SettingGroups, {
           group: shopSettings,
           pinned: {
             shopSeats:
@@ -82,7 +82,7 @@ function shop(): Shop {
           },
         }),
       ],
-      hooks: () => [
+      taps: () => [
         tap(settingChanges, (changes) =>
           changes['shopOpen'] === false ? { ...changes, shopKey: '' } : changes,
         ),
@@ -277,7 +277,7 @@ test('an update tells the after hook once, after memory is right', async (t) => 
     api: 1,
     about: 'For a test.',
     uses: { settings: Settings },
-    hooks: (scope) => [
+    taps: (scope) => [
       tap(afterSettingsSave, () => void seen.push(scope.settings.read(panelSettings).timeLocation)),
     ],
   });

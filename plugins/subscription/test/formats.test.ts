@@ -1,6 +1,6 @@
 // A format is the work of others: whatever it does, the other formats are served.
 import test from 'ava';
-import { definePlugin, extend, type Plugin } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Plugin } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { type Format, Formats } from '../contract.js';
@@ -22,7 +22,7 @@ const withFormat = (format: Partial<Record<keyof Format, unknown>>): Plugin =>
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    extends: () => [extend(Formats, { ...sound, ...format } as Format)],
+    contributes: () => [contribute(Formats, { ...sound, ...format } as Format)],
   });
 
 const broken: readonly (readonly [

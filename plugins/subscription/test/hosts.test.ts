@@ -15,7 +15,7 @@ const onlooker = definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Sends every fetch the slow way.',
-  hooks: () => [tap(beforeSubscription, () => undefined)],
+  taps: () => [tap(beforeSubscription, () => undefined)],
 });
 
 /** A fetch under a host that no `fetch` would send. */

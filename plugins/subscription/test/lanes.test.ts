@@ -8,7 +8,7 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 import { beforeSubscription, subscriptionHeaders } from '../contract.js';
 
 const GB = 1024 ** 3;
-const listener = (hooks: Parameters<typeof definePlugin>[0]['hooks']): Plugin =>
+const listener = (hooks: Parameters<typeof definePlugin>[0]['taps']): Plugin =>
   definePlugin({
     name: 'server-status',
     version: '0.0.0',

@@ -1,6 +1,6 @@
 // Two formats that want one path: it is refused where it can be, and else one of them is served.
 import test from 'ava';
-import { definePlugin, extend, type Plugin, urlPath } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Plugin, urlPath } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';
@@ -16,9 +16,9 @@ const oven = (named: boolean): Plugin =>
     api: 1,
     about: 'For a test.',
     uses: { settings: Settings },
-    extends: ({ settings }) => [
-      extend(SettingGroups, { group }),
-      extend(Formats, {
+    contributes: ({ settings }) => [
+      contribute(SettingGroups, { group }),
+      contribute(Formats, {
         name: 'oven',
         contentType: 'text/plain',
         prefix: () => settings.read(group)['oven.path'],

@@ -251,7 +251,7 @@ test('a reset that a plugin refuses changes nothing and is tried again; an inbou
     version: '0.0.0',
     api: 1,
     about: 'Refuses changes of clients.',
-    hooks: () => [
+    taps: () => [
       tap(beforeClientSave, ({ changes }) => {
         if (refuses && changes.some(({ kind }) => kind === 'updated')) throw new Refusal('not now');
       }),

@@ -81,7 +81,7 @@ test('a plugin that multiplies traffic changes what is counted, never what is re
     version: '1.0.0',
     api: 1,
     about: 'Counts every byte twice.',
-    hooks: () => [
+    taps: () => [
       tap(trafficDeltas, (usage) =>
         usage.map((entry) => ({ ...entry, up: entry.up * 1.5, down: entry.down * 2 })),
       ),
