@@ -8,13 +8,13 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 import { beforeSubscription, subscriptionHeaders } from '../contract.js';
 
 const GB = 1024 ** 3;
-const listener = (hooks: Parameters<typeof definePlugin>[0]['taps']): Plugin =>
+const listener = (taps: Parameters<typeof definePlugin>[0]['taps']): Plugin =>
   definePlugin({
     name: 'server-status',
     version: '0.0.0',
     api: 1,
     about: 'In the place of another, to tap into fetches.',
-    ...(hooks && { hooks }),
+    ...(taps && { taps }),
   });
 const onlooker = listener(() => [tap(beforeSubscription, () => undefined)]);
 
