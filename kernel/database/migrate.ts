@@ -1,6 +1,5 @@
 // Migrations per plugin, up only, with one ledger. Before the first pending one the database is copied.
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { Umzug } from 'umzug';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
 import type { ColumnTypes } from './dialect.js';
@@ -19,6 +18,7 @@ export class Migrations {
   readonly #connections: Connections;
   readonly #sequelize: Sequelize;
   readonly #log: Log;
+  #before: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined;
   #copied = false;
 
   constructor(connections: Connections, log: Log) {
@@ -27,34 +27,31 @@ export class Migrations {
     this.#log = log;
   }
 
-  /** Runs what is pending of one plugin; on SQLite each migration is all or nothing. */
+  /** Runs what is pending of one plugin, in the declared order; on SQLite each migration is all or nothing. */
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
+    const ran = (await this.#ledger()).get(plugin);
+    const pending = migrations.filter(({ name }) => !ran?.has(name));
+    if (pending.length > 0) await this.#copyFirst();
+    for (const { name, up } of pending) {
+      await this.#apply(plugin, name, up(this.#connections.types));
+      this.#log.info('migrated', { plugin, migration: name });
+    }
+  }
+
+  /** What had run before this start, by plugin. */
+  #ledger(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    return (this.#before ??= this.#readLedger());
+  }
+
+  async #readLedger(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     await execute(await this.#connections.writer(), LEDGER);
-    const umzug = new Umzug({
-      migrations: migrations.map(({ name, up }) => ({
-        name,
-        up: () => this.#apply(plugin, name, up(this.#connections.types)),
-      })),
-      storage: {
-        executed: async () =>
-          (
-            await this.#sequelize.query<{ name: string }>(
-              'SELECT name FROM kernel_migrations WHERE plugin = :plugin',
-              {
-                replacements: { plugin },
-                type: QueryTypes.SELECT,
-              },
-            )
-          ).map((row) => row.name),
-        // #apply writes the ledger in the migration's own transaction.
-        logMigration: async () => undefined,
-        unlogMigration: async () => undefined,
-      },
-      logger: undefined,
-    });
-    if ((await umzug.pending()).length === 0) return;
-    await this.#copyFirst();
-    for (const { name } of await umzug.up()) this.#log.info('migrated', { plugin, migration: name });
+    const rows = await this.#sequelize.query<{ plugin: string; name: string }>(
+      'SELECT plugin, name FROM kernel_migrations',
+      { type: QueryTypes.SELECT },
+    );
+    const ran = new Map<string, Set<string>>();
+    for (const { plugin, name } of rows) ran.set(plugin, (ran.get(plugin) ?? new Set()).add(name));
+    return ran;
   }
 
   async #apply(plugin: string, name: string, statements: readonly string[]): Promise<void> {
@@ -78,10 +75,6 @@ export class Migrations {
   async #copyFirst(): Promise<void> {
     if (this.#copied) return;
     this.#copied = true;
-    const [{ ran } = { ran: 0 }] = await this.#sequelize.query<{ ran: number }>(
-      'SELECT COUNT(*) AS ran FROM kernel_migrations',
-      { type: QueryTypes.SELECT },
-    );
-    if (ran > 0) await this.#connections.keepCopy(this.#log);
+    if ((await this.#ledger()).size > 0) await this.#connections.keepCopy(this.#log);
   }
 }
