@@ -7,7 +7,7 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
-import { digestOf, outsiders, type Plan, planOf } from './plan.js';
+import { digestOf, outsiders, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Under what the kernel keeps what is left out of a plugin's work. */
 const CONFIG = composeCoreConfig.id;
@@ -25,6 +25,7 @@ export class Composition {
   readonly #plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly #open: Openness;
   readonly #guard: CoreGuardApi;
+  readonly #usersInConfig: UsersInConfig;
   #keptOut: readonly string[] = [];
   /** plugins from outside whose parts are left out */
   readonly #refused = new Map<string, Refused>();
@@ -38,12 +39,14 @@ export class Composition {
     plugins: Pick<PluginsApi, 'leaveOut'>;
     open: Openness;
     guard: CoreGuardApi;
+    usersInConfig: UsersInConfig;
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#plugins = needs.plugins;
     this.#open = needs.open;
     this.#guard = needs.guard;
+    this.#usersInConfig = needs.usersInConfig;
   }
 
   async plan(): Promise<Plan> {
@@ -59,7 +62,7 @@ export class Composition {
   }
 
   #planOf(parts: readonly Part[]): Plan {
-    return planOf(parts, this.#open, this.#keptOut);
+    return planOf(parts, this.#open, this.#usersInConfig, this.#keptOut);
   }
 
   /** What the core has refused is tried again from the next plan on. */

@@ -10,6 +10,7 @@ export async function examine(
   composition: Composition,
   inbound: CoreInbound,
   log: Log,
+  sample: CoreUser | undefined,
 ): Promise<void> {
   const plan = await composition.plan();
   try {
@@ -21,6 +22,7 @@ export async function examine(
       if (accepted === plan) throw error;
       await driver.test(accepted.base, [inbound]);
     }
+    if (sample) await driver.testAccount(inbound, sample);
   } catch (error) {
     if (error instanceof CoreRefused) throw error;
     log.warn('the core could not examine an inbound; it is saved unexamined', {

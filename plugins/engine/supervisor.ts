@@ -9,7 +9,9 @@ import {
   type PluginsApi,
 } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
+import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
+import { ConfigUserChanges } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { ConfigReconciler } from './config.js';
 import {
@@ -22,7 +24,15 @@ import {
   type UserRef,
   usersRemoved,
 } from './contract.js';
-import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused } from './driver.js';
+import {
+  type Accepted,
+  type CoreDriver,
+  type CoreInbound,
+  type CoreProcess,
+  CoreRefused,
+  type CoreUser,
+  ProtocolRefused,
+} from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
@@ -37,6 +47,7 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contrib
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
   guard: CoreGuardApi;
+  accounts: Accounts;
 }
 
 export class Supervisor implements EngineApi {
@@ -47,6 +58,8 @@ export class Supervisor implements EngineApi {
   readonly #composition: Composition;
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
+  readonly #accounts: Accounts;
+  readonly #changes = new ConfigUserChanges(() => this.#lane.run(() => this.#replaceForUsers()));
   /** Starts, stops and changes of the config, one after another. */
   readonly #lane = new Lane();
   #driver: CoreDriver | undefined;
@@ -59,17 +72,27 @@ export class Supervisor implements EngineApi {
   #wanted = false;
   #sources: readonly CoreUserSource[] | undefined;
 
-  constructor({ db, hooks, log, clock, config, contributions, plugins, guard }: Needs) {
+  constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#composition = new Composition({ hooks, log, plugins, guard, open: config });
+    this.#accounts = accounts;
+    this.#composition = new Composition({
+      hooks,
+      log,
+      plugins,
+      guard,
+      open: config,
+      usersInConfig: (inbound) =>
+        accounts.of(inbound.protocol)?.users === 'config' ? [...this.#users.fitting(inbound)] : undefined,
+    });
     this.#users = new UserReconciler(
       log,
       () => (this.#sources ??= contributions(CoreUsers).map(containedSource)),
       (users) => hooks.emit(usersRemoved, { users }),
+      accounts,
     );
     this.#config = new ConfigReconciler(log, this.#users);
   }
@@ -158,13 +181,42 @@ export class Supervisor implements EngineApi {
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
-    return this.#users.applyAll(driver, this.#config.tags, users);
+    const inConfig = users.filter(({ inboundId }) => this.#config.hasUsersInConfig(inboundId));
+    const others =
+      inConfig.length === 0
+        ? users
+        : users.filter(({ inboundId }) => !this.#config.hasUsersInConfig(inboundId));
+    const applied = await Promise.all([
+      this.#users.applyAll(driver, this.#config.inbounds, others),
+      inConfig.length === 0 ? DONE : this.#changes.ask(inConfig),
+    ]);
+    return applied.find(({ pending }) => pending) ?? DONE;
   }
 
-  async examine(inbound: CoreInbound): Promise<void> {
+  /** Brings the config to the users of this moment, for all who have asked by now. */
+  async #replaceForUsers(): Promise<Applied> {
+    const users = this.#changes.begin();
+    if (!this.#driver || !this.#state.running) {
+      for (const { inboundId } of users) this.#users.dirty.add(inboundId);
+      return this.#state.notNow();
+    }
+    const applied = await this.#catchUp(this.#driver, false);
+    if (this.#behind || !this.#state.running) return applied;
+    const refused = users.flatMap(({ inboundId }) => {
+      const reason = this.#config.refused.get(this.#config.inbounds.get(inboundId)?.tag ?? '');
+      return reason === undefined ? [] : [reason];
+    });
+    this.#users.givenUp(users);
+    return refused[0] === undefined ? DONE : { pending: true, reason: refused[0] };
+  }
+
+  async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
     this.#db.refuseInsideWrite('examine');
+    const problem = sample && this.#accounts.problem(sample, inbound.protocol);
+    if (problem !== undefined) throw new ProtocolRefused(problem);
     // A program that never told its version is no core and has no say.
-    if (this.#driver && this.#version) await examine(this.#driver, this.#composition, inbound, this.#log);
+    if (this.#driver && this.#version)
+      await examine(this.#driver, this.#composition, inbound, this.#log, sample);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -180,14 +232,16 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
-    await this.#users.compareDirty(driver, this.#config.tags);
+    if (this.#behind || this.#config.incomplete || this.#staleConfigs().length > 0)
+      await this.reconcileConfig();
+    await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   /** Nobody is turned away for what is not known yet. */
   admits(ref: UserRef): boolean {
     return (
-      !this.#config.planned || (this.#config.tags.has(ref.inboundId) && this.#users.one(ref) !== undefined)
+      !this.#config.planned ||
+      (this.#config.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined)
     );
   }
 
@@ -234,6 +288,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, letGo = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
+    this.#changes.cancel();
     return this.#lane.run(async () => {
       if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
@@ -266,11 +321,19 @@ export class Supervisor implements EngineApi {
     this.#running(started.process);
     if (!started.whole) await this.#config.change(driver, started.plan);
     this.#composition.tellRefused(started.plan, this.#config.refused);
-    await this.#users.compareDirty(driver, this.#config.tags);
+    // Users that changed while the core started: it may not have them yet.
+    if (this.#staleConfigs().length > 0) await this.#follow(driver, false);
+    await this.#users.compareDirty(driver, this.#config.inbounds);
+  }
+
+  /** Suspect inbounds whose users stand in their config: a new plan has them as they should be. */
+  #staleConfigs(): number[] {
+    return [...this.#users.dirty].filter((id) => this.#config.hasUsersInConfig(id));
   }
 
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
+    for (const id of this.#staleConfigs()) this.#users.dirty.delete(id);
     let plan = await this.#composition.plan();
     if (plan.baseDigest !== this.#config.record.base)
       plan = await this.#composition.accepted(driver, plan, false);
@@ -283,11 +346,11 @@ export class Supervisor implements EngineApi {
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
     if (adopted)
-      for (const { tag, id } of plan.inbounds.values())
-        if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
+      for (const { tag, id, users } of plan.inbounds.values())
+        if (!users && tag in this.#config.record.inbounds) this.#users.dirty.add(id);
     await this.#config.change(driver, plan);
     this.#composition.tellRefused(plan, this.#config.refused);
-    if (adopted) await this.#users.compareDirty(driver, this.#config.tags);
+    if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   #running(process: CoreProcess): void {
