@@ -2,7 +2,7 @@
 import { type Contributed, messageOf, type PluginContext } from '../../kernel/index.js';
 import { type AccountType, accountProblem, type ApiAccountType } from './account-type.js';
 import { AccountTypes } from './contract.js';
-import type { CoreUser } from './driver.js';
+import { type CoreUser, ProtocolRefused } from './driver.js';
 
 const LONGEST_FAULT = 1000;
 
@@ -21,6 +21,7 @@ function contained({ value: type, fault: blame }: Contributed<AccountType>): Acc
       try {
         const answer: unknown = check(account);
         if (answer === undefined || typeof answer === 'string') return answer?.slice(0, LONGEST_FAULT);
+        if (answer instanceof Promise) answer.catch(() => undefined);
         throw new Error(`it answered ${typeof answer} instead of a text or nothing`);
       } catch (error) {
         return wrong('fault', error);
@@ -51,6 +52,12 @@ export class Accounts {
     return [...this.#all.values()].filter(
       (type): type is ApiAccountType => type.users === 'api' && type.inboundType === inboundType,
     );
+  }
+
+  /** Throws ProtocolRefused for a user that cannot be one. */
+  require(user: CoreUser | undefined, protocol: string): void {
+    const problem = user && this.problem(user, protocol);
+    if (problem !== undefined) throw new ProtocolRefused(problem);
   }
 
   /** Why this user cannot be one of an inbound that takes these accounts; undefined when it can. */

@@ -1,5 +1,6 @@
 // What the running core runs, and how it is brought to a plan. Like the users: every step may be repeated or come late.
 import type { Log } from '../../kernel/index.js';
+import type { UserRef } from './contract.js';
 import { type CoreDriver, type CoreInbound, type CoreRecord, CoreRefused, type CoreUser } from './driver.js';
 import { difference, type Plan, type PlannedInbound } from './plan.js';
 import type { UserReconciler } from './users.js';
@@ -67,9 +68,15 @@ export class ConfigReconciler {
     return { tag, protocol, config, users: users ?? this.#users.fitting(inbound) };
   }
 
-  /** Whether users of this inbound stand in its config. */
-  hasUsersInConfig(inboundId: number): boolean {
-    return this.inbounds.get(inboundId)?.users !== undefined;
+  /** Users of the running inbounds have to be compared; those in a config stand in its digest. */
+  suspectUsers(): void {
+    for (const { tag, id, users } of this.inbounds.values())
+      if (!users && tag in this.record.inbounds) this.#users.dirty.add(id);
+  }
+
+  /** Whether the core should have this user. */
+  has(ref: UserRef): boolean {
+    return this.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined;
   }
 
   /** Only another base needs one. A base that the core refuses must not end the core that runs: its inbounds and users are followed all the same. */

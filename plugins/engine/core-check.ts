@@ -53,7 +53,7 @@ export class CoreCheck implements CoreCheckApi {
         open: this.#config,
         guard: this.#guard,
         // Nobody uses it: an inbound is tested without users.
-        usersInConfig: () => undefined,
+        users: { inConfig: () => undefined },
       });
       await composition.accepted(driver, await composition.plan(), true);
       return {

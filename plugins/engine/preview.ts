@@ -6,12 +6,13 @@ import type { Plan, PlannedInbound } from './plan.js';
 
 /** Rejects with CoreRefused; a core that cannot say anything has no objection. */
 export async function examine(
-  driver: CoreDriver,
+  driver: CoreDriver | undefined,
   composition: Composition,
   inbound: CoreInbound,
   log: Log,
   sample: CoreUser | undefined,
 ): Promise<void> {
+  if (!driver) return;
   const plan = await composition.plan();
   try {
     try {

@@ -11,19 +11,10 @@ import {
 import type { Openness } from './base-config.js';
 import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
-import { ConfigUserChanges } from './config-users.js';
+import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { ConfigReconciler } from './config.js';
-import {
-  type Applied,
-  type CoreCounters,
-  CoreUsers,
-  type CoreUserSource,
-  type EngineApi,
-  type EngineStatus,
-  type UserRef,
-  usersRemoved,
-} from './contract.js';
+import type { Applied, CoreCounters, EngineApi, EngineStatus, UserRef } from './contract.js';
 import {
   type Accepted,
   type CoreDriver,
@@ -31,13 +22,11 @@ import {
   type CoreProcess,
   CoreRefused,
   type CoreUser,
-  ProtocolRefused,
 } from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
-import { containedSource } from './shapes.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
@@ -59,7 +48,7 @@ export class Supervisor implements EngineApi {
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
   readonly #accounts: Accounts;
-  readonly #changes = new ConfigUserChanges(() => this.#lane.run(() => this.#replaceForUsers()));
+  readonly #configUsers: ConfigUsers;
   /** Starts, stops and changes of the config, one after another. */
   readonly #lane = new Lane();
   #driver: CoreDriver | undefined;
@@ -70,7 +59,6 @@ export class Supervisor implements EngineApi {
   #version = '';
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
-  #sources: readonly CoreUserSource[] | undefined;
 
   constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
     this.#db = db;
@@ -79,22 +67,15 @@ export class Supervisor implements EngineApi {
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
     this.#accounts = accounts;
-    this.#composition = new Composition({
-      hooks,
-      log,
-      plugins,
-      guard,
-      open: config,
-      usersInConfig: (inbound) =>
-        accounts.of(inbound.protocol)?.users === 'config' ? [...this.#users.fitting(inbound)] : undefined,
-    });
-    this.#users = new UserReconciler(
-      log,
-      () => (this.#sources ??= contributions(CoreUsers).map(containedSource)),
-      (users) => hooks.emit(usersRemoved, { users }),
-      accounts,
-    );
+    this.#users = new UserReconciler({ log, hooks, accounts, contributions });
+    this.#composition = new Composition({ hooks, log, plugins, guard, users: this.#users, open: config });
     this.#config = new ConfigReconciler(log, this.#users);
+    this.#configUsers = new ConfigUsers({
+      users: this.#users,
+      config: this.#config,
+      reconcile: (begin) => this.#reconcile(begin),
+      isBehind: () => this.#behind || !this.#state.running,
+    });
   }
 
   status(): EngineStatus {
@@ -136,9 +117,15 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#lane.run(async () =>
-      this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow(),
-    );
+    return this.#reconcile();
+  }
+
+  /** @param begin is called when its turn has come, before the plan is made */
+  #reconcile(begin?: () => void): Promise<Applied> {
+    return this.#lane.run(async () => {
+      begin?.();
+      return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
+    });
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
@@ -181,42 +168,20 @@ export class Supervisor implements EngineApi {
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
-    const inConfig = users.filter(({ inboundId }) => this.#config.hasUsersInConfig(inboundId));
-    const others =
-      inConfig.length === 0
-        ? users
-        : users.filter(({ inboundId }) => !this.#config.hasUsersInConfig(inboundId));
+    const byApi = users.filter((ref) => !this.#configUsers.has(ref));
     const applied = await Promise.all([
-      this.#users.applyAll(driver, this.#config.inbounds, others),
-      inConfig.length === 0 ? DONE : this.#changes.ask(inConfig),
+      this.#users.applyAll(driver, this.#config.inbounds, byApi),
+      this.#configUsers.change(users.filter(this.#configUsers.has)),
     ]);
     return applied.find(({ pending }) => pending) ?? DONE;
   }
 
-  /** Brings the config to the users of this moment, for all who have asked by now. */
-  async #replaceForUsers(): Promise<Applied> {
-    const users = this.#changes.begin();
-    if (!this.#driver || !this.#state.running) {
-      for (const { inboundId } of users) this.#users.dirty.add(inboundId);
-      return this.#state.notNow();
-    }
-    const applied = await this.#catchUp(this.#driver, false);
-    if (this.#behind || !this.#state.running) return applied;
-    const refused = users.flatMap(({ inboundId }) => {
-      const reason = this.#config.refused.get(this.#config.inbounds.get(inboundId)?.tag ?? '');
-      return reason === undefined ? [] : [reason];
-    });
-    this.#users.givenUp(users);
-    return refused[0] === undefined ? DONE : { pending: true, reason: refused[0] };
-  }
-
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
     this.#db.refuseInsideWrite('examine');
-    const problem = sample && this.#accounts.problem(sample, inbound.protocol);
-    if (problem !== undefined) throw new ProtocolRefused(problem);
+    this.#accounts.require(sample, inbound.protocol);
     // A program that never told its version is no core and has no say.
-    if (this.#driver && this.#version)
-      await examine(this.#driver, this.#composition, inbound, this.#log, sample);
+    const driver = this.#version ? this.#driver : undefined;
+    await examine(driver, this.#composition, inbound, this.#log, sample);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -232,17 +197,14 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#behind || this.#config.incomplete || this.#staleConfigs().length > 0)
-      await this.reconcileConfig();
+    if (this.#configUsers.behind) await this.#configUsers.change([]);
+    else if (this.#behind || this.#config.incomplete) await this.#reconcile();
     await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   /** Nobody is turned away for what is not known yet. */
   admits(ref: UserRef): boolean {
-    return (
-      !this.#config.planned ||
-      (this.#config.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined)
-    );
+    return !this.#config.planned || this.#config.has(ref);
   }
 
   async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
@@ -259,7 +221,7 @@ export class Supervisor implements EngineApi {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
-      if (this.#process) await this.#mustBeAccepted(driver);
+      if (this.#process) await this.#composition.require(driver);
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;
@@ -268,12 +230,6 @@ export class Supervisor implements EngineApi {
         throw error;
       });
     });
-  }
-
-  /** Rejects with CoreRefused when the core would not take the config, even without what plugins from outside add. */
-  async #mustBeAccepted(driver: CoreDriver): Promise<void> {
-    const { base, inbounds } = await this.#composition.accepted(driver, await this.#composition.plan(), true);
-    await driver.test(base, [...inbounds.values()]);
   }
 
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
@@ -288,7 +244,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, letGo = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
-    this.#changes.cancel();
+    this.#configUsers.cancel();
     return this.#lane.run(async () => {
       if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
@@ -322,18 +278,13 @@ export class Supervisor implements EngineApi {
     if (!started.whole) await this.#config.change(driver, started.plan);
     this.#composition.tellRefused(started.plan, this.#config.refused);
     // Users that changed while the core started: it may not have them yet.
-    if (this.#staleConfigs().length > 0) await this.#follow(driver, false);
+    if (this.#configUsers.behind) await this.#follow(driver, false);
     await this.#users.compareDirty(driver, this.#config.inbounds);
-  }
-
-  /** Suspect inbounds whose users stand in their config: a new plan has them as they should be. */
-  #staleConfigs(): number[] {
-    return [...this.#users.dirty].filter((id) => this.#config.hasUsersInConfig(id));
   }
 
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
-    for (const id of this.#staleConfigs()) this.#users.dirty.delete(id);
+    this.#configUsers.planned();
     let plan = await this.#composition.plan();
     if (plan.baseDigest !== this.#config.record.base)
       plan = await this.#composition.accepted(driver, plan, false);
@@ -345,9 +296,7 @@ export class Supervisor implements EngineApi {
     }
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
-    if (adopted)
-      for (const { tag, id, users } of plan.inbounds.values())
-        if (!users && tag in this.#config.record.inbounds) this.#users.dirty.add(id);
+    if (adopted) this.#config.suspectUsers();
     await this.#config.change(driver, plan);
     this.#composition.tellRefused(plan, this.#config.refused);
     if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);

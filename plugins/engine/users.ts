@@ -1,10 +1,19 @@
 // Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
 // be repeated, may come late and may follow a crash: the end is the same.
-import { messageOf, type Log, TimeSlice } from '../../kernel/index.js';
-import { type Applied, type CoreUserSource, type UserRef, userName, userOf } from './contract.js';
+import { type Hooks, type Log, messageOf, type PluginContext, TimeSlice } from '../../kernel/index.js';
+import {
+  type Applied,
+  CoreUsers,
+  type CoreUserSource,
+  type UserRef,
+  userName,
+  userOf,
+  usersRemoved,
+} from './contract.js';
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
 import type { Accounts } from './accounts.js';
 import { Lanes } from './lane.js';
+import { containedSource } from './shapes.js';
 import type { InboundIdentity } from './plan.js';
 
 /** Calls to the core in one turn of the event loop; each takes about 0.3 ms of it. */
@@ -33,10 +42,15 @@ export const ofUsers = (counters: readonly UserCounter[]) =>
     return ref ? [{ ...ref, up, down }] : [];
   });
 
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'contributions'> {
+  accounts: Accounts;
+}
+
 export class UserReconciler {
   readonly #log: Log;
-  readonly #sources: () => readonly CoreUserSource[];
-  readonly #removed: (users: readonly UserRef[]) => void;
+  readonly #hooks: Hooks;
+  readonly #contributions: PluginContext['contributions'];
+  #contained: readonly CoreUserSource[] | undefined;
   readonly #accounts: Accounts;
   /** why a user of an inbound was left out, by tag: said once for as long as it goes on */
   readonly #unfit = new Map<string, string>();
@@ -45,23 +59,26 @@ export class UserReconciler {
   /** Ids of inbounds whose users may differ from what they should be. */
   readonly dirty = new Set<number>();
 
-  /** @param removed hears of users that the core has given up */
-  constructor(
-    log: Log,
-    sources: () => readonly CoreUserSource[],
-    removed: (users: readonly UserRef[]) => void,
-    accounts: Accounts,
-  ) {
+  constructor({ log, hooks, accounts, contributions }: Needs) {
     this.#log = log;
-    this.#sources = sources;
-    this.#removed = removed;
+    this.#hooks = hooks;
     this.#accounts = accounts;
+    this.#contributions = contributions;
+  }
+
+  get #sources(): readonly CoreUserSource[] {
+    return (this.#contained ??= this.#contributions(CoreUsers).map(containedSource));
+  }
+
+  /** The core has given these up. */
+  #removed(users: readonly UserRef[]): void {
+    this.#hooks.emit(usersRemoved, { users });
   }
 
   /** The inbound's users, without those whose accounts are not what its type declares: one must not keep out all others. */
   *fitting({ id, tag, protocol }: InboundIdentity): Iterable<CoreUser> {
     let first: string | undefined;
-    for (const source of this.#sources())
+    for (const source of this.#sources)
       for (const user of source.users(id)) {
         const problem = this.#accounts.problem(user, protocol);
         if (problem === undefined) yield user;
@@ -76,6 +93,11 @@ export class UserReconciler {
     else this.#unfit.set(tag, first);
   }
 
+  /** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
+  inConfig(inbound: InboundIdentity): readonly CoreUser[] | undefined {
+    return this.#accounts.of(inbound.protocol)?.users === 'config' ? [...this.fitting(inbound)] : undefined;
+  }
+
   /** Says which of these should be no users, after the core has been given the others. */
   givenUp(users: readonly UserRef[]): void {
     const gone = users.filter((ref) => this.one(ref) === undefined);
@@ -84,7 +106,7 @@ export class UserReconciler {
 
   /** What a user should be now; undefined for one that should be none. */
   one(ref: UserRef): CoreUser | undefined {
-    for (const source of this.#sources()) {
+    for (const source of this.#sources) {
       const user = source.user(ref);
       if (user) return user;
     }

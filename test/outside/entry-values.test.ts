@@ -148,7 +148,7 @@ test('a source of users of the core that fails or answers junk has fewer users, 
     42,
     good,
     { ...good, name: 'ada' },
-    { ...good, account: { protocol: 'vless', id: 7 } },
+    { ...good, account: { protocol: 'vless', id: [7] } },
   ];
   const source = containedSource({
     plugin: 'weed',
