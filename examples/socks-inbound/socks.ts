@@ -19,7 +19,7 @@ export const accounts: ConfigAccountType = {
     const bytes = Buffer.byteLength(String(password));
     return bytes > 0 && bytes <= LONGEST ? undefined : `password must have 1 to ${LONGEST} bytes`;
   },
-  nobody: () => ({ protocol: 'socks', password: randomUUID() }),
+  nobody: () => ({ password: randomUUID() }),
 };
 
 const settings = shape({

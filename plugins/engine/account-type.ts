@@ -41,8 +41,8 @@ export interface ApiAccountType extends AnyAccountType {
   readonly omit?: readonly string[];
   /** The core takes a second user of the same name beside the first, whose credentials go on working. */
   readonly admitsTwins?: true;
-  /** An account that nobody can have, with new random credentials at every call; for an inbound that would not take users later when its config has none. */
-  nobody?(settings: JsonObject): CoreAccount;
+  /** Fields of an account that nobody can have, with new random credentials at every call; for an inbound that would not take users later when its config has none. */
+  nobody?(settings: JsonObject): Readonly<Record<string, AccountValue>>;
 }
 
 /** Users that stand in the inbound's config only. The engine replaces the inbound when they change. */
@@ -50,8 +50,8 @@ export interface ConfigAccountType extends AnyAccountType {
   readonly users: 'config';
   /** The fields of an account beside `protocol`. An account has all of them and no other. */
   readonly fields: Readonly<Record<string, AccountField>>;
-  /** An account that nobody can have, with new random credentials at every call. It is always in the list: with an empty one many protocols let everybody in. */
-  nobody(settings: JsonObject): CoreAccount;
+  /** Fields of an account that nobody can have, with new random credentials at every call. It is always in the list: with an empty one many protocols let everybody in. */
+  nobody(settings: JsonObject): Readonly<Record<string, AccountValue>>;
 }
 export type AccountType = ApiAccountType | ConfigAccountType;
 

@@ -11,6 +11,7 @@ import {
   usersRemoved,
 } from './contract.js';
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
+import { accountJson } from './account-type.js';
 import type { Accounts } from './accounts.js';
 import { Lanes } from './lane.js';
 import { containedSource } from './shapes.js';
@@ -18,6 +19,8 @@ import type { InboundIdentity } from './plan.js';
 
 /** Calls to the core in one turn of the event loop; each takes about 0.3 ms of it. */
 const AT_ONCE = 16;
+/** The core takes requests of 4 MiB; in protobuf users are shorter than in JSON. */
+const MOST_BYTES_IN_CONFIG = 2_500_000;
 export const DONE: Applied = { pending: false, reason: '' };
 
 /** One bad account must not keep all others waiting; a core that is gone ends it all. */
@@ -54,6 +57,8 @@ export class UserReconciler {
   readonly #accounts: Accounts;
   /** why a user of an inbound was left out, by tag: said once for as long as it goes on */
   readonly #unfit = new Map<string, string>();
+  /** how many users of an inbound its config has no room for, by tag */
+  readonly #overfull = new Map<string, number>();
   /** Users of one inbound change one after another, together with the inbound itself. */
   readonly lanes = new Lanes<string>();
   /** Ids of inbounds whose users may differ from what they should be. */
@@ -95,7 +100,24 @@ export class UserReconciler {
 
   /** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
   inConfig(inbound: InboundIdentity): readonly CoreUser[] | undefined {
-    return this.#accounts.of(inbound.protocol)?.users === 'config' ? [...this.fitting(inbound)] : undefined;
+    const type = this.#accounts.of(inbound.protocol);
+    if (type?.users !== 'config') return undefined;
+    const users: CoreUser[] = [];
+    let bytes = 0;
+    let without = 0;
+    for (const user of this.fitting(inbound)) {
+      bytes += Buffer.byteLength(JSON.stringify(accountJson(type, user.name, user.account)));
+      if (bytes <= MOST_BYTES_IN_CONFIG) users.push(user);
+      else without += 1;
+    }
+    if (without > 0 && this.#overfull.get(inbound.tag) !== without)
+      this.#log.error('an inbound has more users than its config has room for; attach fewer clients to it', {
+        tag: inbound.tag,
+        room: users.length,
+        without,
+      });
+    this.#overfull.set(inbound.tag, without);
+    return users;
   }
 
   /** Says which of these should be no users, after the core has been given the others. */

@@ -6,7 +6,12 @@ import test, { type ExecutionContext } from 'ava';
 import { outboundOf } from '../demo/link-to-outbound.js';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
-import { type ClientCore, download, freePort, startClientCore } from '../../plugins/engine/xray/test/traffic.js';
+import {
+  type ClientCore,
+  download,
+  freePort,
+  startClientCore,
+} from '../../plugins/engine/xray/test/traffic.js';
 import { counted, engineBinary, engineOf, MIB, openPanel, openServer, usageOf, within } from './user.js';
 
 const BUILT = new URL('../../examples/socks-inbound/', import.meta.url);

@@ -58,6 +58,7 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
   wrong = { coreSettings: { far: 10n } };
   t.is((await edited(id, 'x')).status, 503);
   wrong = { account: 'ada' };
+  t.is((await edited(id, 'x')).status, 503, 'said when it is saved');
   t.is((await edited(own, 'still')).status, 200);
   t.is((await panel.call('/panel/api/clients/update/bob', { body: { comment: 'x' } })).status, 200);
   t.is((await panel.call('/panel/api/inbounds/options')).status, 200);

@@ -1,5 +1,6 @@
 // Users that stand in the config of their inbound: it is replaced when they change, and not more often than it must be.
 import test from 'ava';
+import { ProtocolRefused } from '../driver.js';
 import { World } from './world.js';
 
 const user = (inboundId: number, clientId: number) => ({ inboundId, clientId });
@@ -109,4 +110,40 @@ test('an account that is not what its type declares is left out and named; the o
   t.is(world.said('i1.c2: password must be well-formed Unicode'), 1);
   await world.supervisor.reconcileConfig();
   t.is(world.said('i1.c2: password must be well-formed Unicode'), 1, 'once for as long as it goes on');
+});
+
+test('a config has room for so many users: the first of them are in, and removals go on', async (t) => {
+  const world = new World();
+  const long = 'x'.repeat(60_000);
+  socks(world, 1, Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at + 1, long])));
+  await world.open();
+  t.is(world.driver.names('in-1')?.length, 41);
+  t.is(world.said('more users than its config has room for'), 1);
+  world.users.delete('i1.c1');
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  t.false(world.driver.names('in-1')?.includes('i1.c1'));
+  t.true(world.driver.names('in-1')?.includes('i1.c42'));
+});
+
+test('an account is held to its declaration when its inbound is saved, with a core or without one', async (t) => {
+  const world = new World();
+  const inbound = (protocol: string) => ({ tag: 'x', protocol, config: { tag: 'x', protocol } });
+  const sample = (account: object) => ({ name: 'i1.c0', account: account as never });
+  const examine = (protocol: string, account: object) =>
+    world.supervisor.examine(inbound(protocol), sample({ protocol, ...account }));
+  const refusals = async () => {
+    await t.throwsAsync(examine('unheard', {}), {
+      instanceOf: ProtocolRefused,
+      message: 'no plugin declares the accounts unheard',
+    });
+    await t.throwsAsync(examine('socks', { password: 7 }), { message: 'password must be text' });
+    await t.throwsAsync(examine('vless', { id: 'a' }), { message: 'flow is missing' });
+  };
+  await refusals();
+  await t.notThrowsAsync(examine('socks', { password: 'a' }), 'the core has its say when there is one');
+  await world.open();
+  await refusals();
+  world.driver.unreadable.set('socks', 'the core reads no users');
+  await t.throwsAsync(examine('socks', { password: 'a' }), { message: 'the core reads no users' });
+  await t.notThrowsAsync(examine('vless', { id: 'a', flow: '' }));
 });

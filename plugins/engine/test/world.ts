@@ -42,7 +42,7 @@ export const socksLike: ConfigAccountType = {
   users: 'config',
   inboundType: 'test.Socks',
   fields: { password: { type: 'string' } },
-  nobody: () => ({ protocol: 'socks', password: 'nobody' }),
+  nobody: () => ({ password: 'nobody' }),
 };
 
 /** Nothing is kept out. */

@@ -1,6 +1,7 @@
 // Users as the core's messages have them, by the types that plugins declare. An account of a wrong type makes the core
 // panic, so nothing else in this folder encodes one.
 import protobuf from 'protobufjs/light.js';
+import { messageOf } from '../../../kernel/index.js';
 import { accountJson, type AccountField, type ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
 import {
@@ -9,6 +10,7 @@ import {
   type CoreAccount,
   type CoreUser,
   type JsonObject,
+  ProtocolRefused,
 } from '../driver.js';
 import { decode, encode, type Messages } from './messages.js';
 
@@ -133,12 +135,13 @@ export class AccountCodecs {
   nobody({ tag, protocol }: Aim, settings: JsonObject): JsonObject[] {
     const type = this.accounts.of(protocol);
     if (!type?.nobody) return [];
-    let account: CoreAccount;
     try {
-      account = type.nobody(settings);
+      const account = { ...type.nobody(settings), protocol };
+      return [this.json({ name: NOBODY, account }, { tag, protocol })];
     } catch (cause) {
-      throw new CoreRefused(`inbound ${tag}: nobody of the account type ${protocol} failed`, { cause });
+      throw new ProtocolRefused(`nobody of the account type ${protocol} failed: ${messageOf(cause)}`, {
+        cause,
+      });
     }
-    return [this.json({ name: NOBODY, account }, { tag, protocol })];
   }
 }

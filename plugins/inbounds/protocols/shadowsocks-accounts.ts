@@ -36,7 +36,6 @@ export const shadowsocks2022Accounts: ApiAccountType = {
       ? undefined
       : 'key must be 16 or 32 bytes in base64',
   nobody: ({ method }) => ({
-    protocol: 'shadowsocks-2022',
     key: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64'),
   }),
 };
