@@ -175,6 +175,7 @@ export class FakeDriver implements CoreDriver {
   #users(core: FakeCore, tag: string): Map<string, CoreUser> {
     const inbound = core.inbounds.get(tag);
     if (!inbound) throw new CoreRefused(`the core has no inbound ${tag}`);
+    if (inbound.config['protocol'] === 'socks') throw new CoreRefused('proxy is not a UserManager');
     return inbound.users;
   }
   async putUser(tag: string, user: CoreUser): Promise<void> {
