@@ -8,6 +8,9 @@ import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
 import { digestOf, outsiders, type Plan, planOf } from './plan.js';
+import type { UserReconciler } from './users.js';
+
+type UsersInConfig = Pick<UserReconciler, 'inConfig'>;
 
 /** Under what the kernel keeps what is left out of a plugin's work. */
 const CONFIG = composeCoreConfig.id;
@@ -25,6 +28,7 @@ export class Composition {
   readonly #plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly #open: Openness;
   readonly #guard: CoreGuardApi;
+  readonly #users: UsersInConfig;
   #keptOut: readonly string[] = [];
   /** plugins from outside whose parts are left out */
   readonly #refused = new Map<string, Refused>();
@@ -38,12 +42,14 @@ export class Composition {
     plugins: Pick<PluginsApi, 'leaveOut'>;
     open: Openness;
     guard: CoreGuardApi;
+    users: UsersInConfig;
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#plugins = needs.plugins;
     this.#open = needs.open;
     this.#guard = needs.guard;
+    this.#users = needs.users;
   }
 
   async plan(): Promise<Plan> {
@@ -59,7 +65,7 @@ export class Composition {
   }
 
   #planOf(parts: readonly Part[]): Plan {
-    return planOf(parts, this.#open, this.#keptOut);
+    return planOf(parts, this.#open, (inbound) => this.#users.inConfig(inbound), this.#keptOut);
   }
 
   /** What the core has refused is tried again from the next plan on. */
@@ -95,6 +101,12 @@ export class Composition {
     // One of the panel's own inbounds is refused as well: those are put one by one, and the rest has to be right without them.
     if (!culprits) return whole ? this.accepted(driver, plan, false) : plan;
     return this.#leaveOut(plan, culprits);
+  }
+
+  /** Rejects with CoreRefused when the core would not take the config, even without what plugins from outside add. */
+  async require(driver: CoreDriver): Promise<void> {
+    const { base, inbounds } = await this.accepted(driver, await this.plan(), true);
+    await driver.test(base, [...inbounds.values()]);
   }
 
   /** The plan without anything of plugins from outside, for a core that does not start with it. */

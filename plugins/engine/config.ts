@@ -1,5 +1,6 @@
 // What the running core runs, and how it is brought to a plan. Like the users: every step may be repeated or come late.
 import type { Log } from '../../kernel/index.js';
+import type { UserRef } from './contract.js';
 import { type CoreDriver, type CoreInbound, type CoreRecord, CoreRefused, type CoreUser } from './driver.js';
 import { difference, type Plan, type PlannedInbound } from './plan.js';
 import type { UserReconciler } from './users.js';
@@ -9,8 +10,8 @@ export class ConfigReconciler {
   readonly #users: UserReconciler;
   /** of the running core, as it is written beside it */
   record: CoreRecord = { base: '', inbounds: {} };
-  /** tags of the inbounds that the core should run, by id */
-  tags: ReadonlyMap<number, string> = new Map();
+  /** inbounds that the core should run, by id */
+  inbounds: ReadonlyMap<number, PlannedInbound> = new Map();
   /** inbounds that the core does not take, by tag, with its reason */
   refused: ReadonlyMap<string, string> = new Map();
   /** what the plan leaves out of the core, with the reasons */
@@ -33,7 +34,7 @@ export class ConfigReconciler {
   }
   /** The next change puts this inbound, whatever the core runs of it. */
   suspect(inboundId: number): void {
-    const tag = this.tags.get(inboundId);
+    const tag = this.inbounds.get(inboundId)?.tag;
     if (tag !== undefined && tag in this.record.inbounds)
       this.record = { ...this.record, inbounds: { ...this.record.inbounds, [tag]: '' } };
   }
@@ -50,7 +51,7 @@ export class ConfigReconciler {
   took(plan: Plan, record: CoreRecord): void {
     this.#planned = true;
     this.record = record;
-    this.tags = new Map([...plan.inbounds.values()].map(({ id, tag }) => [id, tag]));
+    this.inbounds = new Map([...plan.inbounds.values()].map((inbound) => [inbound.id, inbound]));
     for (const reason of plan.keptOut)
       if (!this.#keptOut.includes(reason))
         this.#log.error('a part of the config is kept out of the core', { reason });
@@ -62,13 +63,20 @@ export class ConfigReconciler {
     return this.refused.size + this.#keptOut.length > 0;
   }
 
-  withUsers({
-    tag,
-    protocol,
-    config,
-    id,
-  }: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } {
-    return { tag, protocol, config, users: this.#users.all(id) };
+  withUsers(inbound: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } {
+    const { tag, protocol, config, users } = inbound;
+    return { tag, protocol, config, users: users ?? this.#users.fitting(inbound) };
+  }
+
+  /** Users of the running inbounds have to be compared; those in a config stand in its digest. */
+  suspectUsers(): void {
+    for (const { tag, id, users } of this.inbounds.values())
+      if (!users && tag in this.record.inbounds) this.#users.dirty.add(id);
+  }
+
+  /** Whether the core should have this user. */
+  has(ref: UserRef): boolean {
+    return this.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined;
   }
 
   /** Only another base needs one. A base that the core refuses must not end the core that runs: its inbounds and users are followed all the same. */

@@ -1,10 +1,12 @@
 // What the engine offers: one core process that runs what the other plugins describe.
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
+import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
 import { partShape } from './shapes.js';
 
-export type { CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
-export { CoreRefused } from './driver.js';
+export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
+export { CoreRefused, ProtocolRefused } from './driver.js';
+export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
 /** running; stop: switched off or absent; error: it failed and is tried again */
 export type EngineState = 'running' | 'stop' | 'error';
@@ -51,8 +53,13 @@ export interface EngineApi {
   replaceInbound(inboundId: number): Promise<Applied>;
   /** A start with the present config, after a last poll; ends everything for everybody. Rejects with CoreRefused when the config is no good, and the core goes on. */
   restart(reason: string): Promise<void>;
-  /** Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. No core, no objection. */
-  examine(inbound: CoreInbound): Promise<void>;
+  /**
+   * Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. With `sample`, a
+   * user as the inbound would have them, it rejects with ProtocolRefused when no plugin declares such accounts, or the
+   * core does not read them as they are declared. Where no core can be asked, only the declaration is looked at; the
+   * core's refusal then stands in `status` as soon as there is one.
+   */
+  examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
   /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
   counters(): Promise<CoreCounters | undefined>;
 }
@@ -101,6 +108,14 @@ export interface CoreCheckApi {
   checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
 }
 export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
+
+/** How the core knows users, by kinds: each protocol brings its own. `protocol` of an inbound and of its accounts names one. */
+export const AccountTypes = extensionPoint<AccountType>('engine', 'AccountTypes', (type, _, others) => {
+  const other = others.find(({ value }) => value.name === type.name);
+  return other
+    ? `the account type ${type.name} is there already, of plugin ${other.plugin}; choose another name`
+    : accountTypeProblem(type);
+});
 
 /** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
 export interface CoreUserSource {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
+import type { Accounts } from './accounts.js';
 import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
 import { type CoreConfig, findOurCore } from './core-places.js';
@@ -11,6 +12,7 @@ import { XrayDriver } from './xray/driver.js';
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   config: CoreConfig & Openness;
   guard: CoreGuardApi;
+  accounts: Accounts;
 }
 
 export class CoreCheck implements CoreCheckApi {
@@ -18,13 +20,15 @@ export class CoreCheck implements CoreCheckApi {
   readonly #log: Log;
   readonly #config: Needs['config'];
   readonly #guard: CoreGuardApi;
+  readonly #accounts: Accounts;
   readonly #folder: string;
 
-  constructor({ hooks, log, config, guard, dataDirectory }: Needs) {
+  constructor({ hooks, log, config, guard, accounts, dataDirectory }: Needs) {
     this.#hooks = hooks;
     this.#log = log;
     this.#config = config;
     this.#guard = guard;
+    this.#accounts = accounts;
     this.#folder = join(dataDirectory, 'engine');
   }
 
@@ -34,7 +38,12 @@ export class CoreCheck implements CoreCheckApi {
       const log = { info: () => undefined, warn: () => undefined };
       const found = await findOurCore({ ...this.#config, install: 'off' }, dataDirectory, log);
       if ('missing' in found) return none('there is no core here yet');
-      const driver = new XrayDriver({ binary: found.binary, directory: this.#folder, log: this.#log });
+      const driver = new XrayDriver({
+        binary: found.binary,
+        directory: this.#folder,
+        log: this.#log,
+        accounts: this.#accounts,
+      });
       const core = `${found.binary} (${await driver.version()})`;
       const said = new Map<string, string>();
       const composition = new Composition({
@@ -43,6 +52,8 @@ export class CoreCheck implements CoreCheckApi {
         plugins: { leaveOut: (plugin, _, reason) => void (reason && said.set(plugin, reason)) },
         open: this.#config,
         guard: this.#guard,
+        // Nobody uses it: an inbound is tested without users.
+        users: { inConfig: () => undefined },
       });
       await composition.accepted(driver, await composition.plan(), true);
       return {

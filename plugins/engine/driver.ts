@@ -5,10 +5,13 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Credentials of one user in the terms of one protocol, e.g. `{ protocol: 'vless', id, flow }` or `{ protocol: 'trojan', password }`. */
+/** What a field of an account may be; bytes are base64. */
+export type AccountValue = string | number | boolean;
+
+/** Credentials of one user; `protocol` names an account type, whose fields are the others, e.g. `{ protocol: 'trojan', password }`. */
 export interface CoreAccount {
   readonly protocol: string;
-  readonly [field: string]: string;
+  readonly [field: string]: AccountValue;
 }
 
 /** `name` is the core's own user name (`i<inboundId>.c<clientId>`), never an email. */
@@ -20,7 +23,7 @@ export interface CoreUser {
 /** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
 export interface CoreInbound {
   readonly tag: string;
-  /** which accounts it takes; the config's own protocol, or a kind of it (`shadowsocks-2022`) */
+  /** The account type that it takes: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
   readonly protocol: string;
   readonly config: JsonObject;
 }
@@ -65,6 +68,9 @@ export class CoreRefused extends Error {
   override readonly name = 'CoreRefused';
 }
 
+/** The core cannot do the protocol itself: it does not know it, or not the accounts as they are declared. */
+export class ProtocolRefused extends CoreRefused {}
+
 /** The core did not answer (not running, died in the call, time-out). Desired and running state may differ from now on. */
 export class CoreUnreachable extends Error {
   override readonly name = 'CoreUnreachable';
@@ -79,6 +85,8 @@ export interface CoreDriver {
 
   /** Has the core test a whole config (inbounds without users) without starting it. Rejects with CoreRefused. */
   test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void>;
+  /** Has the core read an account of the type that the inbound takes. Rejects with ProtocolRefused when it does not find there what the type declares. */
+  testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void>;
   /** The config file of a start with these, in pieces. */
   configText(
     base: CoreBase,
@@ -105,12 +113,12 @@ export interface CoreDriver {
   putInbound(inbound: CoreInbound & { readonly users: Iterable<CoreUser> }): Promise<void>;
   /** Unknown tags are fine. */
   removeInbound(tag: string): Promise<void>;
-  /** Adds the user or replaces its credentials. */
+  /** Adds the user or replaces its credentials. Not on inbounds whose users stand in their config; those are put whole. */
   putUser(tag: string, user: CoreUser): Promise<void>;
   /** Unknown users are fine. */
   removeUser(tag: string, name: string): Promise<void>;
-  /** Users that the inbound accepts now. */
-  users(tag: string): Promise<CoreUser[]>;
+  /** Users that the inbound accepts now, with accounts of this type. */
+  users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
   /** Hands over, in batches, what the running core let through since the last call (since its start, at the first); resolves when all that it has written by now is read. One call at a time. */

@@ -21,6 +21,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Accesses } from './accesses.js';
+import { Accounts } from './accounts.js';
 import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
 import { CoreCheck as PluginCheck } from './core-check.js';
 import { findOurCore } from './core-places.js';
@@ -72,6 +73,7 @@ export default definePlugin({
   },
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard },
   services: {
+    accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),
     check: singleton(PluginCheck),
@@ -93,7 +95,7 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, config, dataDirectory, log }) => [
+  taps: ({ supervisor, accounts, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
@@ -107,7 +109,7 @@ export default definePlugin({
         }
         log.info('core found', { binary: found.binary, source: found.source });
         await supervisor.open(
-          new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log }),
+          new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log, accounts }),
         );
       } catch (error) {
         log.error('the core cannot be used', { reason: messageOf(error) });

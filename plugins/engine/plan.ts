@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto';
 import { baseConfig, type Openness } from './base-config.js';
 import type { Part } from './claims.js';
-import type { CoreBase, CoreInbound, CoreRecord, Json } from './driver.js';
+import type { CoreBase, CoreInbound, CoreRecord, CoreUser, Json } from './driver.js';
 
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
   readonly digest: string;
   /** the plugin from outside that added it */
   readonly plugin?: string;
+  /** Users that stand in its config, as they were when the plan was made; absent when the core's API changes them. */
+  readonly users?: readonly CoreUser[];
 }
 export interface Plan {
   readonly base: CoreBase;
@@ -41,16 +43,34 @@ export const outsiders = (parts: readonly Part[]): string[] => [
   ...new Set(parts.flatMap(({ plugin, outside }) => (outside ? [plugin] : []))),
 ];
 
+export interface InboundIdentity extends Pick<CoreInbound, 'tag' | 'protocol'> {
+  readonly id: number;
+}
+/** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
+export type UsersInConfig = (inbound: InboundIdentity) => readonly CoreUser[] | undefined;
+
 /** `parts` have tags of their own. */
-export function planOf(parts: readonly Part[], open: Openness, keptOut: readonly string[] = []): Plan {
+export function planOf(
+  parts: readonly Part[],
+  open: Openness,
+  usersInConfig: UsersInConfig,
+  keptOut: readonly string[] = [],
+): Plan {
   const inbounds = new Map<string, PlannedInbound>();
   for (const { entry, plugin, outside } of parts)
-    if ('inbound' in entry)
+    if ('inbound' in entry) {
+      const users = usersInConfig(entry.inbound);
       inbounds.set(entry.inbound.tag, {
         ...entry.inbound,
         ...(outside && { plugin }),
-        digest: digestOf([entry.inbound.config, entry.inbound.accounts ?? '']),
+        ...(users && { users }),
+        digest: digestOf([
+          entry.inbound.config,
+          entry.inbound.accounts ?? '',
+          ...(users ? [users as unknown as Json] : []),
+        ]),
       });
+    }
   const entries = parts.map(({ entry }) => entry);
   const base = baseConfig({
     outbounds: entries.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),

@@ -6,11 +6,13 @@ import type { Plan, PlannedInbound } from './plan.js';
 
 /** Rejects with CoreRefused; a core that cannot say anything has no objection. */
 export async function examine(
-  driver: CoreDriver,
+  driver: CoreDriver | undefined,
   composition: Composition,
   inbound: CoreInbound,
   log: Log,
+  sample: CoreUser | undefined,
 ): Promise<void> {
+  if (!driver) return;
   const plan = await composition.plan();
   try {
     try {
@@ -21,6 +23,7 @@ export async function examine(
       if (accepted === plan) throw error;
       await driver.test(accepted.base, [inbound]);
     }
+    if (sample) await driver.testAccount(inbound, sample);
   } catch (error) {
     if (error instanceof CoreRefused) throw error;
     log.warn('the core could not examine an inbound; it is saved unexamined', {

@@ -32,6 +32,7 @@ export const partShape = custom<CorePart>(
   }).xor('inbound', 'outbound', 'rule', 'nameServer'),
 );
 
+const VALUES: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
 /** By hand: asked of every user at a start. */
 function isUser(value: unknown): value is CoreUser {
   if (typeof value !== 'object' || value === null) return false;
@@ -39,8 +40,8 @@ function isUser(value: unknown): value is CoreUser {
   if (typeof name !== 'string' || !/^i\d+\.c\d+$/.test(name)) return false;
   if (typeof account !== 'object' || account === null || !('protocol' in account)) return false;
   for (const key in account)
-    if (typeof (account as Readonly<Record<string, unknown>>)[key] !== 'string') return false;
-  return true;
+    if (!VALUES.has(typeof (account as Readonly<Record<string, unknown>>)[key])) return false;
+  return typeof account.protocol === 'string';
 }
 
 /** Leaves out the users of a source that fails or returns something else; users of other sources stay. */
@@ -55,7 +56,7 @@ export function containedSource({ value: source, fault }: Contributed<CoreUserSo
   };
   const noUser = () =>
     new Error(
-      'it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text',
+      'it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text, numbers and booleans',
     );
   return {
     user: (ref) => {

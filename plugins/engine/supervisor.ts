@@ -9,25 +9,24 @@ import {
   type PluginsApi,
 } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
+import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
+import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { ConfigReconciler } from './config.js';
+import type { Applied, CoreCounters, EngineApi, EngineStatus, UserRef } from './contract.js';
 import {
-  type Applied,
-  type CoreCounters,
-  CoreUsers,
-  type CoreUserSource,
-  type EngineApi,
-  type EngineStatus,
-  type UserRef,
-  usersRemoved,
-} from './contract.js';
-import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused } from './driver.js';
+  type Accepted,
+  type CoreDriver,
+  type CoreInbound,
+  type CoreProcess,
+  CoreRefused,
+  type CoreUser,
+} from './driver.js';
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
-import { containedSource } from './shapes.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
@@ -37,6 +36,7 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contrib
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
   guard: CoreGuardApi;
+  accounts: Accounts;
 }
 
 export class Supervisor implements EngineApi {
@@ -47,6 +47,8 @@ export class Supervisor implements EngineApi {
   readonly #composition: Composition;
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
+  readonly #accounts: Accounts;
+  readonly #configUsers: ConfigUsers;
   /** Starts, stops and changes of the config, one after another. */
   readonly #lane = new Lane();
   #driver: CoreDriver | undefined;
@@ -57,21 +59,23 @@ export class Supervisor implements EngineApi {
   #version = '';
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
-  #sources: readonly CoreUserSource[] | undefined;
 
-  constructor({ db, hooks, log, clock, config, contributions, plugins, guard }: Needs) {
+  constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
     this.#db = db;
     this.#hooks = hooks;
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
-    this.#composition = new Composition({ hooks, log, plugins, guard, open: config });
-    this.#users = new UserReconciler(
-      log,
-      () => (this.#sources ??= contributions(CoreUsers).map(containedSource)),
-      (users) => hooks.emit(usersRemoved, { users }),
-    );
+    this.#accounts = accounts;
+    this.#users = new UserReconciler({ log, hooks, accounts, contributions });
+    this.#composition = new Composition({ hooks, log, plugins, guard, users: this.#users, open: config });
     this.#config = new ConfigReconciler(log, this.#users);
+    this.#configUsers = new ConfigUsers({
+      users: this.#users,
+      config: this.#config,
+      reconcile: (begin) => this.#reconcile(begin),
+      isBehind: () => this.#behind || !this.#state.running,
+    });
   }
 
   status(): EngineStatus {
@@ -113,9 +117,15 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#lane.run(async () =>
-      this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow(),
-    );
+    return this.#reconcile();
+  }
+
+  /** @param begin is called when its turn has come, before the plan is made */
+  #reconcile(begin?: () => void): Promise<Applied> {
+    return this.#lane.run(async () => {
+      begin?.();
+      return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
+    });
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
@@ -158,13 +168,20 @@ export class Supervisor implements EngineApi {
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
-    return this.#users.applyAll(driver, this.#config.tags, users);
+    const byApi = users.filter((ref) => !this.#configUsers.has(ref));
+    const applied = await Promise.all([
+      this.#users.applyAll(driver, this.#config.inbounds, byApi),
+      this.#configUsers.change(users.filter(this.#configUsers.has)),
+    ]);
+    return applied.find(({ pending }) => pending) ?? DONE;
   }
 
-  async examine(inbound: CoreInbound): Promise<void> {
+  async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
     this.#db.refuseInsideWrite('examine');
+    this.#accounts.require(sample, inbound.protocol);
     // A program that never told its version is no core and has no say.
-    if (this.#driver && this.#version) await examine(this.#driver, this.#composition, inbound, this.#log);
+    const driver = this.#version ? this.#driver : undefined;
+    await examine(driver, this.#composition, inbound, this.#log, sample);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
@@ -180,15 +197,14 @@ export class Supervisor implements EngineApi {
   async mend(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
-    await this.#users.compareDirty(driver, this.#config.tags);
+    if (this.#configUsers.behind) await this.#configUsers.change([]);
+    else if (this.#behind || this.#config.incomplete) await this.#reconcile();
+    await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   /** Nobody is turned away for what is not known yet. */
   admits(ref: UserRef): boolean {
-    return (
-      !this.#config.planned || (this.#config.tags.has(ref.inboundId) && this.#users.one(ref) !== undefined)
-    );
+    return !this.#config.planned || this.#config.has(ref);
   }
 
   async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
@@ -205,7 +221,7 @@ export class Supervisor implements EngineApi {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
-      if (this.#process) await this.#mustBeAccepted(driver);
+      if (this.#process) await this.#composition.require(driver);
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;
@@ -214,12 +230,6 @@ export class Supervisor implements EngineApi {
         throw error;
       });
     });
-  }
-
-  /** Rejects with CoreRefused when the core would not take the config, even without what plugins from outside add. */
-  async #mustBeAccepted(driver: CoreDriver): Promise<void> {
-    const { base, inbounds } = await this.#composition.accepted(driver, await this.#composition.plan(), true);
-    await driver.test(base, [...inbounds.values()]);
   }
 
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
@@ -234,6 +244,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, letGo = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
+    this.#configUsers.cancel();
     return this.#lane.run(async () => {
       if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
@@ -266,11 +277,14 @@ export class Supervisor implements EngineApi {
     this.#running(started.process);
     if (!started.whole) await this.#config.change(driver, started.plan);
     this.#composition.tellRefused(started.plan, this.#config.refused);
-    await this.#users.compareDirty(driver, this.#config.tags);
+    // Users that changed while the core started: it may not have them yet.
+    if (this.#configUsers.behind) await this.#follow(driver, false);
+    await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
+    this.#configUsers.planned();
     let plan = await this.#composition.plan();
     if (plan.baseDigest !== this.#config.record.base)
       plan = await this.#composition.accepted(driver, plan, false);
@@ -282,12 +296,10 @@ export class Supervisor implements EngineApi {
     }
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
-    if (adopted)
-      for (const { tag, id } of plan.inbounds.values())
-        if (tag in this.#config.record.inbounds) this.#users.dirty.add(id);
+    if (adopted) this.#config.suspectUsers();
     await this.#config.change(driver, plan);
     this.#composition.tellRefused(plan, this.#config.refused);
-    if (adopted) await this.#users.compareDirty(driver, this.#config.tags);
+    if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
   #running(process: CoreProcess): void {

@@ -1,12 +1,26 @@
 // Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
 // be repeated, may come late and may follow a crash: the end is the same.
-import { messageOf, type Log, TimeSlice } from '../../kernel/index.js';
-import { type Applied, type CoreUserSource, type UserRef, userName, userOf } from './contract.js';
+import { type Hooks, type Log, messageOf, type PluginContext, TimeSlice } from '../../kernel/index.js';
+import {
+  type Applied,
+  CoreUsers,
+  type CoreUserSource,
+  type UserRef,
+  userName,
+  userOf,
+  usersRemoved,
+} from './contract.js';
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
+import { accountJson } from './account-type.js';
+import type { Accounts } from './accounts.js';
 import { Lanes } from './lane.js';
+import { containedSource } from './shapes.js';
+import type { InboundIdentity } from './plan.js';
 
 /** Calls to the core in one turn of the event loop; each takes about 0.3 ms of it. */
 const AT_ONCE = 16;
+/** The core takes requests of 4 MiB; in protobuf users are shorter than in JSON. */
+const MOST_BYTES_IN_CONFIG = 2_500_000;
 export const DONE: Applied = { pending: false, reason: '' };
 
 /** One bad account must not keep all others waiting; a core that is gone ends it all. */
@@ -21,6 +35,9 @@ const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
   return [...keys].every((key) => (a.account[key] ?? '') === (b.account[key] ?? ''));
 };
 
+/** The inbounds that the core should run, by id. */
+type Inbounds = ReadonlyMap<number, InboundIdentity>;
+
 /** Counters of users; what else the core counts is left out. */
 export const ofUsers = (counters: readonly UserCounter[]) =>
   counters.flatMap(({ name, up, down }) => {
@@ -28,33 +45,90 @@ export const ofUsers = (counters: readonly UserCounter[]) =>
     return ref ? [{ ...ref, up, down }] : [];
   });
 
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'contributions'> {
+  accounts: Accounts;
+}
+
 export class UserReconciler {
   readonly #log: Log;
-  readonly #sources: () => readonly CoreUserSource[];
-  readonly #removed: (users: readonly UserRef[]) => void;
+  readonly #hooks: Hooks;
+  readonly #contributions: PluginContext['contributions'];
+  #contained: readonly CoreUserSource[] | undefined;
+  readonly #accounts: Accounts;
+  /** why a user of an inbound was left out, by tag: said once for as long as it goes on */
+  readonly #unfit = new Map<string, string>();
+  /** how many users of an inbound its config has no room for, by tag */
+  readonly #overfull = new Map<string, number>();
   /** Users of one inbound change one after another, together with the inbound itself. */
   readonly lanes = new Lanes<string>();
   /** Ids of inbounds whose users may differ from what they should be. */
   readonly dirty = new Set<number>();
 
-  /** @param removed hears of users that the core has given up */
-  constructor(
-    log: Log,
-    sources: () => readonly CoreUserSource[],
-    removed: (users: readonly UserRef[]) => void,
-  ) {
+  constructor({ log, hooks, accounts, contributions }: Needs) {
     this.#log = log;
-    this.#sources = sources;
-    this.#removed = removed;
+    this.#hooks = hooks;
+    this.#accounts = accounts;
+    this.#contributions = contributions;
   }
 
-  *all(inboundId: number): Iterable<CoreUser> {
-    for (const source of this.#sources()) yield* source.users(inboundId);
+  get #sources(): readonly CoreUserSource[] {
+    return (this.#contained ??= this.#contributions(CoreUsers).map(containedSource));
+  }
+
+  /** The core has given these up. */
+  #removed(users: readonly UserRef[]): void {
+    this.#hooks.emit(usersRemoved, { users });
+  }
+
+  /** The inbound's users, without those whose accounts are not what its type declares: one must not keep out all others. */
+  *fitting({ id, tag, protocol }: InboundIdentity): Iterable<CoreUser> {
+    let first: string | undefined;
+    for (const source of this.#sources)
+      for (const user of source.users(id)) {
+        const problem = this.#accounts.problem(user, protocol);
+        if (problem === undefined) yield user;
+        else first ??= `${user.name}: ${problem}`;
+      }
+    if (first !== undefined && this.#unfit.get(tag) !== first)
+      this.#log.error('users of an inbound are left out, for their accounts are not what the core takes', {
+        tag,
+        first,
+      });
+    if (first === undefined) this.#unfit.delete(tag);
+    else this.#unfit.set(tag, first);
+  }
+
+  /** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
+  inConfig(inbound: InboundIdentity): readonly CoreUser[] | undefined {
+    const type = this.#accounts.of(inbound.protocol);
+    if (type?.users !== 'config') return undefined;
+    const users: CoreUser[] = [];
+    let bytes = 0;
+    let without = 0;
+    for (const user of this.fitting(inbound)) {
+      bytes += Buffer.byteLength(JSON.stringify(accountJson(type, user.name, user.account)));
+      if (bytes <= MOST_BYTES_IN_CONFIG) users.push(user);
+      else without += 1;
+    }
+    if (without > 0 && this.#overfull.get(inbound.tag) !== without)
+      this.#log.error('an inbound has more users than its config has room for; attach fewer clients to it', {
+        tag: inbound.tag,
+        room: users.length,
+        without,
+      });
+    this.#overfull.set(inbound.tag, without);
+    return users;
+  }
+
+  /** Says which of these should be no users, after the core has been given the others. */
+  givenUp(users: readonly UserRef[]): void {
+    const gone = users.filter((ref) => this.one(ref) === undefined);
+    if (gone.length > 0) this.#removed(gone);
   }
 
   /** What a user should be now; undefined for one that should be none. */
   one(ref: UserRef): CoreUser | undefined {
-    for (const source of this.#sources()) {
+    for (const source of this.#sources) {
       const user = source.user(ref);
       if (user) return user;
     }
@@ -62,11 +136,7 @@ export class UserReconciler {
   }
 
   /** Adds, replaces or removes these users, of any inbounds. */
-  async applyAll(
-    driver: CoreDriver,
-    tags: ReadonlyMap<number, string>,
-    users: readonly UserRef[],
-  ): Promise<Applied> {
+  async applyAll(driver: CoreDriver, inbounds: Inbounds, users: readonly UserRef[]): Promise<Applied> {
     const byInbound = new Map<number, UserRef[]>();
     for (const ref of users) {
       const refs = byInbound.get(ref.inboundId);
@@ -75,7 +145,7 @@ export class UserReconciler {
     }
     const applied = await Promise.all(
       [...byInbound].map(async ([inboundId, refs]) => {
-        const tag = tags.get(inboundId);
+        const tag = inbounds.get(inboundId)?.tag;
         return tag === undefined ? DONE : this.apply(driver, tag, inboundId, refs);
       }),
     );
@@ -83,11 +153,11 @@ export class UserReconciler {
   }
 
   /** Compares the inbounds that are suspect. */
-  async compareDirty(driver: CoreDriver, tags: ReadonlyMap<number, string>): Promise<void> {
+  async compareDirty(driver: CoreDriver, inbounds: Inbounds): Promise<void> {
     for (const inboundId of this.dirty) {
-      const tag = tags.get(inboundId);
-      if (tag === undefined) this.dirty.delete(inboundId);
-      else await this.compare(driver, tag, inboundId);
+      const inbound = inbounds.get(inboundId);
+      if (inbound === undefined) this.dirty.delete(inboundId);
+      else await this.compare(driver, inbound);
     }
   }
 
@@ -121,12 +191,13 @@ export class UserReconciler {
   }
 
   /** Compares all users of an inbound with what they should be; for starts, and after anything that failed. */
-  async compare(driver: CoreDriver, tag: string, inboundId: number): Promise<Applied> {
+  async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<Applied> {
+    const { tag, id: inboundId, protocol } = inbound;
     return this.lanes.run(tag, async () => {
       try {
-        const running = new Map((await driver.users(tag)).map((user) => [user.name, user]));
+        const running = new Map((await driver.users(tag, protocol)).map((user) => [user.name, user]));
         // All at once: what changes from here on waits in the lane behind us.
-        const wanted = [...this.all(inboundId)];
+        const wanted = [...this.fitting(inbound)];
         const missing = wanted.filter((user) => !sameAccount(running.get(user.name), user));
         const names = new Set(wanted.map(({ name }) => name));
         const surplus = [...running.keys()].filter((name) => !names.has(name));

@@ -4,7 +4,9 @@ import type { CoreAccount } from '../engine/contract.js';
 import type { Inbound } from './schema.js';
 import type { ClientIdentity, Protocol } from './contract.js';
 
-const ANYBODY = {
+/** A client that has everything. */
+export const ANYBODY: ClientIdentity = {
+  id: 0,
   email: 'anybody',
   subId: 'anybody',
   uuid: '00000000-0000-4000-8000-000000000000',

@@ -1,8 +1,9 @@
 // What can be said against an inbound before it is written.
 import { type Hooks, inspect, type Issue, issuesAt, kernelErrors, refuseHidden } from '../../kernel/index.js';
-import { CoreRefused, type CoreInbound, type EngineApi } from '../engine/contract.js';
+import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAGS } from '../core-guard/contract.js';
-import { type AddOptions, beforeInboundSave } from './contract.js';
+import { ANYBODY } from './accounts.js';
+import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
@@ -111,7 +112,7 @@ export class InboundCheck {
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     // A place that this inbound holds already is held by our own core.
     if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
-    await this.#examine(coreInbound(draft, protocol));
+    await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
     return { draft, kept };
   }
 
@@ -122,10 +123,17 @@ export class InboundCheck {
     return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
   }
 
-  async #examine(inbound: CoreInbound): Promise<void> {
+  async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
+    const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
+    const sample = { name, account: protocol.account(ANYBODY, inbound) };
     try {
-      await this.#engine.examine(inbound);
+      await this.#engine.examine(coreInbound(inbound, protocol), sample);
     } catch (cause) {
+      if (cause instanceof ProtocolRefused)
+        throw errors.CORE_REFUSED(
+          `the core cannot serve the protocol ${protocol.name} of the plugin ${this.#store.pluginOf(protocol.name)}: ${cause.message}`,
+          { cause, path: 'protocol' },
+        );
       if (cause instanceof CoreRefused)
         throw errors.CORE_REFUSED(`the core refuses this inbound: ${cause.message}`, {
           cause,

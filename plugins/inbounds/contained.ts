@@ -1,6 +1,8 @@
 // Protocols as others add them: what one of them breaks costs its own inbounds, and is written down to its plugin.
+import Joi from 'joi';
 import {
   type Contributed,
+  custom,
   inspect,
   jsonRecord,
   kernelErrors,
@@ -8,11 +10,15 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
-import type { CoreAccount, JsonObject } from '../engine/contract.js';
+import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { LinkTemplate, Protocol } from './contract.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
-const ACCOUNT = mapOf(text()).keys({ protocol: word() });
+const ACCOUNT = mapOf(
+  custom<AccountValue>(Joi.alternatives(text(), Joi.number().unsafe(), Joi.boolean())),
+).keys({
+  protocol: word(),
+});
 const LONGEST_LINK = 100_000;
 
 const isText = (value: unknown): string | undefined =>
@@ -53,6 +59,7 @@ export function contained({ value: protocol, fault }: Contributed<Protocol>): Pr
   const accounts = protocol.accounts?.bind(protocol);
   return {
     name,
+    ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),

@@ -12,6 +12,8 @@ export { type InboundDepletion, inboundDepletion } from './limits.js';
 
 /** The fields of a client that a protocol may use. */
 export interface ClientIdentity {
+  /** With the inbound's id it makes `userName` of the engine, the user's name in the core. */
+  readonly id: number;
   readonly email: string;
   readonly subId: string;
   readonly uuid: string;
@@ -38,8 +40,11 @@ export interface Protocol {
   readonly settings: Schema<Record<string, unknown>>;
   /** `settings` as the core wants them, without clients */
   coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-  /** Which accounts the core wants, where that is not the protocol's name. */
+  /** The protocol in the core's config, where it has another name there. */
+  readonly coreName?: string;
+  /** Name of the account type (`AccountTypes` of the engine) that the core wants, where it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
+  /** The client's account; all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Compiles the share link of an inbound; called when the inbound changes, the result for every fetch. */
   link(inbound: Inbound): LinkTemplate;
@@ -65,6 +70,8 @@ export interface InboundsApi {
   /** All, by id. */
   list(): readonly Inbound[];
   protocol(name: string): Protocol | undefined;
+  /** The plugin that brings this protocol; empty when there is none. */
+  pluginOf(protocol: string): string;
   /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */

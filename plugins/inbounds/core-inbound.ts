@@ -11,7 +11,7 @@ export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): C
     tag,
     listen: listen || '0.0.0.0',
     port,
-    protocol: protocol.name,
+    protocol: protocol.coreName ?? protocol.name,
     settings: protocol.coreSettings(settings),
     streamSettings: coreStream(streamSettings),
     sniffing,

@@ -8,7 +8,7 @@ import {
   validate,
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
-import { composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
+import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
@@ -22,9 +22,10 @@ import {
 import { InboundCheck } from './check.js';
 import { InboundLimits as Limits } from './limits.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
-import { trojan } from './protocols/trojan.js';
-import { vless } from './protocols/vless.js';
-import { vmess } from './protocols/vmess.js';
+import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
+import { trojan, trojanAccounts } from './protocols/trojan.js';
+import { vless, vlessAccounts } from './protocols/vless.js';
+import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
 import { coreInbound } from './core-inbound.js';
@@ -68,7 +69,12 @@ export default definePlugin({
       delete: (id) => service.delete(id),
     }),
   ],
-  contributes: () => [vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
+  contributes: () => [
+    ...[vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
+    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts].map(
+      (type) => contribute(AccountTypes, type),
+    ),
+  ],
   taps: ({ store }) => [
     tap(afterInboundSave, ({ changes }) => store.apply(changes)),
     tap(afterInboundReset, ({ ids }) => store.forget(ids)),

@@ -47,6 +47,9 @@ export const viewsShape = checkedList<InboundView>(MOST_ROWS, viewProblem);
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
   if (typeof name !== 'string' || name === '') return 'a protocol needs a name';
+  const { coreName = name } = protocol;
+  if (typeof coreName !== 'string' || coreName === '')
+    return `coreName of the protocol ${name} must be a word`;
   try {
     inspect(settings, {});
   } catch {

@@ -35,6 +35,7 @@ export class InboundStore implements InboundsApi {
   #inbounds = new Map<number, Inbound>();
   readonly #usage = new Map<number, { up: number; down: number }>();
   #protocols = new Map<string, Protocol>();
+  #plugins = new Map<string, string>();
 
   constructor({
     db,
@@ -54,6 +55,7 @@ export class InboundStore implements InboundsApi {
         entry.plugin === 'inbounds' ? entry.value : contained(entry),
       ]),
     );
+    this.#plugins = new Map(this.#contributions(Protocols).map(({ value, plugin }) => [value.name, plugin]));
     const rows = await this.#rows.findAll({ order: ['id'] });
     this.#inbounds = new Map(
       rows.map((row) => row.get({ plain: true }) as Inbound).map((row) => [row.id, frozen(inboundOf(row))]),
@@ -74,6 +76,9 @@ export class InboundStore implements InboundsApi {
   }
   protocol(name: string): Protocol | undefined {
     return this.#protocols.get(name);
+  }
+  pluginOf(protocol: string): string {
+    return this.#plugins.get(protocol) ?? '';
   }
   takesFlow(id: number): boolean {
     const inbound = this.get(id);

@@ -1,5 +1,6 @@
 // An engine without a core: remembers what it was told and counts what a test says.
 import {
+  type AccountValue,
   beforeCountersGo,
   composeCoreConfig,
   coreStateChanged,
@@ -15,7 +16,7 @@ import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
   /** Users the core would accept, by `i<inbound>.c<client>`. */
-  readonly users = new Map<string, Record<string, string>>();
+  readonly users = new Map<string, Readonly<Record<string, AccountValue>>>();
   /** Every call of reconcileUsers. */
   readonly told: UserRef[][] = [];
   inbounds: string[] = [];

@@ -58,6 +58,7 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
   wrong = { coreSettings: { far: 10n } };
   t.is((await edited(id, 'x')).status, 503);
   wrong = { account: 'ada' };
+  t.is((await edited(id, 'x')).status, 503, 'said when it is saved');
   t.is((await edited(own, 'still')).status, 200);
   t.is((await panel.call('/panel/api/clients/update/bob', { body: { comment: 'x' } })).status, 200);
   t.is((await panel.call('/panel/api/inbounds/options')).status, 200);
@@ -148,7 +149,7 @@ test('a source of users of the core that fails or answers junk has fewer users, 
     42,
     good,
     { ...good, name: 'ada' },
-    { ...good, account: { protocol: 'vless', id: 7 } },
+    { ...good, account: { protocol: 'vless', id: [7] } },
   ];
   const source = containedSource({
     plugin: 'weed',

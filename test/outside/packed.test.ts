@@ -77,6 +77,11 @@ test('the examples, packed and installed into the data folder, run in a panel; o
     channel.files.filter((path) => path.endsWith('.js')),
     ['dist/index.js', 'dist/post.js'],
   );
+  const socks = await pack(t, 'socks-inbound', modules);
+  t.deepEqual(
+    socks.files.filter((path) => path.endsWith('.js')),
+    ['dist/index.js', 'dist/socks.js'],
+  );
   const broken = await stranger(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
     'weir.json': {
@@ -85,6 +90,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
         'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } },
         'npm:weir-plugin-surge-list': true,
         'npm:weir-plugin-acme-callbacks': true,
+        'npm:weir-plugin-socks-inbound': true,
         [broken]: true,
       },
     },
@@ -128,6 +134,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
       ['acme-callbacks', '1.0.0', 'running', ''],
       ['acme-tally', '0.3.0', 'running', ''],
       ['hello', '1.0.0', 'running', ''],
+      ['socks-inbound', '1.0.0', 'running', ''],
       ['surge-list', '1.0.0', 'running', ''],
       ['broken', '1.2.3', 'failed', reason],
     ],

@@ -10,6 +10,7 @@ import {
   CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
+  ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
 
@@ -71,6 +72,12 @@ export class FakeDriver implements CoreDriver {
   async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
     this.calls.push('test');
     this.#judge(base, inbounds);
+  }
+
+  /** account types that the core does not read as they are declared, with what it says */
+  readonly unreadable = new Map<string, string>();
+  async testAccount({ protocol }: CoreInbound): Promise<void> {
+    if (this.unreadable.has(protocol)) throw new ProtocolRefused(this.unreadable.get(protocol));
   }
 
   #judge(base: CoreBase, inbounds: readonly CoreInbound[]): void {
@@ -168,6 +175,7 @@ export class FakeDriver implements CoreDriver {
   #users(core: FakeCore, tag: string): Map<string, CoreUser> {
     const inbound = core.inbounds.get(tag);
     if (!inbound) throw new CoreRefused(`the core has no inbound ${tag}`);
+    if (inbound.config['protocol'] === 'socks') throw new CoreRefused('proxy is not a UserManager');
     return inbound.users;
   }
   async putUser(tag: string, user: CoreUser): Promise<void> {

@@ -19,10 +19,8 @@ async function plan(...parts: CorePart[]) {
     tapper,
     tap(composeCoreConfig, (add) => add(...parts)),
   );
-  return planOf(await registry.of('engine').compose(composeCoreConfig, undefined), {
-    private: 'allow',
-    udp: 'single',
-  });
+  const composed = await registry.of('engine').compose(composeCoreConfig, undefined);
+  return planOf(composed, { private: 'allow', udp: 'single' }, () => undefined);
 }
 const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
   inbound: { id, tag, protocol: 'vless', config },
@@ -101,10 +99,11 @@ test('private targets are refused before every added rule, unless they are allow
   );
   const rulesOf = async (allow: 'allow' | 'block') =>
     (
-      planOf(await registry.of('engine').compose(composeCoreConfig, undefined), {
-        private: allow,
-        udp: 'single',
-      }).base['routing'] as {
+      planOf(
+        await registry.of('engine').compose(composeCoreConfig, undefined),
+        { private: allow, udp: 'single' },
+        () => undefined,
+      ).base['routing'] as {
         rules: { outboundTag: string; port?: string; ip?: string[] }[];
       }
     ).rules;

@@ -5,14 +5,20 @@ import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
 import { type PluginContext, stage, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
+import { Accounts } from '../accounts.js';
 import {
+  AccountTypes,
+  type ApiAccountType,
+  type ConfigAccountType,
   beforeCoreStop,
   composeCoreConfig,
   type CorePart,
+  CoreUsers,
   type CoreUserSource,
   type JsonObject,
   type UserRef,
   userName,
+  userOf,
   usersRemoved,
 } from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
@@ -20,6 +26,24 @@ import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
 
 export const account = (id: string): CoreUser['account'] => ({ protocol: 'vless', id, flow: '' });
+
+/** Any text is an id. */
+export const vlessLike: ApiAccountType = {
+  name: 'vless',
+  users: 'api',
+  inboundType: 'test.Vless',
+  usersField: 1,
+  message: 'test.Account',
+  fields: { id: { number: 1, type: 'string' }, flow: { number: 2, type: 'string' } },
+};
+/** The core cannot change these users. */
+export const socksLike: ConfigAccountType = {
+  name: 'socks',
+  users: 'config',
+  inboundType: 'test.Socks',
+  fields: { password: { type: 'string' } },
+  nobody: () => ({ password: 'nobody' }),
+};
 
 /** Nothing is kept out. */
 export const unguarded: CoreGuardApi = {
@@ -90,9 +114,16 @@ export class World {
           .filter((name) => name.startsWith(`i${inboundId}.`))
           .flatMap((name) => this.#user(name) ?? []),
     };
-    const contributions = (() => [
-      { plugin: 'test', value: source, fault: () => undefined },
-    ]) as unknown as PluginContext['contributions'];
+    const entries = new Map<unknown, readonly unknown[]>([
+      [CoreUsers, [source]],
+      [AccountTypes, [vlessLike, socksLike]],
+    ]);
+    const contributions = ((point: unknown) =>
+      (entries.get(point) ?? []).map((value) => ({
+        plugin: 'test',
+        value,
+        fault: () => undefined,
+      }))) as unknown as PluginContext['contributions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
     this.supervisor = new Supervisor({
       db: { refuseInsideWrite: () => undefined },
@@ -107,6 +138,7 @@ export class World {
         },
       },
       guard: unguarded,
+      accounts: new Accounts({ contributions }),
       contributions,
     });
   }
@@ -123,13 +155,20 @@ export class World {
 
   #user(name: string): CoreUser | undefined {
     const id = this.users.get(name);
-    return id === undefined ? undefined : { name, account: account(id) };
+    const { protocol } = this.inbounds.get(Number(userOf(name)?.inboundId)) ?? { protocol: 'vless' };
+    if (id === undefined) return undefined;
+    return { name, account: protocol === 'vless' ? account(id) : { protocol, password: id } };
   }
 
   /** An inbound called `in-<id>` with these users, `<client>: <credential>`. */
-  inbound(id: number, users: Readonly<Record<number, string>> = {}, port = 1000 + id): void {
+  inbound(
+    id: number,
+    users: Readonly<Record<number, string>> = {},
+    port = 1000 + id,
+    protocol = 'vless',
+  ): void {
     const tag = `in-${id}`;
-    this.inbounds.set(id, { tag, protocol: 'vless', config: { tag, port, protocol: 'vless' } });
+    this.inbounds.set(id, { tag, protocol, config: { tag, port, protocol } });
     for (const [client, credential] of Object.entries(users)) this.users.set(`i${id}.c${client}`, credential);
   }
 

@@ -1,231 +1,147 @@
-// What each protocol calls a user. A wrong account type makes the core panic, so nothing else in this folder
-// encodes an account. A new protocol is one more entry of `kinds`.
-import { randomBytes } from 'node:crypto';
-import { CoreRefused, type CoreAccount, type CoreUser, type JsonObject } from '../driver.js';
-import { decode, encode, wrap, type Messages, type TypedMessage } from './messages.js';
-
-export interface AccountKind {
-  /** full name of the settings that the core makes of an inbound of this protocol */
-  readonly inboundType: string;
-  /** number of the repeated xray.common.protocol.User field in those settings */
-  readonly usersField: number;
-  /** keys of the inbound's `settings` that give absent user fields a value; a user added live would not get it, so they go */
-  readonly defaults: readonly string[];
-  /** full name of the account message */
-  readonly typeName: string;
-  /** A second user of the same name is taken beside the first, whose password goes on working. */
-  readonly admitsTwins?: true;
-  /** For protocols whose inbound, without a user in its config, would be one for a single user for ever: a user that nobody can be. */
-  nobody?(settings: JsonObject): JsonObject;
-  /** the protocol's name in the config, where it is another */
-  readonly inConfig?: string;
-  /** fields an account has beside `protocol`; neither more nor fewer, so that what is read back equals what was sent */
-  readonly fields: readonly string[];
-  /** what the core would not notice, or only when it is too late */
-  fault(account: CoreAccount): string | undefined;
-  encode(account: CoreAccount): TypedMessage;
-  decode(bytes: Uint8Array): CoreAccount;
-  /** the user's entry in `settings.clients` */
-  json(user: CoreUser): JsonObject;
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const LONE_SURROGATE = /\p{Cs}/u;
-const CONTROL = /\p{Cc}/u;
+// Users as the core's messages have them, by the types that plugins declare. An account of a wrong type makes the core
+// panic, so nothing else in this folder encodes one.
+import protobuf from 'protobufjs/light.js';
+import { messageOf } from '../../../kernel/index.js';
+import { accountJson, type AccountField, type ApiAccountType } from '../account-type.js';
+import type { Accounts } from '../accounts.js';
+import {
+  type AccountValue,
+  CoreRefused,
+  type CoreAccount,
+  type CoreUser,
+  type JsonObject,
+  ProtocolRefused,
+} from '../driver.js';
+import { decode, encode, type Messages } from './messages.js';
 
 /** Never counted, never told to the engine. */
 export const NOBODY = 'weir.nobody';
 
-const text = (account: CoreAccount, field: string): string => account[field] ?? '';
+type UserMessage = Messages['xray.common.protocol.User'];
+interface Aim {
+  readonly tag: string;
+  readonly protocol: string;
+}
 
-/** The core keeps 16 bytes and prints them in lower case. */
-const vless: AccountKind = {
-  inboundType: 'xray.proxy.vless.inbound.Config',
-  usersField: 1,
-  defaults: ['flow'],
-  typeName: 'xray.proxy.vless.Account',
-  fields: ['id', 'flow'],
-  fault(account) {
-    if (!UUID.test(text(account, 'id'))) return 'id must be a UUID of 36 characters';
-    if (!['', 'xtls-rprx-vision'].includes(text(account, 'flow')))
-      return `flow must be empty or xtls-rprx-vision, not ${JSON.stringify(account['flow'])}`;
-    return undefined;
-  },
-  encode: (account) =>
-    wrap('xray.proxy.vless.Account', { id: text(account, 'id').toLowerCase(), flow: text(account, 'flow') }),
-  decode(bytes) {
-    const { id, flow } = decode('xray.proxy.vless.Account', bytes);
-    return { protocol: 'vless', id, flow };
-  },
-  json: ({ name, account }) => ({
-    email: name,
-    level: 0,
-    id: text(account, 'id').toLowerCase(),
-    flow: text(account, 'flow'),
-  }),
+const refuse = (user: CoreUser, tag: string, reason: string): never => {
+  throw new CoreRefused(`user ${JSON.stringify(user.name)} of inbound ${tag}: ${reason}`);
 };
 
-const trojan: AccountKind = {
-  inboundType: 'xray.proxy.trojan.ServerConfig',
-  usersField: 1,
-  defaults: [],
-  typeName: 'xray.proxy.trojan.Account',
-  fields: ['password'],
-  fault(account) {
-    const password = text(account, 'password');
-    if (password === '') return 'password must not be empty';
-    if (LONE_SURROGATE.test(password)) return 'password must be well-formed Unicode';
-    return undefined;
-  },
-  encode: (account) => wrap('xray.proxy.trojan.Account', { password: text(account, 'password') }),
-  decode: (bytes) => ({ protocol: 'trojan', password: decode('xray.proxy.trojan.Account', bytes).password }),
-  json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'password') }),
-};
+/** An enum is a number on the wire. */
+const wireType = ({ type }: AccountField): string => (type === 'enum' ? 'int32' : type);
 
-const vmess: AccountKind = {
-  inboundType: 'xray.proxy.vmess.inbound.Config',
-  usersField: 1,
-  defaults: [],
-  typeName: 'xray.proxy.vmess.Account',
-  fields: ['id'],
-  fault: (account) => (UUID.test(text(account, 'id')) ? undefined : 'id must be a UUID of 36 characters'),
-  encode: (account) => wrap('xray.proxy.vmess.Account', { id: text(account, 'id').toLowerCase() }),
-  decode: (bytes) => ({ protocol: 'vmess', id: decode('xray.proxy.vmess.Account', bytes).id }),
-  json: ({ name, account }) => ({ email: name, level: 0, id: text(account, 'id').toLowerCase() }),
-};
+function toWire({ type, values, lowerCase }: AccountField, value: AccountValue): AccountValue | Uint8Array {
+  if (type === 'enum') return values?.[String(value)] ?? 0;
+  if (type === 'bytes') return Buffer.from(String(value), 'base64');
+  return lowerCase ? String(value).toLowerCase() : value;
+}
+function fromWire({ type, values }: AccountField, value: unknown): AccountValue {
+  if (type === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
+  if (type !== 'enum') return value as AccountValue;
+  // A number without a name is no account that we could have sent.
+  return (
+    Object.entries(values ?? {}).find(([, number]) => number === value)?.[0] ?? `number ${String(value)}`
+  );
+}
 
-/** Numbers of xray.proxy.shadowsocks.CipherType. */
-const CIPHERS: ReadonlyMap<string, number> = new Map([
-  ['aes-128-gcm', 5],
-  ['aes-256-gcm', 6],
-  ['chacha20-poly1305', 7],
-  ['xchacha20-poly1305', 8],
-]);
+/** The message of one type. */
+class Codec {
+  readonly #type: ApiAccountType;
+  readonly #message: protobuf.Type;
 
-const shadowsocks: AccountKind = {
-  inboundType: 'xray.proxy.shadowsocks.ServerConfig',
-  usersField: 1,
-  defaults: [],
-  admitsTwins: true,
-  typeName: 'xray.proxy.shadowsocks.Account',
-  fields: ['password', 'method'],
-  fault(account) {
-    if (!CIPHERS.has(text(account, 'method')))
-      return `method must be one of ${[...CIPHERS.keys()].join(', ')}`;
-    return trojan.fault(account);
-  },
-  encode: (account) =>
-    wrap('xray.proxy.shadowsocks.Account', {
-      password: text(account, 'password'),
-      cipherType: CIPHERS.get(text(account, 'method')) ?? 0,
-    }),
-  decode(bytes) {
-    const { password, cipherType } = decode('xray.proxy.shadowsocks.Account', bytes);
+  constructor(type: ApiAccountType) {
+    this.#type = type;
+    this.#message = new protobuf.Type('Account');
+    // Names stay on our side: those of plugins could be names that protobufjs needs for itself.
+    for (const field of Object.values(type.fields))
+      this.#message.add(new protobuf.Field(`f${field.number}`, field.number, wireType(field)));
+    new protobuf.Root().add(this.#message).resolveAll();
+  }
+
+  encode(account: CoreAccount): Uint8Array {
+    const message: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(this.#type.fields))
+      message[`f${field.number}`] = toWire(field, account[name] ?? '');
+    return this.#message.encode(message).finish();
+  }
+
+  decode(bytes: Uint8Array): CoreAccount {
+    const message = this.#message.toObject(this.#message.decode(bytes), { defaults: true, longs: Number });
+    const account: Record<string, AccountValue> = {};
+    for (const [name, field] of Object.entries(this.#type.fields))
+      account[name] = fromWire(field, message[`f${field.number}`]);
+    return { protocol: this.#type.name, ...account };
+  }
+}
+
+export class AccountCodecs {
+  readonly accounts: Accounts;
+  readonly #codecs = new Map<ApiAccountType, Codec>();
+
+  constructor(accounts: Accounts) {
+    this.accounts = accounts;
+  }
+
+  #codec(type: ApiAccountType): Codec {
+    const codec = this.#codecs.get(type) ?? new Codec(type);
+    this.#codecs.set(type, codec);
+    return codec;
+  }
+
+  /** The type of a user whom the API of the core can change. Throws CoreRefused; nothing has been sent then. */
+  checked(user: CoreUser, { tag, protocol }: Aim): ApiAccountType {
+    const type = this.accounts.of(protocol);
+    if (type === undefined || type.users !== 'api')
+      return refuse(user, tag, `${protocol} has no users that can be changed while the core runs`);
+    const problem = this.accounts.problem(user, protocol);
+    return problem === undefined ? type : refuse(user, tag, problem);
+  }
+
+  /** Always level 0, the one whose traffic is counted. Throws CoreRefused. */
+  message(user: CoreUser, aim: Aim): UserMessage {
+    const type = this.checked(user, aim);
     return {
-      protocol: 'shadowsocks',
-      password,
-      method: [...CIPHERS].find(([, number]) => number === cipherType)?.[0] ?? '',
+      level: 0,
+      email: user.name,
+      account: { type: type.message, value: this.#codec(type).encode(user.account) },
     };
-  },
-  json: ({ name, account }) => ({
-    email: name,
-    level: 0,
-    password: text(account, 'password'),
-    method: text(account, 'method'),
-  }),
-};
+  }
 
-/** A key that is no base64 of 16 or 32 bytes is taken by the core, and from then on no user of the inbound changes any more. */
-const shadowsocks2022: AccountKind = {
-  inboundType: 'xray.proxy.shadowsocks_2022.MultiUserServerConfig',
-  usersField: 3,
-  defaults: [],
-  inConfig: 'shadowsocks',
-  typeName: 'xray.proxy.shadowsocks_2022.Account',
-  fields: ['key'],
-  fault: (account) =>
-    /^(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{43}=)$/.test(text(account, 'key'))
-      ? undefined
-      : 'key must be 16 or 32 bytes in base64',
-  encode: (account) => wrap('xray.proxy.shadowsocks_2022.Account', { key: text(account, 'key') }),
-  decode: (bytes) => ({
-    protocol: 'shadowsocks-2022',
-    key: decode('xray.proxy.shadowsocks_2022.Account', bytes).key,
-  }),
-  json: ({ name, account }) => ({ email: name, level: 0, password: text(account, 'key') }),
-  nobody: ({ method }) => ({
-    email: NOBODY,
-    level: 0,
-    password: randomBytes(String(method).includes('aes-128') ? 16 : 32).toString('base64'),
-  }),
-};
+  encode(user: CoreUser, aim: Aim): Uint8Array {
+    return encode('xray.common.protocol.User', this.message(user, aim));
+  }
 
-const kinds: ReadonlyMap<string, AccountKind> = new Map([
-  ['vless', vless],
-  ['vmess', vmess],
-  ['trojan', trojan],
-  ['shadowsocks', shadowsocks],
-  ['shadowsocks-2022', shadowsocks2022],
-]);
-const protocols: ReadonlyMap<string, string> = new Map(
-  [...kinds].map(([protocol, kind]) => [kind.inboundType, protocol]),
-);
+  /** Reverse of `encode`, for users read back from an inbound of this type. */
+  decode(bytes: Uint8Array, protocol: string): CoreUser {
+    const { email, account } = decode('xray.common.protocol.User', bytes);
+    const type = this.accounts.of(protocol);
+    if (type?.users !== 'api' || account?.type !== type.message)
+      throw new CoreRefused(
+        `user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`,
+      );
+    return { name: email, account: this.#codec(type).decode(account.value) };
+  }
 
-/** The table's entry, or undefined for a protocol whose inbounds have no users that the API can change. */
-export function kindOf(protocol: string): AccountKind | undefined {
-  return kinds.get(protocol);
-}
+  /** The user's entry in the config. Throws CoreRefused. */
+  json(user: CoreUser, { tag, protocol }: Aim): JsonObject {
+    const type = this.accounts.of(protocol);
+    const problem = this.accounts.problem(user, protocol);
+    if (type === undefined || problem !== undefined)
+      return refuse(user, tag, problem ?? `no plugin declares the accounts ${protocol}`);
+    return accountJson(type, user.name, user.account);
+  }
 
-/** The protocol of an inbound by the type of its settings in the core; a type outside the table stands for itself. */
-export function protocolOf(inboundType: string): string {
-  return protocols.get(inboundType) ?? inboundType;
-}
-
-/** Checks a user against the inbound it is meant for. Throws CoreRefused; nothing has been sent then. */
-export function checkedKind(
-  user: CoreUser,
-  inbound: { readonly tag: string; readonly protocol: string },
-): AccountKind {
-  const refuse = (reason: string): never => {
-    throw new CoreRefused(`user ${JSON.stringify(user.name)} of inbound ${inbound.tag}: ${reason}`);
-  };
-  const { account } = user;
-  const kind = kinds.get(inbound.protocol) ?? refuse(`${inbound.protocol} has no users that can be changed`);
-  if (account.protocol !== inbound.protocol)
-    refuse(`the account is for ${account.protocol}, the inbound speaks ${inbound.protocol}`);
-  if (user.name === '' || user.name.includes('>>>') || CONTROL.test(user.name))
-    refuse('the name must not be empty nor contain >>> or control characters');
-  for (const field of kind.fields) if (typeof account[field] !== 'string') refuse(`${field} is missing`);
-  for (const field of Object.keys(account))
-    if (field !== 'protocol' && !kind.fields.includes(field))
-      refuse(`${inbound.protocol} knows no field ${field}`);
-  const fault = kind.fault(account);
-  if (fault !== undefined) refuse(fault);
-  return kind;
-}
-
-/** The user as the core's User message; always level 0, the one whose traffic is counted. Throws CoreRefused. */
-export function userMessage(
-  user: CoreUser,
-  inbound: { readonly tag: string; readonly protocol: string },
-): Messages['xray.common.protocol.User'] {
-  return { level: 0, email: user.name, account: checkedKind(user, inbound).encode(user.account) };
-}
-
-export function encodeUser(
-  user: CoreUser,
-  inbound: { readonly tag: string; readonly protocol: string },
-): Uint8Array {
-  return encode('xray.common.protocol.User', userMessage(user, inbound));
-}
-
-/** Reverse of `encodeUser`, for users read back from an inbound of `protocol`. */
-export function decodeUser(bytes: Uint8Array, protocol: string): CoreUser {
-  const { email, account } = decode('xray.common.protocol.User', bytes);
-  const kind = kinds.get(protocol);
-  if (kind === undefined || account?.type !== kind.typeName)
-    throw new CoreRefused(
-      `user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`,
-    );
-  return { name: email, account: kind.decode(account.value) };
+  /** Entries that stand in the list before all users: one that nobody can be, where the type needs it. */
+  nobody({ tag, protocol }: Aim, settings: JsonObject): JsonObject[] {
+    const type = this.accounts.of(protocol);
+    if (!type?.nobody) return [];
+    try {
+      const account = { ...type.nobody(settings), protocol };
+      return [this.json({ name: NOBODY, account }, { tag, protocol })];
+    } catch (cause) {
+      throw new ProtocolRefused(`nobody of the account type ${protocol} failed: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  }
 }

@@ -8,7 +8,7 @@ import {
   type Json,
   type JsonObject,
 } from '../driver.js';
-import { checkedKind, kindOf } from './accounts.js';
+import type { AccountCodecs } from './accounts.js';
 
 /** Tag of the api inbound and of the api's pseudo outbound; no inbound of the caller may have it. */
 export const API_TAG = CORE_API_TAG;
@@ -76,41 +76,44 @@ const apiInbound = (socket: string): JsonObject => ({
 });
 
 /** The inbound's JSON with an empty user list (or nobody in it), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
-export function structureOf(inbound: CoreInbound): JsonObject {
+export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonObject {
   const { tag, protocol, config } = inbound;
   if (tag === '' || config['tag'] !== tag)
     throw new CoreRefused(
       `inbound ${JSON.stringify(tag)}: its config has the tag ${JSON.stringify(config['tag'])}`,
     );
   if (tag === API_TAG) throw new CoreRefused(`inbound ${tag}: this tag belongs to the panel, choose another`);
-  if (config['protocol'] !== (kindOf(protocol)?.inConfig ?? protocol))
+  const type = codecs.accounts.of(protocol);
+  if (type !== undefined && config['protocol'] !== (type.protocol ?? protocol))
     throw new CoreRefused(
       `inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`,
     );
-  const kind = kindOf(protocol);
-  if (kind === undefined) return config;
+  if (type === undefined) return config;
+  const omit = type.users === 'api' ? (type.omit ?? []) : [];
   const settings = Object.fromEntries(
-    Object.entries(object(config['settings'])).filter(([key]) => !kind.defaults.includes(key)),
+    Object.entries(object(config['settings'])).filter(([key]) => !omit.includes(key)),
   );
-  return { ...config, settings: { ...settings, clients: kind.nobody ? [kind.nobody(settings)] : [] } };
+  return { ...config, settings: { ...settings, [type.list ?? 'clients']: codecs.nobody(inbound, settings) } };
 }
 
-function* inboundText(inbound: InboundWithUsers): Generator<string> {
-  const { settings, ...rest } = structureOf(inbound);
-  if (kindOf(inbound.protocol) === undefined) {
-    for (const user of inbound.users) checkedKind(user, inbound);
+/** The inbound's JSON with its users, in pieces. */
+export function* inboundText(inbound: InboundWithUsers, codecs: AccountCodecs): Generator<string> {
+  const { settings, ...rest } = structureOf(inbound, codecs);
+  const key = codecs.accounts.of(inbound.protocol)?.list ?? 'clients';
+  if (codecs.accounts.of(inbound.protocol) === undefined) {
+    for (const user of inbound.users) codecs.json(user, inbound);
     yield JSON.stringify({ ...rest, ...(settings === undefined ? {} : { settings }) });
     return;
   }
-  const { clients, ...shared } = object(settings);
-  yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}"clients":[`;
+  const { [key]: first, ...shared } = object(settings);
+  yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}${JSON.stringify(key)}:[`;
   let comma = '';
-  for (const nobody of list(clients)) {
+  for (const nobody of list(first)) {
     yield JSON.stringify(nobody);
     comma = ',\n';
   }
   for (const user of inbound.users) {
-    yield `${comma}${JSON.stringify(checkedKind(user, inbound).json(user))}`;
+    yield `${comma}${JSON.stringify(codecs.json(user, inbound))}`;
     comma = ',\n';
   }
   yield ']}}';
@@ -120,6 +123,7 @@ function* pieces(
   base: CoreBase,
   inbounds: Iterable<InboundWithUsers>,
   paths: ConfigPaths,
+  codecs: AccountCodecs,
 ): Generator<string> {
   if ('inbounds' in base)
     throw new CoreRefused('base: inbounds do not belong here, hand them over as inbounds');
@@ -129,7 +133,7 @@ function* pieces(
     if (tags.has(inbound.tag)) throw new CoreRefused(`inbound ${inbound.tag}: two inbounds have this tag`);
     tags.add(inbound.tag);
     yield ',\n';
-    yield* inboundText(inbound);
+    yield* inboundText(inbound, codecs);
   }
   yield ']}\n';
 }
@@ -142,9 +146,10 @@ export function* configText(
   base: CoreBase,
   inbounds: Iterable<InboundWithUsers>,
   paths: ConfigPaths,
+  codecs: AccountCodecs,
 ): Generator<string> {
   let chunk = '';
-  for (const piece of pieces(base, inbounds, paths)) {
+  for (const piece of pieces(base, inbounds, paths, codecs)) {
     chunk += piece;
     if (chunk.length < CHUNK) continue;
     yield chunk;

@@ -1,32 +1,45 @@
-// Inbounds become protobuf by the core's own program, users by our table: no credential leaves this process, and the
-// size of the user list does not matter here.
+// Inbounds become protobuf by the core's own program. Users that the API can change become it by our own tables: no
+// credential of theirs leaves this process, and the size of the user list does not matter here.
 import { readFile } from 'node:fs/promises';
 import protobuf from 'protobufjs/light.js';
-import { CoreRefused, type CoreInbound, type CoreUser } from '../driver.js';
-import { encodeUser, kindOf } from './accounts.js';
+import { CoreRefused, type CoreInbound, type CoreUser, ProtocolRefused } from '../driver.js';
+import { NOBODY, type AccountCodecs } from './accounts.js';
 import { SEND_LIMIT } from './api.js';
 import { runCommand } from './command.js';
-import { structureOf, type InboundWithUsers } from './config.js';
+import { inboundText, type InboundWithUsers } from './config.js';
 import type { EngineFolder } from './folder.js';
 import { decode, type Messages } from './messages.js';
 import { Pace, eachRecord } from './slices.js';
 
 type Envelope = Messages['xray.core.InboundHandlerConfig'];
+/** What it takes to ask the core's program. */
+export interface Converter {
+  readonly binary: string;
+  readonly folder: EngineFolder;
+  readonly codecs: AccountCodecs;
+}
 
 const CONFIG_INBOUND_FIELD = 1;
 
-/** The inbound without users as AddInbound takes it. Rejects with CoreRefused, the inbound named. */
-export async function convertInbound(
-  binary: string,
-  folder: EngineFolder,
-  inbound: CoreInbound,
-): Promise<Envelope> {
-  const structure = structureOf(inbound);
+function* configOf(inbounds: readonly InboundWithUsers[], codecs: AccountCodecs): Generator<string> {
+  yield '{"inbounds":[';
+  for (const [at, inbound] of inbounds.entries()) {
+    if (at > 0) yield ',';
+    yield* inboundText(inbound, codecs);
+  }
+  yield ']}';
+}
+
+/** The inbounds, users included, as AddInbound takes them. Rejects with CoreRefused, the inbound named. */
+async function convert(
+  { binary, folder, codecs }: Converter,
+  inbounds: readonly InboundWithUsers[],
+): Promise<Envelope[]> {
   const found: Envelope[] = [];
   await folder.withTemporary(['.json', '.pb'], async (source = '', target = '') => {
     // the converter keeps the mode of a file that is there; the result may hold private keys
     await folder.write(target, []);
-    await folder.write(source, [JSON.stringify({ inbounds: [structure] })]);
+    await folder.write(source, configOf(inbounds, codecs));
     await runCommand({
       binary,
       directory: folder.path,
@@ -37,21 +50,73 @@ export async function convertInbound(
       found.push(decode('xray.core.InboundHandlerConfig', bytes)),
     );
   });
-  const [envelope] = found;
-  const expected = kindOf(inbound.protocol)?.inboundType;
   // an envelope without receiver settings makes the core panic, and users of one protocol in the settings of another as well
-  if (
-    found.length !== 1 ||
-    envelope?.tag !== inbound.tag ||
-    envelope.receiverSettings === null ||
-    envelope.proxySettings === null
-  )
-    throw new CoreRefused(`inbound ${inbound.tag}: the core's converter made no inbound of it`);
-  if (expected !== undefined && envelope.proxySettings.type !== expected)
-    throw new CoreRefused(
-      `inbound ${inbound.tag}: the core takes ${inbound.protocol} for ${envelope.proxySettings.type}`,
+  for (const [at, { tag, protocol }] of inbounds.entries()) {
+    const envelope = found[at];
+    if (envelope?.tag !== tag || envelope.receiverSettings === null || envelope.proxySettings === null)
+      throw new CoreRefused(`inbound ${tag}: the core's converter made no inbound of it`);
+    const expected = codecs.accounts.of(protocol)?.inboundType;
+    if (expected !== undefined && envelope.proxySettings.type !== expected)
+      throw new ProtocolRefused(
+        `inbound ${tag}: the core takes ${protocol} for ${envelope.proxySettings.type}, its account type says ${expected}`,
+      );
+  }
+  return found;
+}
+
+/** The inbound as AddInbound takes it; users that the API can change are still to be put into it. */
+export async function convertInbound(converter: Converter, inbound: InboundWithUsers): Promise<Envelope> {
+  const type = converter.codecs.accounts.of(inbound.protocol);
+  const [envelope] = await convert(converter, [type?.users === 'api' ? { ...inbound, users: [] } : inbound]);
+  return envelope as Envelope;
+}
+
+/**
+ * Has the core's program read an account of this inbound, and finds it in what comes of it. Rejects with ProtocolRefused
+ * when it is not there as its type declares it.
+ */
+export async function convertSample(
+  converter: Converter,
+  inbound: CoreInbound,
+  sample: CoreUser,
+): Promise<void> {
+  const { codecs } = converter;
+  const type = codecs.accounts.of(inbound.protocol);
+  if (type === undefined) throw new ProtocolRefused(`no plugin declares the accounts ${inbound.protocol}`);
+  const [without, withSample] = await convert(converter, [
+    { ...inbound, users: [] },
+    { ...inbound, users: [sample] },
+  ]);
+  const values = [without, withSample].map((envelope) => envelope?.proxySettings?.value ?? Buffer.alloc(0));
+  if (type.users === 'config') {
+    // The key of the list may be one that the core does not read.
+    if (values[0]?.length === values[1]?.length)
+      throw new ProtocolRefused(
+        `the core reads no users from ${type.list ?? 'clients'} in the settings of ${inbound.protocol}`,
+      );
+    return;
+  }
+  const read: CoreUser[] = [];
+  await eachRecord(values[1] ?? Buffer.alloc(0), type.usersField, (bytes) => {
+    try {
+      read.push(codecs.decode(bytes, inbound.protocol));
+    } catch (cause) {
+      throw new ProtocolRefused(
+        `the core makes no ${type.message} of an account of ${inbound.protocol} in field ${type.usersField}`,
+        { cause },
+      );
+    }
+  });
+  const found = read.find(({ name }) => name !== NOBODY);
+  if (found?.name !== sample.name)
+    throw new ProtocolRefused(
+      `the core has no user in field ${type.usersField} of ${type.inboundType}, where the account type ${inbound.protocol} says`,
     );
-  return envelope;
+  for (const [name, { lowerCase }] of Object.entries(type.fields)) {
+    const sent = lowerCase ? String(sample.account[name]).toLowerCase() : sample.account[name];
+    if (found.account[name] !== sent)
+      throw new ProtocolRefused(`the core has another ${name} in ${type.message} than it was given`);
+  }
 }
 
 /**
@@ -61,20 +126,26 @@ export async function convertInbound(
 export async function fillInbound(
   envelope: Envelope,
   inbound: InboundWithUsers,
+  codecs: AccountCodecs,
 ): Promise<{ envelope: Envelope; others: CoreUser[] }> {
   const { proxySettings } = envelope;
-  const kind = kindOf(inbound.protocol);
-  const key = ((kind?.usersField ?? 0) << 3) | 2;
+  const type = codecs.accounts.of(inbound.protocol);
+  if (proxySettings !== null && proxySettings.value.length > SEND_LIMIT)
+    throw new CoreRefused(
+      `inbound ${inbound.tag}: its config has ${proxySettings.value.length} bytes, and the core takes ${SEND_LIMIT} while it runs; attach fewer clients to it`,
+    );
+  if (type?.users === 'config') return { envelope, others: [] };
+  const key = ((type?.usersField ?? 0) << 3) | 2;
   const others: CoreUser[] = [];
   const writer = protobuf.Writer.create();
   const pace = new Pace();
   for (const user of inbound.users) {
     if (pace.due()) await pace.rest();
-    const bytes = encodeUser(user, inbound);
+    const bytes = codecs.encode(user, inbound);
     if (writer.len + bytes.length + 16 > SEND_LIMIT) others.push(user);
     else writer.uint32(key).bytes(bytes);
   }
-  if (kind === undefined || proxySettings === null) return { envelope, others };
+  if (type === undefined || proxySettings === null) return { envelope, others };
   // fields of a message may come in any order, so repeated ones can be appended
   return {
     envelope: {

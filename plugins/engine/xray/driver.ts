@@ -1,7 +1,9 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
 import { messageOf } from '../../../kernel/index.js';
-import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
+import type { ApiAccountType } from '../account-type.js';
+import type { Accounts } from '../accounts.js';
+import { AccountCodecs, NOBODY } from './accounts.js';
 import {
   type Accepted,
   CoreRefused,
@@ -12,12 +14,14 @@ import {
   type CoreProcess,
   type CoreRecord,
   type CoreUser,
+  ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
 import { AccessLog } from './access-log.js';
 import { runCommand } from './command.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
-import { convertInbound, fillInbound } from './convert.js';
+import { convertInbound, convertSample, fillInbound } from './convert.js';
+import { unknownProtocol } from './failures.js';
 import { readCounters } from './counters.js';
 import { type DriverLog, EngineFolder, sizeOf } from './folder.js';
 import { epochOf } from './identity.js';
@@ -31,6 +35,8 @@ export interface XrayDriverOptions {
   /** private directory for config, record, socket and logs; created with mode 0700 when it is missing; one driver at a time */
   readonly directory: string;
   readonly log: DriverLog;
+  /** the account types that its users may have */
+  readonly accounts: Accounts;
 }
 
 const TEST_LIMIT_MS = 20_000;
@@ -48,15 +54,18 @@ export class XrayDriver implements CoreDriver {
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #accesses: AccessLog;
   #core: RunningCore | undefined;
+  /** account types that the core has read as they are declared */
+  readonly #read = new Set<string>();
   /** start, adopt, stop and writes of the record, one after the other */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ binary, directory, log }: XrayDriverOptions) {
+  constructor({ binary, directory, log, accounts }: XrayDriverOptions) {
     // a name without a slash is looked up in PATH
     this.#context = {
       binary: binary.includes('/') ? resolve(binary) : binary,
       folder: new EngineFolder(resolve(directory)),
       log,
+      codecs: new AccountCodecs(accounts),
     };
     this.#accesses = new AccessLog(this.#context.folder.access);
   }
@@ -76,30 +85,41 @@ export class XrayDriver implements CoreDriver {
   async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
     const { binary, folder } = this.#context;
     await folder.prepare();
-    await folder.withTemporary(['.json'], async (path = '') => {
-      await folder.write(
-        path,
-        this.configText(
-          base,
-          inbounds.map((inbound) => ({ ...inbound, users: [] })),
-        ),
-      );
-      await runCommand({
-        binary,
-        directory: folder.path,
-        args: ['run', '-test', '-c', path],
-        timeout: TEST_LIMIT_MS,
+    await folder
+      .withTemporary(['.json'], async (path = '') => {
+        await folder.write(
+          path,
+          this.configText(
+            base,
+            inbounds.map((inbound) => ({ ...inbound, users: [] })),
+          ),
+        );
+        await runCommand({
+          binary,
+          directory: folder.path,
+          args: ['run', '-test', '-c', path],
+          timeout: TEST_LIMIT_MS,
+        });
+      })
+      .catch((error: unknown) => {
+        const unknown = unknownProtocol(error);
+        if (unknown === undefined || !inbounds.some(({ config }) => config['protocol'] === unknown))
+          throw error;
+        throw new ProtocolRefused(`the core does not know the protocol ${unknown}`, { cause: error });
       });
-    });
+  }
+
+  async testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void> {
+    if (this.#read.has(inbound.protocol)) return;
+    await this.#context.folder.prepare();
+    await convertSample(this.#context, inbound, sample);
+    this.#read.add(inbound.protocol);
   }
 
   configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): Iterable<string> {
-    const { folder } = this.#context;
-    return configText(base, inbounds, {
-      socket: `${folder.path}/api.sock`,
-      access: folder.access,
-      error: folder.error,
-    });
+    const { folder, codecs } = this.#context;
+    const paths = { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error };
+    return configText(base, inbounds, paths, codecs);
   }
 
   /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
@@ -174,10 +194,11 @@ export class XrayDriver implements CoreDriver {
    * the core: probe it before.
    */
   async putInbound(inbound: InboundWithUsers): Promise<void> {
-    const { binary, folder } = this.#context;
-    const { tag, protocol } = inbound;
+    const { codecs } = this.#context;
+    const { tag } = inbound;
     const { api, inbounds } = this.#running();
-    const { envelope, others } = await fillInbound(await convertInbound(binary, folder, inbound), inbound);
+    const converted = await convertInbound(this.#context, inbound);
+    const { envelope, others } = await fillInbound(converted, inbound, codecs);
     await inbounds.close(tag);
     await api.removeInbound(tag);
     try {
@@ -187,7 +208,7 @@ export class XrayDriver implements CoreDriver {
       if (!(error instanceof CoreUnreachable)) await api.removeInbound(tag);
       throw error;
     }
-    inbounds.set(tag, protocol);
+    inbounds.set(tag, envelope.proxySettings?.type ?? 'unknown');
     for (let i = 0; i < others.length; i += ADDS_AT_ONCE) {
       await Promise.all(others.slice(i, i + ADDS_AT_ONCE).map((user) => this.putUser(tag, user)));
     }
@@ -202,9 +223,11 @@ export class XrayDriver implements CoreDriver {
 
   /** Rejects with CoreRefused, before anything is sent, when the account is not one of the inbound's protocol or is malformed. */
   putUser(tag: string, user: CoreUser): Promise<void> {
-    return this.#withUsers(tag, async ({ api }, protocol) => {
-      const message = userMessage(user, { tag, protocol });
-      if (kindOf(protocol)?.admitsTwins) while (await api.removeUser(tag, user.name));
+    return this.#withUsers(tag, async ({ api }, types) => {
+      const type = types.find(({ name }) => name === user.account.protocol);
+      const protocol = type?.name ?? types[0]?.name ?? user.account.protocol;
+      const message = this.#context.codecs.message(user, { tag, protocol });
+      if (type?.admitsTwins) while (await api.removeUser(tag, user.name));
       if (await api.addUser(tag, message)) return;
       await api.removeUser(tag, user.name);
       if (!(await api.addUser(tag, message)))
@@ -215,15 +238,18 @@ export class XrayDriver implements CoreDriver {
   }
 
   removeUser(tag: string, name: string): Promise<void> {
-    return this.#withUsers(tag, async ({ api }, protocol) => {
-      while ((await api.removeUser(tag, name)) && kindOf(protocol)?.admitsTwins);
+    return this.#withUsers(tag, async ({ api }, types) => {
+      while ((await api.removeUser(tag, name)) && types.some(({ admitsTwins }) => admitsTwins));
     });
   }
 
-  users(tag: string): Promise<CoreUser[]> {
-    return this.#withUsers(tag, async ({ api }, protocol) => {
+  users(tag: string, protocol?: string): Promise<CoreUser[]> {
+    return this.#withUsers(tag, async ({ api }, [first]) => {
       const users: CoreUser[] = [];
-      await eachRecord(await api.inboundUsers(tag), 1, (bytes) => users.push(decodeUser(bytes, protocol)));
+      const { codecs } = this.#context;
+      await eachRecord(await api.inboundUsers(tag), 1, (bytes) =>
+        users.push(codecs.decode(bytes, protocol ?? first?.name ?? 'an unknown protocol')),
+      );
       return users.filter(({ name }) => name !== NOBODY);
     });
   }
@@ -245,9 +271,13 @@ export class XrayDriver implements CoreDriver {
     return this.#core;
   }
 
-  async #withUsers<T>(tag: string, call: (core: RunningCore, protocol: string) => Promise<T>): Promise<T> {
+  /** @param call is given the account types that the running inbound takes; several plugins may declare the same one */
+  async #withUsers<T>(
+    tag: string,
+    call: (core: RunningCore, types: readonly ApiAccountType[]) => Promise<T>,
+  ): Promise<T> {
     const core = this.#running();
-    return core.inbounds.use(tag, (protocol) => call(core, protocol));
+    return core.inbounds.use(tag, (type) => call(core, this.#context.codecs.accounts.byInbound(type)));
   }
 
   #take(core: RunningCore): void {

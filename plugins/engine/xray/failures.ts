@@ -73,3 +73,7 @@ export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.t
 /** RemoveInbound of a tag that is not there. */
 export const tagUnknown = (error: unknown): boolean =>
   textOf(error).endsWith('not enough information for making a decision');
+
+/** The protocol that the core has never heard of, when that is what it says (infra/conf/loader.go). */
+export const unknownProtocol = (error: unknown): string | undefined =>
+  error instanceof CoreRefused ? /unknown config id: (\S+)/.exec(error.message)?.[1] : undefined;

@@ -1,9 +1,10 @@
-// Which protocol each running inbound speaks. The core panics on an account of another protocol, so this is kept by the
-// driver itself and never taken from a caller.
+// What each running inbound is. The core panics on an account of another protocol, so this is kept by the driver itself
+// and never taken from a caller.
 import { CoreRefused } from '../driver.js';
 
 interface Inbound {
-  readonly protocol: string;
+  /** full name of the message that the core made of its settings */
+  readonly type: string;
   /** calls on its users that are under way */
   readonly calls: Set<Promise<unknown>>;
 }
@@ -11,15 +12,15 @@ interface Inbound {
 export class RunningInbounds {
   readonly #byTag = new Map<string, Inbound>();
 
-  set(tag: string, protocol: string): void {
-    this.#byTag.set(tag, { protocol, calls: new Set() });
+  set(tag: string, type: string): void {
+    this.#byTag.set(tag, { type, calls: new Set() });
   }
 
-  /** Runs a call on the inbound's users with the protocol that it speaks for as long as the call lasts. */
-  async use<T>(tag: string, call: (protocol: string) => Promise<T>): Promise<T> {
+  /** Runs a call on the inbound's users with the type that it has for as long as the call lasts. */
+  async use<T>(tag: string, call: (type: string) => Promise<T>): Promise<T> {
     const inbound = this.#byTag.get(tag);
     if (inbound === undefined) throw new CoreRefused(`inbound ${tag}: the core has no such inbound`);
-    const running = call(inbound.protocol);
+    const running = call(inbound.type);
     inbound.calls.add(running);
     try {
       return await running;

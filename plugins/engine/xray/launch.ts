@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realpath } from 'node:fs/promises';
 import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '../driver.js';
-import { protocolOf } from './accounts.js';
+import type { AccountCodecs } from './accounts.js';
 import { CoreApi } from './api.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { lastWords } from './failures.js';
@@ -31,6 +31,7 @@ export interface LaunchContext {
   readonly binary: string;
   readonly folder: EngineFolder;
   readonly log: DriverLog;
+  readonly codecs: AccountCodecs;
 }
 
 const load = ({ folder, log }: LaunchContext): Promise<SavedCore | undefined> =>
@@ -90,7 +91,7 @@ export async function launch(
   inbounds: readonly InboundWithUsers[],
   record: CoreRecord,
 ): Promise<RunningCore> {
-  const { binary, folder } = context;
+  const { binary, folder, codecs } = context;
   await makeRoom(context);
   const socket = await folder.socket();
   const api = new CoreApi(socket);
@@ -98,7 +99,7 @@ export async function launch(
   try {
     await folder.write(
       folder.config,
-      configText(base, inbounds, { socket, access: folder.access, error: folder.error }),
+      configText(base, inbounds, { socket, access: folder.access, error: folder.error }, codecs),
     );
     const logged = await sizeOf(folder.error);
     const started = async (): Promise<boolean> =>
@@ -113,7 +114,8 @@ export async function launch(
     await saveCore(folder, saved);
     await untilReady(instance, ready(instance, api, socket, started), folder);
     const running = new RunningInbounds();
-    for (const { tag, protocol } of inbounds) running.set(tag, protocol);
+    for (const { tag, protocol } of inbounds)
+      running.set(tag, codecs.accounts.of(protocol)?.inboundType ?? protocol);
     return { instance, api, inbounds: running, saved };
   } catch (error) {
     api.close();
@@ -137,12 +139,12 @@ async function untilReady(
   if (!instance.alive) throw new CoreRefused(await reasonOfEnd(folder, await instance.ended));
 }
 
-/** The protocols as the core itself has them: what the former panel wrote down may be older than its last change. */
+/** The types as the core itself has them: what the former panel wrote down may be older than its last change. */
 async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
   const running = new RunningInbounds();
   await eachRecord(await api.listInbounds(), 1, (bytes) => {
     const { tag, proxySettings } = decode('xray.core.InboundHandlerConfig', bytes);
-    if (tag !== '' && tag !== API_TAG) running.set(tag, protocolOf(proxySettings?.type ?? 'unknown'));
+    if (tag !== '' && tag !== API_TAG) running.set(tag, proxySettings?.type ?? 'unknown');
   });
   return running;
 }

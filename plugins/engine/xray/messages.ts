@@ -1,6 +1,6 @@
 // The few protobuf messages that pass between us and the core, described by field number.
-// Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
-// xray.app.stats.command and the packages of the protocols under xray.proxy. Fields that we neither send nor read are left out.
+// Accounts are in accounts.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
+// xray.app.stats.command. Fields that we neither send nor read are left out.
 import protobuf from 'protobufjs/light.js';
 
 /** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is refused by the core). */
@@ -26,12 +26,6 @@ export interface Messages {
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: string; email: string };
   'xray.app.stats.command.QueryStatsRequest': { pattern: string; reset: boolean };
   'xray.app.stats.command.Stat': { name: string; value: number };
-  'xray.proxy.vless.Account': { id: string; flow: string };
-  'xray.proxy.trojan.Account': { password: string };
-  'xray.proxy.vmess.Account': { id: string };
-  /** the cipher's number, see accounts.ts */
-  'xray.proxy.shadowsocks.Account': { password: string; cipherType: number };
-  'xray.proxy.shadowsocks_2022.Account': { key: string };
 }
 
 const typed = '.xray.common.serial.TypedMessage';
@@ -57,11 +51,6 @@ const fields: {
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: [1, 'string'], email: [2, 'string'] },
   'xray.app.stats.command.QueryStatsRequest': { pattern: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.Stat': { name: [1, 'string'], value: [2, 'int64'] },
-  'xray.proxy.vless.Account': { id: [1, 'string'], flow: [2, 'string'] },
-  'xray.proxy.trojan.Account': { password: [1, 'string'] },
-  'xray.proxy.vmess.Account': { id: [1, 'string'] },
-  'xray.proxy.shadowsocks.Account': { password: [1, 'string'], cipherType: [2, 'int32'] },
-  'xray.proxy.shadowsocks_2022.Account': { key: [1, 'string'] },
 };
 
 function describe(): ReadonlyMap<string, protobuf.Type> {

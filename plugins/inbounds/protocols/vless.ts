@@ -1,9 +1,10 @@
 // VLESS. Link: Xray share-link proposal (XTLS/Xray-core discussion 716). Settings: xtls.github.io, VLESS inbound.
 import { custom, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
-import type { JsonObject } from '../../engine/contract.js';
+import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Inbound, Protocol } from '../contract.js';
 import { streamParams, takesVision } from '../stream/stream.js';
 import { compileQuery } from './share-link.js';
+import { uuidProblem } from './uuid.js';
 
 /** One half of VLESS's own encryption (XTLS/Xray-core pull request 5067), or none. */
 const HALF = /^(?:none|mlkem768x25519plus\.\S+)$/;
@@ -18,6 +19,22 @@ const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean =
   [decryption, encryption].some((half) => says(half) && half !== 'none');
 const takesFlow = ({ settings: own, streamSettings, disableFlow }: Inbound): boolean =>
   !disableFlow && takesVision(streamSettings, isEncrypted(own));
+
+/** Xray-core 26.3.27, proxy/vless/account.proto and inbound/config.proto. The core keeps 16 bytes of the id and prints them in lower case. */
+export const vlessAccounts: ApiAccountType = {
+  name: 'vless',
+  users: 'api',
+  inboundType: 'xray.proxy.vless.inbound.Config',
+  usersField: 1,
+  message: 'xray.proxy.vless.Account',
+  fields: { id: { number: 1, type: 'string', lowerCase: true }, flow: { number: 2, type: 'string' } },
+  omit: ['flow'],
+  fault: ({ id, flow }) =>
+    uuidProblem(id) ??
+    (flow === '' || flow === 'xtls-rprx-vision'
+      ? undefined
+      : `flow must be empty or xtls-rprx-vision, not ${JSON.stringify(flow)}`),
+};
 
 export const vless: Protocol = {
   name: 'vless',

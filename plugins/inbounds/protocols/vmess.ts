@@ -1,9 +1,10 @@
 // VMess. Link: base64 of v2rayN's JSON, version 2 (2dust/v2rayN, "Description of VMess share link"), keys in order,
 // indented by two. Settings: xtls.github.io, VMess inbound.
 import { custom, shape } from '../../../kernel/index.js';
-import type { JsonObject } from '../../engine/contract.js';
+import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { LinkFill, Protocol } from '../contract.js';
 import { streamFields } from '../stream/stream.js';
+import { uuidProblem } from './uuid.js';
 
 type Field = string | ((fill: LinkFill) => string);
 
@@ -18,6 +19,17 @@ const json = (value: unknown): string =>
 const hostIn = (authority: string): string =>
   authority.slice(0, authority.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 const portIn = (authority: string): string => authority.slice(authority.lastIndexOf(':') + 1);
+
+/** Xray-core 26.3.27, proxy/vmess/account.proto and inbound/config.proto. */
+export const vmessAccounts: ApiAccountType = {
+  name: 'vmess',
+  users: 'api',
+  inboundType: 'xray.proxy.vmess.inbound.Config',
+  usersField: 1,
+  message: 'xray.proxy.vmess.Account',
+  fields: { id: { number: 1, type: 'string', lowerCase: true } },
+  fault: ({ id }) => uuidProblem(id),
+};
 
 export const vmess: Protocol = {
   name: 'vmess',

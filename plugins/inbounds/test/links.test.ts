@@ -8,7 +8,7 @@ import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
 import { FRESH } from '../schema.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
-const user: ClientIdentity = { email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
+const user: ClientIdentity = { id: 1, email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
 
 interface Case {
   readonly of: Protocol;

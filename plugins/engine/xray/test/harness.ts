@@ -7,11 +7,39 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import type { PluginContext } from '../../../../kernel/index.js';
+import {
+  shadowsocks2022Accounts,
+  shadowsocksAccounts,
+} from '../../../inbounds/protocols/shadowsocks-accounts.js';
+import { trojanAccounts } from '../../../inbounds/protocols/trojan.js';
+import { vlessAccounts } from '../../../inbounds/protocols/vless.js';
+import { vmessAccounts } from '../../../inbounds/protocols/vmess.js';
+import { Accounts } from '../../accounts.js';
+import type { AccountType } from '../../contract.js';
 import type { CoreInbound, CoreRecord, CoreUser, JsonObject } from '../../driver.js';
 import { XrayDriver } from '../driver.js';
 import type { DriverLog } from '../folder.js';
 import { isAlive } from '../identity.js';
 import type { SavedCore } from '../record.js';
+
+/** The types that the panel itself brings, and these. */
+export const accountsOf = (...more: AccountType[]): Accounts =>
+  new Accounts({
+    contributions: (() =>
+      [
+        vlessAccounts,
+        vmessAccounts,
+        trojanAccounts,
+        shadowsocksAccounts,
+        shadowsocks2022Accounts,
+        ...more,
+      ].map((value) => ({
+        plugin: 'test',
+        value,
+        fault: () => undefined,
+      }))) as unknown as PluginContext['contributions'],
+  });
 
 export function engineBinary(): string {
   const binary = process.env['WEIR_ENGINE_BIN'];
@@ -48,7 +76,7 @@ export async function temporaryDirectory(t: ExecutionContext, prefix = 'weir-tes
 }
 
 export function driverIn(t: ExecutionContext, directory: string, log: DriverLog = quiet): XrayDriver {
-  const driver = new XrayDriver({ binary: engineBinary(), directory, log });
+  const driver = new XrayDriver({ binary: engineBinary(), directory, log, accounts: accountsOf() });
   t.teardown(() => driver.stop());
   return driver;
 }

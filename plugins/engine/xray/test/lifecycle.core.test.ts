@@ -8,6 +8,7 @@ import { CoreRefused, CoreUnreachable, type CoreProcess } from '../../driver.js'
 import { commandLine, identify, isAlive } from '../identity.js';
 import { XrayDriver } from '../driver.js';
 import {
+  accountsOf,
   base,
   driverIn,
   emptyRecord,
@@ -143,7 +144,7 @@ test('a directory with a comma and a space', async (t) => {
 
 test('a program that is not there', async (t) => {
   const directory = await temporaryDirectory(t);
-  const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet });
+  const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet, accounts: accountsOf() });
   await t.throwsAsync(driver.version(), { instanceOf: CoreUnreachable, message: /\/nowhere\/xray/ });
   await t.throwsAsync(driver.start(base, [], emptyRecord), {
     instanceOf: CoreUnreachable,

@@ -1,0 +1,43 @@
+// SOCKS 5 (RFC 1928) with name and password (RFC 1929). Settings: xtls.github.io, SOCKS inbound.
+import { randomUUID } from 'node:crypto';
+import { bool, custom, oneOf, shape, withDefault } from '@weir-panel/weir/kernel';
+import { type ConfigAccountType, userName } from '@weir-panel/weir/plugins/engine';
+import type { Protocol } from '@weir-panel/weir/plugins/inbounds';
+
+/** RFC 1929 has one byte for the length. */
+const LONGEST = 255;
+
+/** Xray-core 26.3.27, infra/conf/socks.go: its API cannot change these users, they stand in the inbound's config. */
+export const accounts: ConfigAccountType = {
+  name: 'socks',
+  users: 'config',
+  inboundType: 'xray.proxy.socks.ServerConfig',
+  list: 'accounts',
+  nameKey: 'user',
+  fields: { password: { type: 'string', json: 'pass' } },
+  fault: ({ password }) => {
+    const bytes = Buffer.byteLength(String(password));
+    return bytes > 0 && bytes <= LONGEST ? undefined : `password must have 1 to ${LONGEST} bytes`;
+  },
+  nobody: () => ({ password: randomUUID() }),
+};
+
+const settings = shape({
+  auth: withDefault(oneOf('password'), 'password'),
+  // The core counts no packets of an account.
+  udp: withDefault(bool().valid(false), false),
+});
+
+export const socks: Protocol = {
+  name: 'socks',
+  settings: custom(settings),
+  coreSettings: () => ({ auth: 'password', udp: false }),
+  account: ({ password }) => ({ protocol: 'socks', password }),
+  // The core counts by the name of the login, so that is the user's name in the core.
+  link:
+    ({ id: inboundId }) =>
+    ({ client, authority, fragment }) => {
+      const login = `${userName({ inboundId, clientId: client.id })}:${client.password}`;
+      return `socks://${Buffer.from(login).toString('base64url')}@${authority}${fragment}`;
+    },
+};

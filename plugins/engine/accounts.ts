@@ -1,0 +1,74 @@
+// The account types that plugins declare, by name; what one of them breaks is written down to its plugin.
+import { type Contributed, messageOf, type PluginContext } from '../../kernel/index.js';
+import { type AccountType, accountProblem, type ApiAccountType } from './account-type.js';
+import { AccountTypes } from './contract.js';
+import { type CoreUser, ProtocolRefused } from './driver.js';
+
+const LONGEST_FAULT = 1000;
+
+/** The same type, whose functions answer what they should. */
+function contained({ value: type, fault: blame }: Contributed<AccountType>): AccountType {
+  const said = new Set<string>();
+  const wrong = (what: string, error: unknown): string => {
+    if (!said.has(what)) blame(`${what} of the account type ${type.name}`, error);
+    said.add(what);
+    return `${what} of the account type ${type.name} failed: ${messageOf(error).slice(0, LONGEST_FAULT)}`;
+  };
+  const check = type.fault?.bind(type);
+  const fault: AccountType['fault'] =
+    check &&
+    ((account) => {
+      try {
+        const answer: unknown = check(account);
+        if (answer === undefined || typeof answer === 'string') return answer?.slice(0, LONGEST_FAULT);
+        if (answer instanceof Promise) answer.catch(() => undefined);
+        throw new Error(`it answered ${typeof answer} instead of a text or nothing`);
+      } catch (error) {
+        return wrong('fault', error);
+      }
+    });
+  return { ...type, ...(fault && { fault }) };
+}
+
+export class Accounts {
+  readonly #declared: () => readonly Contributed<AccountType>[];
+  #types: ReadonlyMap<string, AccountType> | undefined;
+
+  /** Asks for contributions at the first use, when all plugins have said what they add. */
+  constructor({ contributions }: Pick<PluginContext, 'contributions'>) {
+    this.#declared = () => contributions(AccountTypes);
+  }
+
+  get #all(): ReadonlyMap<string, AccountType> {
+    return (this.#types ??= new Map(this.#declared().map((entry) => [entry.value.name, contained(entry)])));
+  }
+
+  of(name: string): AccountType | undefined {
+    return this.#all.get(name);
+  }
+
+  /** The types that an inbound of this message takes by the core's API. */
+  byInbound(inboundType: string): ApiAccountType[] {
+    return [...this.#all.values()].filter(
+      (type): type is ApiAccountType => type.users === 'api' && type.inboundType === inboundType,
+    );
+  }
+
+  /** Throws ProtocolRefused for a user that cannot be one. */
+  require(user: CoreUser | undefined, protocol: string): void {
+    const problem = user && this.problem(user, protocol);
+    if (problem !== undefined) throw new ProtocolRefused(problem);
+  }
+
+  /** Why this user cannot be one of an inbound that takes these accounts; undefined when it can. */
+  problem(user: CoreUser, protocol: string): string | undefined {
+    const { account, name } = user;
+    const type = this.of(protocol);
+    if (type === undefined) return `no plugin declares the accounts ${protocol}`;
+    if (account.protocol !== protocol)
+      return `the account is for ${account.protocol}, the inbound speaks ${protocol}`;
+    if (name === '' || name.includes('>>>') || /\p{Cc}/u.test(name))
+      return 'the name must not be empty nor contain >>> or control characters';
+    return accountProblem(type, account);
+  }
+}

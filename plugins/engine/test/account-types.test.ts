@@ -1,0 +1,113 @@
+// What plugins may declare as an account type, and what an account may say.
+import test from 'ava';
+import { type AccountType, accountJson, accountProblem, accountTypeProblem } from '../account-type.js';
+import { Accounts } from '../accounts.js';
+import type { CoreAccount } from '../driver.js';
+import { socksLike, vlessLike } from './world.js';
+
+const every: AccountType = {
+  ...vlessLike,
+  name: 'every',
+  fields: {
+    text: { number: 1, type: 'string' },
+    raw: { number: 2, type: 'bytes' },
+    on: { number: 3, type: 'bool' },
+    small: { number: 4, type: 'uint32' },
+    large: { number: 5, type: 'int64' },
+    kind: { number: 6, type: 'enum', values: { one: 1, two: 2 }, json: 'sort' },
+  },
+};
+const good: CoreAccount = {
+  protocol: 'every',
+  text: 'a',
+  raw: 'AAE=',
+  on: true,
+  small: 7,
+  large: -8,
+  kind: 'two',
+};
+
+test('an account has each field in its type, and no other', (t) => {
+  t.is(accountProblem(every, good), undefined);
+  t.deepEqual(accountJson(every, 'i1.c1', good), {
+    email: 'i1.c1',
+    level: 0,
+    text: 'a',
+    raw: 'AAE=',
+    on: true,
+    small: 7,
+    large: -8,
+    sort: 'two',
+  });
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ text: 7 }, /^text must be text/],
+    [{ text: '\ud800' }, /^text must be well-formed/],
+    [{ text: 'x'.repeat(70_000) }, /^text must have at most/],
+    [{ raw: 'no base64!' }, /^raw must be base64/],
+    [{ on: 'true' }, /^on must be true or false/],
+    [{ small: -1 }, /^small must be a whole number from 0 to 4294967295/],
+    [{ small: 1.5 }, /^small must be a whole number/],
+    [{ large: 2 ** 60 }, /^large must be a whole number/],
+    [{ kind: 'toString' }, /^kind must be one of one, two/],
+    [{ text: undefined }, /^text is missing/],
+    [{ more: 'x' }, /^every knows no field more/],
+  ];
+  for (const [change, problem] of wrong)
+    t.regex(accountProblem(every, { ...good, ...change } as CoreAccount) ?? '', problem);
+});
+
+test('a declaration that cannot be used says why', (t) => {
+  const { nobody: _nobody, ...openToAll } = socksLike;
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [{ ...vlessLike, name: '' }, /needs a name/],
+    [{ ...vlessLike, users: 'somewhere' }, /users must be api or config/],
+    [{ ...vlessLike, message: 'Account' }, /message must be the full name/],
+    [{ ...vlessLike, inboundType: undefined }, /inboundType must be/],
+    [{ ...vlessLike, usersField: 0 }, /usersField must be/],
+    [{ ...vlessLike, fields: {} }, /1 to 50 fields/],
+    [{ ...vlessLike, fields: { id: { type: 'string' } } }, /id needs its number/],
+    [{ ...vlessLike, fields: { id: { number: 19_500, type: 'string' } } }, /id needs its number/],
+    [{ ...vlessLike, fields: { id: { number: 1, type: 'float' } } }, /type of id must be one of/],
+    [{ ...vlessLike, fields: { id: { number: 1, type: 'enum' } } }, /id needs values/],
+    [{ ...vlessLike, fields: { protocol: { number: 1, type: 'string' } } }, /cannot be the name/],
+    [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* under email/],
+    [
+      { ...vlessLike, fields: { a: { number: 1, type: 'string' }, b: { number: 1, type: 'string' } } },
+      /two fields have the number 1/,
+    ],
+    [{ ...vlessLike, fault: 'no' }, /fault must be a function/],
+    [{ ...vlessLike, omit: 'flow' }, /omit must be a list/],
+    [openToAll, /needs a function nobody/],
+  ];
+  for (const [type, problem] of wrong) t.regex(accountTypeProblem(type as AccountType) ?? '', problem);
+  for (const type of [vlessLike, socksLike, every]) t.is(accountTypeProblem(type), undefined);
+});
+
+test('a check that fails or answers junk refuses its own accounts, and its plugin is told once', (t) => {
+  const faults: string[] = [];
+  const declared = (name: string, fault: unknown) => ({
+    plugin: 'weed',
+    value: { ...vlessLike, name, fault },
+    fault: (where: string) => void faults.push(where),
+  });
+  const throwing = () => {
+    throw new Error('weeds');
+  };
+  const accounts = new Accounts({
+    contributions: (() => [
+      declared('throws', throwing),
+      declared('junk', () => 42),
+      declared('later', async () => undefined),
+      declared('good', () => undefined),
+    ]) as never,
+  });
+  const problem = (protocol: string) =>
+    accounts.problem({ name: 'i1.c1', account: { protocol, id: 'x', flow: '' } }, protocol);
+  t.regex(problem('throws') ?? '', /fault of the account type throws failed: weeds/);
+  t.regex(problem('throws') ?? '', /weeds/);
+  t.regex(problem('junk') ?? '', /number instead of/);
+  t.regex(problem('later') ?? '', /object instead of/);
+  t.is(problem('good'), undefined);
+  t.regex(problem('nobody') ?? '', /no plugin declares the accounts nobody/);
+  t.is(faults.length, 3);
+});
