@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { bool, custom, oneOf, shape, withDefault } from '@weir-panel/weir/kernel';
 import { type ConfigAccountType, userName } from '@weir-panel/weir/plugins/engine';
-import type { Protocol } from '@weir-panel/weir/plugins/inbounds';
+import { type Protocol, valueFor } from '@weir-panel/weir/plugins/inbounds';
+import { encodeFragment, type Renderer } from '@weir-panel/weir/plugins/subscription';
 
 /** RFC 1929 has one byte for the length. */
 const LONGEST = 255;
@@ -34,10 +35,25 @@ export const socks: Protocol = {
   coreSettings: () => ({ auth: 'password', udp: false }),
   account: ({ password }) => ({ protocol: 'socks', password }),
   // The core counts by the name of the login, so that is the user's name in the core.
-  link:
-    ({ id: inboundId }) =>
-    ({ client, authority, fragment }) => {
-      const login = `${userName({ inboundId, clientId: client.id })}:${client.password}`;
-      return `socks://${Buffer.from(login).toString('base64url')}@${authority}${fragment}`;
+  entry: ({ id: inboundId }, base) => ({
+    ...base,
+    account: {
+      protocol: 'socks',
+      user: ({ id: clientId }) => userName({ inboundId, clientId }),
+      password: ({ password }) => password,
+    },
+  }),
+};
+
+/** SOCKS has no standard link; this form is what several client programs read: `socks://base64(user:password)@host:port#name`. */
+export const link: Renderer = {
+  format: 'links',
+  protocol: 'socks',
+  compile:
+    ({ account }) =>
+    ({ client, authority, name }) => {
+      const of = (field: string): string => String(valueFor(account[field], client));
+      const login = Buffer.from(`${of('user')}:${of('password')}`).toString('base64url');
+      return `socks://${login}@${authority}${name === '' ? '' : `#${encodeFragment(name)}`}`;
     },
 };

@@ -1,7 +1,7 @@
 import { bool, definePlugin, contribute, urlPath } from '@weir-panel/weir/kernel';
 import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
 import { Formats, randomPath } from '@weir-panel/weir/plugins/subscription';
-import { lineOf, listOf } from './surge.js';
+import { lineOf, listOf, surgeCannot } from './surge.js';
 
 const settings = {
   'surge-list.enable': setting(bool(), true, 'subscriptions are served as a list for Surge as well'),
@@ -22,6 +22,7 @@ export default definePlugin({
       prefix: () =>
         live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined,
       pathSetting: 'surge-list.path',
+      cannot: surgeCannot,
       compile: lineOf,
       body: listOf,
     }),

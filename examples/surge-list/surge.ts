@@ -1,18 +1,14 @@
 // Lines of a list that Surge reads by `policy-path`: name = kind, host, port, key=value, … Source: manual.nssurge.com, Proxy Policy.
-import { viewStream } from '@weir-panel/weir/plugins/inbounds';
-import type { Entry, EntryFill, EntryTemplate } from '@weir-panel/weir/plugins/subscription';
+import { type EntryTemplate, isOf, valueFor } from '@weir-panel/weir/plugins/inbounds';
+import type { EntryFill, WriteEntry } from '@weir-panel/weir/plugins/subscription';
 
-type Values = Readonly<Record<string, unknown>>;
-/** What an account adds to the line; undefined values are left out. */
-type Account = (fill: EntryFill) => readonly string[];
+/** The words of a line that follow host and port. */
+type Words = (client: EntryFill['client']) => readonly string[];
 
-const objectOf = (value: unknown): Values =>
-  typeof value === 'object' && value !== null ? (value as Values) : {};
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** A comma or a space would end a value that stands bare. */
 const value = (text: string): string =>
   /^[\w./+=:@-]+$/.test(text) ? text : `"${text.replaceAll(/["\r\n]/g, '')}"`;
-const pair = (key: string, text: string): string[] => (text === '' ? [] : [`${key}=${value(text)}`]);
+const pair = (key: string, text = ''): string[] => (text === '' ? [] : [`${key}=${value(text)}`]);
 /** The name ends at the first `=`, and a comma separates. */
 const nameOf = (remark: string): string =>
   remark
@@ -20,67 +16,63 @@ const nameOf = (remark: string): string =>
     .replace(/^[\s#;[]+/, '')
     .trim() || 'proxy';
 
-/** How the bytes travel; undefined where Surge cannot follow. */
-function wayOf({
-  inbound,
-}: Entry): { readonly tls: boolean; readonly ws: boolean; readonly words: readonly string[] } | undefined {
-  const { network, security } = viewStream(inbound.streamSettings);
-  const tcp = objectOf(inbound.streamSettings['tcpSettings'] ?? inbound.streamSettings['rawSettings']);
-  const plain = network === 'tcp' && textOf(objectOf(tcp['header'])['type']) !== 'http';
-  if ((!plain && network !== 'ws') || security === 'reality') return undefined;
-  const ws = objectOf(inbound.streamSettings['wsSettings']);
-  return {
-    tls: security === 'tls',
-    ws: network === 'ws',
-    words: [
-      ...(network === 'ws'
-        ? [
-            'ws=true',
-            ...pair('ws-path', textOf(ws['path']) || '/'),
-            ...pair('ws-headers', ws['host'] ? `Host:${textOf(ws['host'])}` : ''),
-          ]
-        : []),
-      ...(security === 'tls'
-        ? pair('sni', textOf(objectOf(inbound.streamSettings['tlsSettings'])['serverName']))
-        : []),
-    ],
-  };
+/** Why Surge cannot follow; undefined when it can. */
+export function surgeCannot(entry: EntryTemplate): string | undefined {
+  const { account, transport, security } = entry;
+  const { protocol } = account;
+  if (!['trojan', 'vmess', 'shadowsocks'].includes(protocol)) return `Surge has no ${protocol}`;
+  if (security.kind === 'reality') return 'Surge has no REALITY';
+  if (transport.kind === 'tcp' && transport.http) return 'Surge has no HTTP header above TCP';
+  if (transport.kind !== 'tcp' && transport.kind !== 'ws') return `Surge has no ${transport.kind}`;
+  if (protocol === 'trojan' && security.kind !== 'tls') return 'Surge has no trojan without TLS';
+  if (protocol === 'shadowsocks' && (security.kind === 'tls' || transport.kind === 'ws'))
+    return 'Surge has no shadowsocks over TLS or WebSocket';
+  return entry.finalMask?.tcp?.some(({ kind }) => kind === 'sudoku') ? 'Surge has no sudoku' : undefined;
 }
 
-/** Compiles the line of an entry; undefined for what Surge does not speak. */
-export function lineOf(entry: Entry): EntryTemplate | undefined {
-  const { inbound, protocol } = entry;
-  const way = wayOf(entry);
-  if (!way) return undefined;
-  const kinds: Readonly<Record<string, readonly [kind: string, fits: boolean, account: Account]>> = {
-    trojan: ['trojan', way.tls, ({ client }) => pair('password', client.password)],
-    vmess: [
+/** How the bytes travel. */
+function wayOf({ transport, security }: EntryTemplate): string[] {
+  const tls =
+    security.kind === 'tls'
+      ? [...pair('sni', security.serverName), ...(security.allowInsecure ? ['skip-cert-verify=true'] : [])]
+      : [];
+  if (transport.kind !== 'ws') return tls;
+  const host = transport.host === '' ? '' : `Host:${transport.host}`;
+  return ['ws=true', ...pair('ws-path', transport.path), ...pair('ws-headers', host), ...tls];
+}
+
+function accountOf(entry: EntryTemplate): readonly [kind: string, words: Words] {
+  if (isOf(entry, 'trojan')) {
+    const { password } = entry.account;
+    return ['trojan', (client) => pair('password', valueFor(password, client))];
+  }
+  if (isOf(entry, 'vmess')) {
+    const tls = entry.security.kind === 'tls' ? ['tls=true'] : [];
+    return [
       'vmess',
-      true,
-      ({ client }) => [`username=${client.uuid}`, 'vmess-aead=true', ...(way.tls ? ['tls=true'] : [])],
-    ],
-    shadowsocks: [
+      (client) => [`username=${valueFor(entry.account.id, client)}`, 'vmess-aead=true', ...tls],
+    ];
+  }
+  if (isOf(entry, 'shadowsocks')) {
+    const { method, serverKey, password } = entry.account;
+    return [
       'ss',
-      !way.ws && !way.tls,
-      ({ client }) => {
-        const method = textOf(inbound.settings['method']);
-        const account = protocol.account(client, inbound);
+      (client) => {
         // Of 2022: the key of the server, then that of the client.
-        const password =
-          account.protocol === 'shadowsocks-2022'
-            ? `${textOf(inbound.settings['password'])}:${account.key}`
-            : client.password;
-        return [`encrypt-method=${method}`, ...pair('password', password)];
+        const keys = [valueFor(serverKey, client), valueFor(password, client)].filter(Boolean);
+        return [`encrypt-method=${valueFor(method, client)}`, ...pair('password', keys.join(':'))];
       },
-    ],
-  };
-  const [kind, fits, account] = kinds[protocol.name] ?? [];
-  if (!kind || !fits || !account) return undefined;
-  return (fill) => {
-    const colon = fill.authority.lastIndexOf(':');
-    const host = fill.authority.slice(0, colon).replaceAll(/[[\]]/g, '');
-    return `${nameOf(fill.remark)} = ${[kind, host, fill.authority.slice(colon + 1), ...account(fill), ...way.words].join(', ')}`;
-  };
+    ];
+  }
+  throw new Error(`no words for ${entry.account.protocol}`);
+}
+
+/** Compiles the line of an entry that Surge can express. */
+export function lineOf(entry: EntryTemplate): WriteEntry {
+  const [kind, account] = accountOf(entry);
+  const way = wayOf(entry);
+  return ({ client, server, name }) =>
+    `${nameOf(name)} = ${[kind, server, entry.port, ...account(client), ...way].join(', ')}`;
 }
 
 /** Surge refuses a list in which two have one name. */

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import {
   type Contributed,
   custom,
+  frozen,
   inspect,
   jsonRecord,
   kernelErrors,
@@ -11,7 +12,9 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
-import type { LinkTemplate, Protocol } from './contract.js';
+import type { Protocol } from './contract.js';
+import { withFunctions } from './entry/functions.js';
+import { AccountTextShape, AccountValueShape, isKnown, ProtocolEntryShape } from './entry/shape.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
 const ACCOUNT = mapOf(
@@ -19,14 +22,13 @@ const ACCOUNT = mapOf(
 ).keys({
   protocol: word(),
 });
-const LONGEST_LINK = 100_000;
+
+const LONGEST_NAME = 1000;
 
 const isText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length <= LONGEST_LINK
+  typeof value === 'string' && value.length <= LONGEST_NAME
     ? undefined
-    : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_LINK}`;
-const isFunction = (value: unknown): string | undefined =>
-  typeof value === 'function' ? undefined : `it answered ${typeof value} instead of a function`;
+    : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_NAME}`;
 const fits =
   (schema: Parameters<typeof inspect>[0]) =>
   (value: unknown): string | undefined => {
@@ -56,6 +58,9 @@ export function contained({ value: protocol, fault }: Contributed<Protocol>): Pr
   };
   const isSettings = fits(SETTINGS);
   const isAccount = fits(ACCOUNT);
+  const isEntry = fits(ProtocolEntryShape);
+  const isAccountText = fits(AccountTextShape);
+  const isAccountValue = fits(AccountValueShape);
   const accounts = protocol.accounts?.bind(protocol);
   return {
     name,
@@ -65,9 +70,10 @@ export function contained({ value: protocol, fault }: Contributed<Protocol>): Pr
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
     account: (client, inbound): CoreAccount =>
       ask('account', isAccount, () => protocol.account(client, inbound)),
-    link: (inbound): LinkTemplate => {
-      const template = ask('link', isFunction, () => protocol.link(inbound));
-      return (fill) => ask('link', isText, () => template(fill));
+    entry: (inbound, base) => {
+      const entry = ask('entry', isEntry, () => protocol.entry(inbound, frozen(base)));
+      const isValue = isKnown(entry.account.protocol) ? isAccountText : isAccountValue;
+      return withFunctions(entry, (value) => (client) => ask('entry', isValue, () => value(client)));
     },
   };
 }

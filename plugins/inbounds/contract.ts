@@ -1,37 +1,55 @@
 // Inbounds: the listening endpoints of the core, and the protocols they speak.
 import { after, extensionPoint, filter, guard, type Schema, token, type Tx } from '../../kernel/index.js';
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
+import type { EntryBase } from './entry/base.js';
+import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { AddInbound, Inbound } from './schema.js';
 import { protocolProblem, viewsShape } from './shapes.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
 export { type StreamView, viewStream } from './stream/stream.js';
+export {
+  type Account,
+  type AccountValue,
+  type ByClient,
+  type ClientIdentity,
+  type EntryTemplate,
+  type FieldsByClient,
+  type IpVersion,
+  isOf,
+  type KnownAccount,
+  type Mux,
+  type ProxyEntry,
+  type ShadowsocksAccount,
+  type SocketOptions,
+  type TrojanAccount,
+  type VlessAccount,
+  type VmessAccount,
+} from './entry/entry.js';
+export type { FinalMask, FragmentMask, LegacyKcpMask, SalamanderMask, SudokuMask } from './entry/masks.js';
+export type { NoSecurity, Reality, Security, Tls } from './entry/security.js';
+export type {
+  GrpcTransport,
+  HttpHeaders,
+  HttpUpgradeTransport,
+  KcpTransport,
+  NumberRange,
+  OwnTransport,
+  TcpHttpHeader,
+  TcpTransport,
+  Transport,
+  WsTransport,
+  XhttpDownload,
+  XhttpMode,
+  XhttpMux,
+  XhttpTransport,
+} from './entry/transport.js';
+export { type EntryBase, isUnspecified } from './entry/base.js';
+export { completeEntry, type Completion, valueFor, withRoute } from './entry/complete.js';
+export { EntryTemplateShape } from './entry/shape.js';
 export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
-
-/** The fields of a client that a protocol may use. */
-export interface ClientIdentity {
-  /** With the inbound's id it makes `userName` of the engine, the user's name in the core. */
-  readonly id: number;
-  readonly email: string;
-  readonly subId: string;
-  readonly uuid: string;
-  readonly password: string;
-  readonly flow: string;
-}
-
-/** What differs from client to client and from request to request in a link. */
-export interface LinkFill {
-  readonly client: ClientIdentity;
-  /** `host:port`, IPv6 in brackets */
-  readonly authority: string;
-  /** the name under which the entry is shown */
-  readonly remark: string;
-  /** the escaped remark with its `#`, or nothing */
-  readonly fragment: string;
-}
-export type LinkTemplate = (fill: LinkFill) => string;
 
 /** One protocol, whole: a third party adds one by adding such an object to `Protocols`. */
 export interface Protocol {
@@ -46,8 +64,8 @@ export interface Protocol {
   accounts?(settings: Readonly<Record<string, unknown>>): string;
   /** The client's account; all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
-  /** Compiles the share link of an inbound; called when the inbound changes, the result for every fetch. */
-  link(inbound: Inbound): LinkTemplate;
+  /** What a client program must know to connect: `base` says it of address and stream, the protocol adds its account. Called when the inbound changes; functions in it are called for every fetch. */
+  entry(inbound: Inbound, base: EntryBase): EntryTemplate;
 }
 /** The protocols that inbounds can speak. */
 export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (protocol, _, others) => {
@@ -72,6 +90,8 @@ export interface InboundsApi {
   protocol(name: string): Protocol | undefined;
   /** The plugin that brings this protocol; empty when there is none. */
   pluginOf(protocol: string): string;
+  /** What a client program must know to connect; undefined when no plugin knows the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+  entry(inbound: Inbound): EntryTemplate | undefined;
   /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */

@@ -55,7 +55,7 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   } catch {
     return `the settings of the protocol ${name} must be a schema`;
   }
-  const missing = (['coreSettings', 'account', 'link'] as const).find(
+  const missing = (['coreSettings', 'account', 'entry'] as const).find(
     (key) => typeof protocol[key] !== 'function',
   );
   return missing && `the protocol ${name} needs a function ${missing}`;

@@ -9,6 +9,9 @@ import {
   type Protocol,
   Protocols,
 } from './contract.js';
+import { baseEntry } from './entry/base.js';
+import type { EntryTemplate } from './entry/entry.js';
+import { noteFunctions } from './entry/functions.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 import type { InboundTables } from './tables.js';
@@ -79,6 +82,10 @@ export class InboundStore implements InboundsApi {
   }
   pluginOf(protocol: string): string {
     return this.#plugins.get(protocol) ?? '';
+  }
+  entry(inbound: Inbound): EntryTemplate | undefined {
+    const entry = this.protocol(inbound.protocol)?.entry(inbound, noteFunctions(baseEntry(inbound)));
+    return entry && frozen(noteFunctions(entry));
   }
   takesFlow(id: number): boolean {
     const inbound = this.get(id);

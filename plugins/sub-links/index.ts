@@ -14,7 +14,14 @@ import {
 } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { setting, SettingGroups, Settings } from '../settings/contract.js';
-import { encodeFragment, type Format, Formats, randomPath, Subscription } from '../subscription/contract.js';
+import { cannotLink, compileLink } from './link.js';
+import {
+  encodeFragment,
+  Formats,
+  type ListFormat,
+  randomPath,
+  Subscription,
+} from '../subscription/contract.js';
 
 const FORMAT = 'links';
 /** Links of so many clients are made at a stretch; others get their turn in between. */
@@ -45,17 +52,21 @@ export default definePlugin({
       contentType: 'text/plain; charset=utf-8',
       prefix: () => settings.read(linkSettings).subPath,
       pathSetting: 'subPath',
-      compile: ({ inbound, protocol }) => {
-        const link = protocol.link(inbound);
+      cannot: cannotLink,
+      compile: (entry) => {
+        const link = compileLink(entry);
+        const { description = '' } = entry;
+        const tail = description && `?serverDescription=${Buffer.from(description).toString('base64')}`;
         // Most links of an entry bear the same name, whoever fetches them.
         let last = '';
-        let fragment = '';
-        return ({ client, authority, remark }) => {
-          if (remark !== last) {
-            fragment = remark === '' ? '' : `#${encodeFragment(remark)}`;
-            last = remark;
+        let fragment = tail && `#${tail}`;
+        return ({ client, server, authority, name }) => {
+          if (name !== last) {
+            const shown = name + tail;
+            fragment = shown === '' ? '' : `#${encodeFragment(shown)}`;
+            last = name;
           }
-          return link({ client, authority, remark, fragment });
+          return link({ client, server, authority, name, fragment });
         };
       },
       body: (links) => {
@@ -63,7 +74,7 @@ export default definePlugin({
         for (const link of links) plain += `${link}\n`;
         return settings.read(linkSettings).subEncrypt ? base64(plain) : plain;
       },
-    } satisfies Format),
+    } satisfies ListFormat),
   ],
   routes: ({ clients, subscription }) => [
     route({

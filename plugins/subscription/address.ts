@@ -1,15 +1,6 @@
 // Which host stands in a link.
-import { canonicalAddress, isLoopback } from '../../kernel/index.js';
-import type { Inbound } from '../inbounds/contract.js';
-
-const isUnspecified = (host: string): boolean =>
-  host === '' || host === '0.0.0.0' || canonicalAddress(host) === '::';
-
-/** The address that an inbound brings with it, or nothing when it listens everywhere or only on this machine. */
-function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound): string {
-  if (shareAddrStrategy === 'custom' && shareAddr !== '') return shareAddr;
-  return isUnspecified(listen) || isLoopback(listen) ? '' : listen;
-}
+import { isLoopback } from '../../kernel/index.js';
+import { type EntryTemplate, isUnspecified } from '../inbounds/contract.js';
 
 export interface PublicHosts {
   readonly publicHost: string | undefined;
@@ -38,26 +29,33 @@ export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHo
   return bracketed(subDomain || requestHost || 'localhost');
 }
 
-/** `host:port` of an entry as a function of what `hostFor` gives. */
-export function authorityOf(
-  inbound: Inbound,
-  address: string | undefined,
-  port: number | undefined,
-): (host: string) => string {
-  const fixed = address || ownAddress(inbound);
-  const tail = `:${port ?? inbound.port}`;
-  if (fixed === '') {
-    // Nearly all fetches ask for the same host.
-    let last = '';
-    let known = tail;
-    return (host) => {
-      if (host !== last) {
-        known = host + tail;
-        last = host;
-      }
-      return known;
-    };
+/** Where the server of an entry is, in the two forms that formats need. */
+export interface Place {
+  /** IPv6 without brackets */
+  readonly server: string;
+  /** `server:port`, IPv6 in brackets */
+  readonly authority: string;
+}
+
+const placeOf = (server: string, port: number): Place => ({
+  server,
+  authority: `${bracketed(server)}:${port}`,
+});
+
+/** The place of an entry as a function of what `hostFor` gives. */
+export function placeFor({ server, port }: Pick<EntryTemplate, 'server' | 'port'>): (host: string) => Place {
+  if (server !== '') {
+    const place = placeOf(server, port);
+    return () => place;
   }
-  const authority = bracketed(fixed.replace(/^\[|\]$/g, '')) + tail;
-  return () => authority;
+  // Nearly all fetches ask for the same host.
+  let last = '';
+  let known = placeOf('', port);
+  return (host) => {
+    if (host !== last) {
+      known = placeOf(host.replace(/^\[|\]$/g, ''), port);
+      last = host;
+    }
+    return known;
+  };
 }

@@ -1,26 +1,22 @@
 // Everything about a subscription that does not depend on who fetches it, worked out when it changes.
-import type { Hooks, Log, PluginContext } from '../../kernel/index.js';
-import { type Inbound, type InboundsApi, viewStream } from '../inbounds/contract.js';
+import { type Hooks, type Log, PanelError, type PluginContext } from '../../kernel/index.js';
+import type { EntryTemplate, Inbound, InboundsApi } from '../inbounds/contract.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
-import { authorityOf } from './address.js';
-import { composeSubscription, type Entry, type EntryTemplate, type Format, Formats } from './contract.js';
+import {
+  composeSubscription,
+  type Format,
+  Formats,
+  type LeftOut,
+  inboundEntry,
+  type Renderer,
+  Renderers,
+} from './contract.js';
+import { type CompiledEntry, compileEntry } from './entries.js';
 import { contained } from './formats.js';
 import { pathsOf } from './paths.js';
+import { containedRenderer } from './renderers.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import { subscriptionSettings } from './settings.js';
-
-export interface CompiledEntry {
-  /** its name after the first link, where that is the same for all clients; worked out when it is first asked for */
-  later?: { readonly remark: RemarkTemplate; readonly name: string };
-  readonly inboundRemark: string;
-  readonly hostRemark: string;
-  readonly protocol: string;
-  readonly network: string;
-  readonly security: string;
-  readonly authority: (requestHost: string) => string;
-  /** by name of the format */
-  readonly templates: Readonly<Record<string, EntryTemplate | undefined>>;
-}
 
 export class Compiled {
   readonly #hooks: Hooks;
@@ -37,6 +33,7 @@ export class Compiled {
     { order: Map<number, number>; entries: readonly CompiledEntry[] }
   >();
   formats: readonly Format[] = [];
+  #renderers: readonly Renderer[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
   /** the same, for every fetch */
@@ -66,6 +63,7 @@ export class Compiled {
 
   async all(): Promise<void> {
     this.formats = this.#contributions(Formats).map(contained);
+    this.#renderers = this.#contributions(Renderers).map(containedRenderer);
     this.settingsChanged();
     await this.inbounds();
   }
@@ -74,8 +72,11 @@ export class Compiled {
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
   }
 
-  hasFormatOf(plugin: string): boolean {
-    return this.#contributions(Formats).some((entry) => entry.plugin === plugin);
+  /** A format or a renderer; what it answers may be another thing since it has started. */
+  hasWordsOf(plugin: string): boolean {
+    return [Formats, Renderers].some((point) =>
+      this.#contributions<unknown>(point).some((entry) => entry.plugin === plugin),
+    );
   }
 
   settingsChanged(): void {
@@ -98,17 +99,33 @@ export class Compiled {
   }
 
   async inbound(inbound: Inbound): Promise<void> {
-    const protocol = this.#inbounds.protocol(inbound.protocol);
-    if (!inbound.enable || !protocol) return this.drop(inbound.id);
-    const plain: Entry = { inbound, protocol, hostRemark: '' };
-    const further = await this.#hooks.compose(composeSubscription, { inbound, protocol });
-    // Hosts take the place of the inbound's own address, as soon as there is one.
-    const entries = further.length > 0 ? further.map(({ entry }) => entry) : [plain];
-    this.#entries.set(
-      inbound.id,
-      entries.map((entry) => this.#compile(entry)),
+    if (!inbound.enable || !this.#inbounds.protocol(inbound.protocol)) return this.drop(inbound.id);
+    const entry = this.#entryOf(inbound);
+    const further = entry ? await this.#hooks.compose(composeSubscription, { inbound, entry }) : [];
+    const ways = further.map((one) => one.entry);
+    // Hosts take the place of the inbound's own address, as soon as there is one for the format.
+    const bare = this.formats.filter(({ name }) => ways.every(({ notIn }) => notIn?.includes(name)));
+    const own = { inbound, entry, hostRemark: '', isFallback: ways.length > 0 };
+    const compiled = ways.map((way) =>
+      this.#compile(
+        { inbound, entry: way.entry, hostRemark: way.hostRemark },
+        this.formats.filter(({ name }) => !way.notIn?.includes(name)),
+      ),
     );
+    if (bare.length > 0 || ways.length === 0) compiled.unshift(this.#compile(own, bare));
+    this.#entries.set(inbound.id, compiled);
     this.#sort();
+  }
+
+  /** Undefined when the plugin of its protocol failed, which is written down to it. */
+  #entryOf(inbound: Inbound): EntryTemplate | undefined {
+    try {
+      const entry = this.#inbounds.entry(inbound);
+      return entry && this.#hooks.refine(inboundEntry, entry, { inbound });
+    } catch (error) {
+      if (error instanceof PanelError) return undefined;
+      throw error;
+    }
   }
 
   drop(inboundId: number): void {
@@ -116,18 +133,25 @@ export class Compiled {
     this.#sort();
   }
 
-  #compile(entry: Entry): CompiledEntry {
-    const { inbound, hostRemark, address, port } = entry;
-    const { network, security } = viewStream(inbound.streamSettings);
-    return {
-      inboundRemark: inbound.remark,
-      hostRemark,
-      protocol: inbound.protocol,
-      network,
-      security,
-      authority: authorityOf(inbound, address, port),
-      templates: Object.fromEntries(this.formats.map((format) => [format.name, format.compile(entry)])),
-    };
+  #compile(way: Parameters<typeof compileEntry>[0], formats: readonly Format[]): CompiledEntry {
+    const compiled = compileEntry(way, formats, this.#renderers);
+    for (const [format, reason] of Object.entries(compiled.leftOut))
+      this.#log.debug('a format cannot express an entry and leaves it out', {
+        format,
+        inbound: way.inbound.id,
+        hostRemark: way.hostRemark,
+        reason,
+      });
+    return compiled;
+  }
+
+  /** What formats cannot express. */
+  leftOut(): LeftOut[] {
+    return [...this.#entries.values()]
+      .flat()
+      .flatMap(({ inboundId, hostRemark, leftOut }) =>
+        Object.entries(leftOut).map(([format, reason = '']) => ({ format, inboundId, hostRemark, reason })),
+      );
   }
 
   #sort(): void {

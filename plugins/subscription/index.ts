@@ -19,9 +19,10 @@ import {
 } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
-import { composeSubscription, Subscription } from './contract.js';
+import { composeSubscription, inboundEntry, Subscription } from './contract.js';
 import { Lanes } from './lanes.js';
 import { refuseSharedPath } from './paths.js';
+import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
 import { subscriptionSettings, subscriptionVariables } from './settings.js';
 
@@ -32,7 +33,12 @@ export default definePlugin({
   about: 'Serves to client programs what they need to connect, on a listener of its own.',
   uses: { clients: Clients, inbounds: Inbounds, settings: Settings, listeners: Listeners },
   config: subscriptionVariables,
-  services: { compiled: singleton(Compiled), renderer: singleton(Renderer), lanes: singleton(Lanes) },
+  services: {
+    compiled: singleton(Compiled),
+    rendered: singleton(RenderedEntries),
+    renderer: singleton(Renderer),
+    lanes: singleton(Lanes),
+  },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
   contributes: ({ config: { publicHost } }) => [
     contribute(SettingGroups, { group: subscriptionSettings }),
@@ -49,7 +55,11 @@ export default definePlugin({
       }
     }),
     tap(afterPluginStart, async ({ plugin, hooks }) => {
-      if (hooks.includes(composeSubscription.id) || compiled.hasFormatOf(plugin)) await compiled.inbounds();
+      if (
+        [composeSubscription.id, inboundEntry.id].some((id) => hooks.includes(id)) ||
+        compiled.hasWordsOf(plugin)
+      )
+        await compiled.inbounds();
     }),
     tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), {
       strict: true,

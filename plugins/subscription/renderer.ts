@@ -2,10 +2,13 @@
 import { validateHeaderValue } from 'node:http';
 import type { Clock, ListenersApi } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
+import type { ProxyEntry } from '../inbounds/contract.js';
 import type { SettingsApi, SettingValues } from '../settings/contract.js';
 import { bracketed, hostFor } from './address.js';
-import type { Compiled, CompiledEntry } from './compiled.js';
-import type { Format, LinkHost, SubscriptionApi } from './contract.js';
+import type { Compiled } from './compiled.js';
+import type { Format, LeftOut, LinkHost, SubscriptionApi } from './contract.js';
+import { isDocument } from './formats.js';
+import type { RenderedEntries } from './rendered-entries.js';
 import { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
@@ -53,6 +56,7 @@ const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).rep
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
+  readonly #rendered: RenderedEntries;
   readonly #settings: SettingsApi;
   readonly #clock: Clock;
   readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
@@ -63,18 +67,21 @@ export class Renderer implements SubscriptionApi {
 
   constructor({
     compiled,
+    rendered,
     settings,
     clock,
     config,
     listeners,
   }: {
     compiled: Compiled;
+    rendered: RenderedEntries;
     settings: SettingsApi;
     clock: Clock;
     config: { publicHost?: string | undefined; port: number };
     listeners: ListenersApi;
   }) {
     this.#compiled = compiled;
+    this.#rendered = rendered;
     this.#settings = settings;
     this.#clock = clock;
     this.#config = config;
@@ -87,18 +94,29 @@ export class Renderer implements SubscriptionApi {
     // The object is another one after every change.
     const settings = this.#settings.read(subscriptionSettings);
     const works = client.enable && depletionOf(client, now) === undefined;
-    const entries = works
-      ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false)
-      : [];
+    const host = this.#host(requestHost, settings.subDomain);
     const known = this.#settled.get(format);
     const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
     const own = ['Subscription-Userinfo', userInfo(client)];
     for (const [name, value] of personal) own.push(name, value(client));
-    return { fixed, own, body: format.body(entries) };
+    const body = works ? this.#body(format, client, host) : emptyBody(format, client);
+    return { fixed, own, body };
+  }
+
+  #body(format: Format, client: ClientRow, host: string): string {
+    return isDocument(format)
+      ? format.document(this.#rendered.parts(format.name, client, host), { client })
+      : format.body(this.#rendered.lines(format.name, client, host, false));
   }
 
   entries(format: string, client: ClientRow, host: LinkHost): string[] {
-    return this.#entries(format, client, this.#hostOfLinks(host), this.#clock.now(), true);
+    return this.#rendered.lines(format, client, this.#hostOfLinks(host), true);
+  }
+  proxies(client: ClientRow, host: LinkHost): ProxyEntry[] {
+    return this.#rendered.proxies(client, this.#hostOfLinks(host));
+  }
+  leftOut(): LeftOut[] {
+    return this.#compiled.leftOut();
   }
 
   url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
@@ -121,38 +139,15 @@ export class Renderer implements SubscriptionApi {
     return host;
   }
 
-  #entries(format: string, client: ClientRow, host: string, now: number, display: boolean): string[] {
-    const { remark, timeZone } = this.#compiled;
-    const rendered: string[] = [];
-    for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
-      const template = entry.templates[format];
-      if (!template) continue;
-      let name: string;
-      if (!display && rendered.length > 0 && remark.laterIsShared) {
-        const known =
-          entry.later?.remark === remark
-            ? entry.later
-            : (entry.later = { remark, name: remark.later(remarkInput(entry, client, now, timeZone)) });
-        name = known.name;
-      } else {
-        const input = remarkInput(entry, client, now, timeZone);
-        name = display
-          ? remark.display(input)
-          : rendered.length === 0
-            ? remark.first(input)
-            : remark.later(input);
-      }
-      rendered.push(template({ client, authority: entry.authority(host), remark: name }));
-    }
-    return rendered;
-  }
-
   #settle(format: Format, settings: SettledHeaders['settings']): SettledHeaders {
     const settled = settle(format, settings);
     this.#settled.set(format, settled);
     return settled;
   }
 }
+
+const emptyBody = (format: Format, client: ClientRow): string =>
+  isDocument(format) ? format.document([], { client }) : format.body([]);
 
 function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
   return `upload=${up}; download=${down}; total=${totalGB}; expire=${expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0}`;
@@ -188,12 +183,3 @@ function settle({ contentType }: Format, settings: SettledHeaders['settings']): 
 
 /** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */
 const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
-
-function remarkInput(
-  { inboundRemark, hostRemark, protocol, network, security }: CompiledEntry,
-  client: ClientRow,
-  now: number,
-  timeZone: string | undefined,
-) {
-  return { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
-}

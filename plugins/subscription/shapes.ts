@@ -1,33 +1,18 @@
 // What plugins may add to subscriptions: ways to reach an inbound, headers, formats.
-import { anything, checkedList, custom, optional, port, shape, text } from '../../kernel/index.js';
-import { InboundShape, type Protocol } from '../inbounds/contract.js';
-import type { Format } from './contract.js';
+import { checkedList, list, optional, shape, text, word } from '../../kernel/index.js';
+import { EntryTemplateShape } from '../inbounds/contract.js';
+import type { DocumentFormat, Format, ListFormat, Renderer } from './contract.js';
 
-/** An object with methods stays the object that it is. */
-const protocol = () =>
-  custom<Protocol>(
-    anything().custom((value: unknown) => {
-      const { name, link } = value as Partial<Protocol>;
-      if (typeof name !== 'string' || typeof link !== 'function') throw new Error('it must be a Protocol');
-      return value;
-    }),
-  );
 const line = (what: string) =>
   text()
     .max(255)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, what);
 
-/** of a draft's `Entry` */
-export const entryShape = shape({
-  inbound: InboundShape,
-  protocol: protocol(),
+/** of a draft's `Way` */
+export const wayShape = shape({
   hostRemark: line('text of one line without control characters'),
-  address: optional(
-    text()
-      .max(255)
-      .pattern(/^[^\s\p{Cc}\p{Cs}/@#?]*$/u, 'host name or address'),
-  ),
-  port: optional(port()),
+  entry: EntryTemplateShape,
+  notIn: optional(list(word()).max(100)),
 });
 
 const MOST_HEADERS = 100;
@@ -67,6 +52,24 @@ export function formatProblem(format: Format): string | undefined {
     return `the contentType of the format ${name} must be the value of that header`;
   if (pathSetting !== undefined && typeof pathSetting !== 'string')
     return `the pathSetting of the format ${name} must be the name of a setting`;
-  const missing = (['prefix', 'compile', 'body'] as const).find((key) => typeof format[key] !== 'function');
-  return missing && `the format ${name} needs a function ${missing}`;
+  const { prefix, cannot, compile, body, document } = format as Partial<ListFormat & DocumentFormat>;
+  const isMissing = (fn: unknown) => typeof fn !== 'function';
+  const either = `the format ${name} needs either the functions compile and body, or the function document`;
+  if (isMissing(prefix)) return `the format ${name} needs a function prefix`;
+  if (isMissing(cannot)) return `the format ${name} needs a function cannot`;
+  if (document === undefined) return isMissing(compile) || isMissing(body) ? either : undefined;
+  return isMissing(document) || compile !== undefined || body !== undefined ? either : undefined;
+}
+
+/** What keeps a renderer from being used at all. */
+export function rendererProblem(renderer: Renderer): string | undefined {
+  const { format, protocol, cannot, compile, render } = renderer;
+  if (typeof format !== 'string' || format === '' || typeof protocol !== 'string' || protocol === '')
+    return 'a renderer needs the name of a format and that of a protocol';
+  if (cannot !== undefined && typeof cannot !== 'function')
+    return `cannot of the renderer for ${format}/${protocol} must be a function`;
+  const [made] = [compile, render].filter((fn) => fn !== undefined);
+  return typeof made === 'function' && (compile === undefined || render === undefined)
+    ? undefined
+    : `the renderer for ${format}/${protocol} needs either a function compile or a function render`;
 }

@@ -18,7 +18,7 @@ export const HOOKS = {
   filter: {
     traffic: ['trafficDeltas', 'depletionCandidates'],
     inbounds: ['describeInbounds'],
-    subscription: ['subscriptionHeaders'],
+    subscription: ['subscriptionHeaders', 'inboundEntry'],
     settings: ['settingChanges'],
   },
   choose: { kernel: ['authenticate'] },
@@ -56,7 +56,7 @@ export default definePlugin({
   contributes: () => [
     contribute(PresenceSources, { isOnline: deed }),
     contribute(LiveTypes, { type: '${name}', snapshot: deed, start: deed }),
-    contribute(Formats, { name: '${name}', contentType: 'text/plain', prefix: () => '/${name}/', compile: deed, body: deed }),
+    contribute(Formats, { name: '${name}', contentType: 'text/plain', prefix: () => '/${name}/', cannot: deed, compile: deed, body: deed }),
   ],
   taps: () => [${hooks.map((hook) => `tap(${hook}, deed)`).join(', ')}],
   routes: () => [route({ method: 'GET', path: '/panel/api/x/${name}/deed', doc: 'Does wrong.', reply: message(), handle: deed })],

@@ -153,6 +153,7 @@ test('a panel that takes its core over finds these users as they are, and makes 
 const flavour = (name: string, type: string, protocol: string): string =>
   `import { AccountTypes } from '@weir-panel/weir/plugins/engine';
 import { Protocols } from '@weir-panel/weir/plugins/inbounds';
+import { Renderers } from '@weir-panel/weir/plugins/subscription';
 ${source(
   name,
   `contributes: () => [
@@ -161,7 +162,11 @@ ${source(
       name: '${name}', settings: shape({}).unknown(true), ${protocol}
       coreSettings: () => ({ decryption: 'none' }),
       account: ({ uuid }) => ({ protocol: '${name}', uuid, flow: '' }),
-      link: () => ({ client, authority, fragment }) => \`vless://\${client.uuid}@\${authority}?type=tcp&security=none&encryption=none\${fragment}\`,
+      entry: (_inbound, base) => ({ ...base, account: { protocol: '${name}', uuid: ({ uuid }) => uuid } }),
+    }),
+    contribute(Renderers, {
+      format: 'links', protocol: '${name}',
+      compile: () => ({ client, authority }) => \`vless://\${client.uuid}@\${authority}?type=tcp&security=none&encryption=none\`,
     }),
   ]`,
   'contribute, shape',

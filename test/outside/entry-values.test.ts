@@ -25,12 +25,17 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
   const engine = new FakeEngine();
   let wrong: Partial<Record<keyof Protocol, unknown>> = {};
   const answer = (key: keyof Protocol, right: unknown): never => (key in wrong ? wrong[key] : right) as never;
+  let uuid: unknown = 'an-id';
   const protocol: Protocol = {
     name: 'weed',
     settings: openObject(),
     coreSettings: () => answer('coreSettings', {}),
     account: ({ uuid }) => answer('account', { protocol: 'weed', id: uuid }),
-    link: () => answer('link', () => 'weed://link'),
+    entry: (_inbound, base) =>
+      answer('entry', {
+        ...base,
+        account: { protocol: 'vless', id: () => uuid as string, flow: '', encryption: 'none' },
+      }),
   };
   await using panel = await TestPanel.boot({
     plugins: [engine.plugin],
@@ -62,11 +67,17 @@ test('a protocol that answers junk costs its own inbounds, and each of its funct
   t.is((await edited(own, 'still')).status, 200);
   t.is((await panel.call('/panel/api/clients/update/bob', { body: { comment: 'x' } })).status, 200);
   t.is((await panel.call('/panel/api/inbounds/options')).status, 200);
-  wrong = { link: () => 42 };
-  t.is((await edited(id, 'y')).status, 200);
   // A list that lacks some of its entries would make programs forget them.
-  t.deepEqual([await fetched(ada.subId), await fetched(bob.subId)], [503, 200]);
+  for (const entry of [42, { port: 'far' }]) {
+    wrong = { entry };
+    t.is((await edited(id, 'y')).status, 200);
+    t.deepEqual([await fetched(ada.subId), await fetched(bob.subId)], [503, 200]);
+  }
   wrong = {};
+  t.is((await edited(id, 'y')).status, 200);
+  uuid = 42;
+  t.deepEqual([await fetched(ada.subId), await fetched(bob.subId)], [503, 200]);
+  uuid = 'an-id';
   t.is((await edited(id, 'z')).status, 200);
   t.is(await fetched(ada.subId), 200);
   t.is(engine.inbounds.length, 2);
@@ -80,6 +91,7 @@ test('formats, channels and sources of presence that answer junk are named, and 
       name: 'a-weed',
       contentType: 'text/plain',
       prefix: () => '/a-weed/',
+      cannot: () => undefined,
       compile: () => () => 'line',
       body: junk(42),
     }),

@@ -40,7 +40,7 @@ test('links, settings, config, entries and payloads stay as they are, whatever a
       }),
     ],
     start: ({ inbounds, settings, config }) => {
-      attempt('protocol', () => Object.assign(loosely(inbounds.protocol('vless')), { link: () => 'weeds' }));
+      attempt('protocol', () => Object.assign(loosely(inbounds.protocol('vless')), { entry: () => 'weeds' }));
       attempt('setting', () => Object.assign(loosely(settings.read(panelSettings)), { pageSize: 1 }));
       attempt('entry', () => Object.assign(group['vandal.days'], { about: 'weeds' }));
       attempt('config', () => Object.assign(config, { keep: 1 }));

@@ -59,8 +59,8 @@ function slow(story: string[], end: Promise<void>): Plugin {
         tap(beforeClientSave, note('guard')),
         tap(afterClientSave, note('after')),
         tap(clientChanged, note('event')),
-        tap(composeSubscription, (add, { inbound, protocol }) =>
-          add({ inbound, protocol, hostRemark: '', address: 'slow.example' }),
+        tap(composeSubscription, (add, { entry }) =>
+          add({ hostRemark: '', entry: { ...entry, server: 'slow.example' } }),
         ),
       ],
       start: async () => {

@@ -34,6 +34,7 @@ const format = (name: string, prefix: string) =>
     name,
     contentType: 'text/plain',
     prefix: () => prefix,
+    cannot: () => undefined,
     compile: () => () => 'line',
     body: () => 'body',
   });

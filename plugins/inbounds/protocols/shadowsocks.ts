@@ -1,13 +1,10 @@
-// Shadowsocks, classic and 2022. Links: SIP002, and SIP022 for the methods of 2022. Settings: xtls.github.io, Shadowsocks inbound.
+// Shadowsocks, classic and 2022. Keys of the methods of 2022: SIP022. Settings: xtls.github.io, Shadowsocks inbound.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { ClientIdentity, Inbound, LinkFill, Protocol } from '../contract.js';
-import { streamParams, transportSettings, viewStream } from '../stream/stream.js';
-import { pretendedHttp } from '../stream/tcp.js';
+import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
 import { textOf } from '../stream/transport.js';
-import { compileQuery, escapeComponent, type Param } from './share-link.js';
 
 const CLASSIC = [
   'aes-128-gcm',
@@ -56,23 +53,6 @@ export function keyFor(password: string, method: string): string {
 
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
-function userInfo(inbound: Inbound): (client: ClientIdentity) => string {
-  const method = methodOf(inbound);
-  if (!(method in OF_2022))
-    return ({ password }) => Buffer.from(`${method}:${password}`).toString('base64url');
-  const head = `${escapeComponent(method)}:${escapeComponent(textOf(inbound.settings['password']))}:`;
-  return ({ password }) => head + escapeComponent(keyFor(password, method));
-}
-
-/** Readers of SIP002 know nothing of `headerType`; to them the pretence is a plugin. */
-function params({ streamSettings }: Inbound): Record<string, Param> {
-  const { network, security } = viewStream(streamSettings);
-  const http = network === 'tcp' ? pretendedHttp(transportSettings(streamSettings)) : undefined;
-  if (http) return { plugin: `obfs-local;obfs=http;obfs-host=${http.host}` };
-  const { security: _named, ...others } = streamParams(streamSettings);
-  return security === 'none' ? others : { ...others, security };
-}
-
 export const shadowsocks: Protocol = {
   name: 'shadowsocks',
   settings: custom(settings),
@@ -86,10 +66,15 @@ export const shadowsocks: Protocol = {
       : { protocol: 'shadowsocks', password, method: method.replace('-ietf', '') };
   },
 
-  link(inbound) {
-    const info = userInfo(inbound);
-    const query = compileQuery(params(inbound));
-    return ({ client, authority, fragment }: LinkFill) =>
-      `ss://${info(client)}@${authority}?${query(client)}${fragment}`;
+  entry(inbound, base) {
+    const method = methodOf(inbound);
+    const account =
+      method in OF_2022
+        ? {
+            serverKey: textOf(inbound.settings['password']),
+            password: ({ password }: ClientIdentity) => keyFor(password, method),
+          }
+        : { password: ({ password }: ClientIdentity) => password };
+    return { ...base, account: { protocol: 'shadowsocks', method, ...account } };
   },
 };

@@ -1,9 +1,7 @@
-// Trojan. Link: trojan-gfw's URL with the parameters of the Xray share-link proposal. Settings: xtls.github.io, Trojan inbound.
+// Trojan. Settings: xtls.github.io, Trojan inbound.
 import { custom, shape } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
-import { streamParams } from '../stream/stream.js';
-import { compileQuery, escapeComponent } from './share-link.js';
 
 /** Xray-core 26.3.27, proxy/trojan/config.proto. */
 export const trojanAccounts: ApiAccountType = {
@@ -23,9 +21,8 @@ export const trojan: Protocol = {
   account: ({ password }) => ({ protocol: 'trojan', password }),
 
   // No flow: the core has taken it out of Trojan and refuses a config that has one.
-  link({ streamSettings }) {
-    const query = compileQuery(streamParams(streamSettings));
-    return ({ client, authority, fragment }) =>
-      `trojan://${escapeComponent(client.password)}@${authority}?${query(client)}${fragment}`;
-  },
+  entry: (_inbound, base) => ({
+    ...base,
+    account: { protocol: 'trojan', password: ({ password }) => password },
+  }),
 };

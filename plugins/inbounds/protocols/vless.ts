@@ -1,9 +1,8 @@
-// VLESS. Link: Xray share-link proposal (XTLS/Xray-core discussion 716). Settings: xtls.github.io, VLESS inbound.
+// VLESS. Settings: xtls.github.io, VLESS inbound.
 import { custom, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Inbound, Protocol } from '../contract.js';
-import { streamParams, takesVision } from '../stream/stream.js';
-import { compileQuery } from './share-link.js';
+import { takesVision } from '../stream/stream.js';
 import { uuidProblem } from './uuid.js';
 
 /** One half of VLESS's own encryption (XTLS/Xray-core pull request 5067), or none. */
@@ -50,17 +49,13 @@ export const vless: Protocol = {
     flow: takesFlow(inbound) ? flow : '',
   }),
 
-  link(inbound) {
-    const {
-      settings: { encryption },
-      streamSettings,
-    } = inbound;
-    const query = compileQuery({
-      encryption: says(encryption) ? encryption : 'none',
-      ...streamParams(streamSettings),
-      ...(takesFlow(inbound) && { flow: ({ flow }) => flow || undefined }),
-    });
-    return ({ client, authority, fragment }) =>
-      `vless://${client.uuid}@${authority}?${query(client)}${fragment}`;
-  },
+  entry: (inbound, base) => ({
+    ...base,
+    account: {
+      protocol: 'vless',
+      id: ({ uuid }) => uuid,
+      flow: takesFlow(inbound) ? ({ flow }) => flow : '',
+      encryption: says(inbound.settings['encryption']) ? inbound.settings['encryption'] : 'none',
+    },
+  }),
 };

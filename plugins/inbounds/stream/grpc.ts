@@ -1,8 +1,6 @@
 // gRPC. Settings: xtls.github.io, gRPC transport.
 import { bool, optional, shape } from '../../../kernel/index.js';
-import { oneWord, type Settings, textOf, type Transport } from './transport.js';
-
-const isMulti = (settings: Settings): boolean => settings['multiMode'] === true;
+import { oneWord, textOf, type Transport } from './transport.js';
 
 export const grpc: Transport = {
   name: 'grpc',
@@ -13,14 +11,10 @@ export const grpc: Transport = {
     authority: optional(oneWord('authority')),
     multiMode: optional(bool()),
   }).unknown(true),
-  query: (settings) => ({
+  entry: (settings) => ({
+    kind: 'grpc',
     serviceName: textOf(settings['serviceName']),
     authority: textOf(settings['authority']),
-    ...(isMulti(settings) && { mode: 'multi' }),
-  }),
-  vmess: (settings) => ({
-    path: textOf(settings['serviceName']),
-    authority: textOf(settings['authority']),
-    ...(isMulti(settings) && { type: 'multi' }),
+    multiMode: settings['multiMode'] === true,
   }),
 };

@@ -1,8 +1,8 @@
-// REALITY under a transport. Settings: xtls.github.io, RealityObject, and XTLS/REALITY. Link: XTLS/Xray-core discussion 716.
+// REALITY under a transport. Settings: xtls.github.io, RealityObject, and XTLS/REALITY.
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import { anything, list, openObject, optional, shape, text, word } from '../../../kernel/index.js';
-import type { ClientIdentity } from '../contract.js';
-import type { Param } from '../protocols/share-link.js';
+import type { ByClient, ClientIdentity, FieldsByClient } from '../entry/entry.js';
+import type { Reality } from '../entry/security.js';
 import { objectOf, type Settings, textOf, textsOf } from './transport.js';
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
@@ -40,30 +40,29 @@ function publicKeyOf(privateKey: string): string {
 const keyOf = ({ subId, email }: ClientIdentity): string => subId || email;
 
 /** A client gets the same one every time, so that its config does not change with every fetch. */
-function choose(values: readonly string[]): Param | undefined {
-  if (values.length < 2) return values[0];
+function choose(values: readonly string[]): ByClient<string> {
+  if (values.length < 2) return values[0] ?? '';
   return (client) =>
-    values[createHash('sha256').update(keyOf(client)).digest().readUInt32BE() % values.length];
+    values[createHash('sha256').update(keyOf(client)).digest().readUInt32BE() % values.length] as string;
 }
 
-export function realityParams(reality: Settings): Record<string, Param> {
+/** What the client's side must know: of the core's own settings, and of those in `settings`. */
+export function realityEntry(reality: Settings): FieldsByClient<Reality> {
   const client = objectOf(reality['settings']);
   const seed = textOf(client['spiderX']);
-  const sni = choose(textsOf(reality['serverNames']));
-  const sid = choose(textsOf(reality['shortIds']));
-  const fp = textOf(client['fingerprint']);
   const pqv = textOf(client['mldsa65Verify']);
   return {
-    pbk: textOf(client['publicKey']) || publicKeyOf(textOf(reality['privateKey'])),
+    kind: 'reality',
+    serverName: choose(textsOf(reality['serverNames'])),
+    shortId: choose(textsOf(reality['shortIds'])),
+    publicKey: textOf(client['publicKey']) || publicKeyOf(textOf(reality['privateKey'])),
     // A program without one would send Go's own greeting, which gives it away.
-    fp: fp || 'chrome',
-    ...(sni !== undefined && { sni }),
-    ...(sid !== undefined && { sid }),
-    ...(pqv && { pqv }),
-    spx: (who) =>
+    fingerprint: textOf(client['fingerprint']) || 'chrome',
+    spiderX: (who) =>
       `/${createHash('sha256')
         .update(`${seed}|${keyOf(who)}`)
         .digest('hex')
         .slice(0, 15)}`,
+    ...(pqv && { mldsa65Verify: pqv }),
   };
 }

@@ -1,11 +1,11 @@
 // `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
 import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { Param } from '../protocols/share-link.js';
+import type { EntryTemplate } from '../entry/entry.js';
 import { grpc } from './grpc.js';
-import { RealitySettings, realityParams } from './reality.js';
+import { realityEntry, RealitySettings } from './reality.js';
 import { tcp } from './tcp.js';
-import { certificateIssues, type ReadFile, TlsSettings, tlsParams } from './tls.js';
+import { certificateIssues, type ReadFile, tlsEntry, TlsSettings } from './tls.js';
 import { objectOf, type Settings, type Transport } from './transport.js';
 import { httpupgrade, ws } from './ws.js';
 import { xhttp } from './xhttp.js';
@@ -27,7 +27,7 @@ const security = optional(oneOf(...SECURITIES));
 const transportOf = (stream: Settings): Transport =>
   byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
 /** Of the transport that is chosen. */
-export const transportSettings = (stream: Settings): Settings =>
+const transportSettings = (stream: Settings): Settings =>
   objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
 
 /** Problems, with paths below `streamSettings`. */
@@ -89,28 +89,18 @@ export function coreStream(stream: Settings): JsonObject {
   } as JsonObject;
 }
 
-/** Parameters of share links: `type`, `security` and what belongs to them. */
-export function streamParams(stream: Settings): Record<string, Param> {
-  const { network: type, security: kind } = viewStream(stream);
+/** What a client's side must know. */
+export function streamEntry(stream: Settings): Pick<EntryTemplate, 'transport' | 'security'> {
   return {
-    type,
-    ...transportOf(stream).query(transportSettings(stream)),
-    security: kind,
-    ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))),
-    ...(kind === 'reality' && realityParams(objectOf(stream['realitySettings']))),
+    transport: transportOf(stream).entry(transportSettings(stream)),
+    security: securityEntry(stream),
   };
 }
 
-/** The same as fields of v2rayN's JSON, which has none for REALITY. */
-export function streamFields(stream: Settings): Record<string, unknown> {
-  const { network: net, security: kind } = viewStream(stream);
-  return {
-    net,
-    type: 'none',
-    ...transportOf(stream).vmess(transportSettings(stream)),
-    tls: kind,
-    ...(kind === 'tls' && tlsParams(objectOf(stream['tlsSettings']))),
-  };
+function securityEntry(stream: Settings): EntryTemplate['security'] {
+  const { security: kind } = viewStream(stream);
+  if (kind === 'tls') return tlsEntry(objectOf(stream['tlsSettings']));
+  return kind === 'reality' ? realityEntry(objectOf(stream['realitySettings'])) : { kind };
 }
 
 /** XTLS Vision takes the place of TLS's own records, so it wants TLS or REALITY right below it, or VLESS's own encryption above XHTTP. */

@@ -1,18 +1,22 @@
 // Plain TCP (the core's `raw`), bare or behind the pretence of an HTTP exchange. Settings: xtls.github.io, RAW transport.
 import { oneOf, openObject, optional, shape } from '../../../kernel/index.js';
-import { headerHost, objectOf, type Settings, textsOf, type Transport, words } from './transport.js';
-
-const httpHeader = ({ header }: Settings): Settings | undefined =>
-  objectOf(header)['type'] === 'http' ? objectOf(header) : undefined;
+import type { TcpHttpHeader } from '../entry/transport.js';
+import { headerHost, objectOf, type Settings, textOf, textsOf, type Transport, words } from './transport.js';
 
 /** Undefined without the pretence. */
-export function pretendedHttp(settings: Settings): { host: string; path: string | undefined } | undefined {
-  const header = httpHeader(settings);
-  if (!header) return undefined;
-  const request = objectOf(header['request']);
+function httpHeader({ header }: Settings): TcpHttpHeader | undefined {
+  if (objectOf(header)['type'] !== 'http') return undefined;
+  const request = objectOf(objectOf(header)['request']);
+  const response = objectOf(objectOf(header)['response']);
+  const method = textOf(request['method']);
+  const headers = Object.entries(objectOf(request['headers']))
+    .map(([name, value]) => [name, typeof value === 'string' ? [value] : textsOf(value)] as const)
+    .filter(([name, values]) => values.length > 0 && name.toLowerCase() !== 'host');
   return {
-    path: textsOf(request['path'])[0],
-    host: headerHost(objectOf(header['response'])['headers']) || headerHost(request['headers']),
+    host: headerHost(response['headers']) || headerHost(request['headers']),
+    paths: textsOf(request['path']),
+    ...(method && { method }),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
   };
 }
 
@@ -29,14 +33,8 @@ export const tcp: Transport = {
       }).unknown(true),
     ),
   }).unknown(true),
-  query(settings) {
-    const http = pretendedHttp(settings);
-    return http
-      ? { headerType: 'http', host: http.host, ...(http.path !== undefined && { path: http.path }) }
-      : {};
-  },
-  vmess(settings) {
-    const http = pretendedHttp(settings);
-    return http ? { type: 'http', host: http.host, ...(http.path !== undefined && { path: http.path }) } : {};
+  entry(settings) {
+    const http = httpHeader(settings);
+    return { kind: 'tcp', ...(http && { http }) };
   },
 };

@@ -2,6 +2,7 @@
 // which the core never sees.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type Issue, list, messageOf, openObject, optional, shape, text } from '../../../kernel/index.js';
+import type { Tls } from '../entry/security.js';
 import { objectOf, oneWord, type Settings, textOf, textsOf, words } from './transport.js';
 
 const pem = () => list(text());
@@ -26,19 +27,21 @@ export const TlsSettings = shape({
   settings: optional(openObject()),
 }).unknown(true);
 
-/** Parameters of links; v2rayN's JSON has the same names. Source: XTLS/Xray-core discussion 716. */
-export function tlsParams(tls: Settings): Record<string, string> {
+/** What the client's side must know: of the core's own settings, and of those in `settings`. */
+export function tlsEntry(tls: Settings): Tls {
   const client = objectOf(tls['settings']);
-  const alpn = textsOf(tls['alpn']).join(',');
-  const pins = textsOf(client['pinnedPeerCertSha256']).join(',');
+  const alpn = textsOf(tls['alpn']);
+  const pins = textsOf(client['pinnedPeerCertSha256']);
   const names = textOf(client['verifyPeerCertByName']).trim();
+  const ech = textOf(client['echConfigList']);
   return {
-    ...(alpn && { alpn }),
-    ...(typeof tls['serverName'] === 'string' && { sni: tls['serverName'] }),
-    ...(typeof client['fingerprint'] === 'string' && { fp: client['fingerprint'] }),
-    ...(textOf(client['echConfigList']) && { ech: textOf(client['echConfigList']) }),
-    ...(names && { vcn: names }),
-    ...(pins && { pcs: pins }),
+    kind: 'tls',
+    ...(typeof tls['serverName'] === 'string' && { serverName: tls['serverName'] }),
+    ...(alpn.length > 0 && { alpn }),
+    ...(typeof client['fingerprint'] === 'string' && { fingerprint: client['fingerprint'] }),
+    ...(ech && { echConfigList: ech }),
+    ...(names && { verifyPeerCertByName: names }),
+    ...(pins.length > 0 && { pinnedPeerCertSha256: pins }),
   };
 }
 

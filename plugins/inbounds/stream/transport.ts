@@ -1,20 +1,19 @@
-// What one transport is to a panel: a check of its settings and what links say of them. One file per transport.
+// What one transport is to a panel: a check of its settings, and what a client's side must know of them. One file per transport.
 import { list, openObject, optional, type Schema, text } from '../../../kernel/index.js';
+import type { HttpHeaders, NumberRange, Transport as EntryTransport } from '../entry/transport.js';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
 export interface Transport {
-  /** as links and replies call it */
-  readonly name: string;
+  /** as entries and replies call it */
+  readonly name: EntryTransport['kind'];
   /** what the core takes as well */
   readonly alias: string | undefined;
   /** its key in `streamSettings`, and its other one */
   readonly keys: readonly string[];
   readonly settings: Schema;
-  /** Parameters of a share link beside `type`. Source: XTLS/Xray-core discussion 716. */
-  query(settings: Settings): Record<string, string>;
-  /** Fields of v2rayN's JSON beside `net`. Source: 2dust/v2rayN, "Description of VMess share link". */
-  vmess(settings: Settings): Record<string, unknown>;
+  /** what a client must know; of settings that have passed the schema */
+  entry(settings: Settings): EntryTransport;
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -22,6 +21,10 @@ export const objectOf = (value: unknown): Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Settings) : {};
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && item !== '') : [];
+
+/** Undefined for what is no number and no range. */
+export const rangeOf = (value: unknown): NumberRange | undefined =>
+  typeof value === 'number' || (typeof value === 'string' && value !== '') ? value : undefined;
 
 /** Text that stands in a URL or a header line. */
 export const oneWord = (name: string) => text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, `${name} without spaces`);
@@ -39,5 +42,13 @@ export function hostOf(settings: Settings): string {
 export function headerHost(headers: unknown): string {
   const value = Object.entries(objectOf(headers)).find(([name]) => name.toLowerCase() === 'host')?.[1];
   return Array.isArray(value) ? textOf(value[0]) : textOf(value);
+}
+/** Headers but for `Host`; undefined when there are none. */
+export function headersOf(settings: Settings): HttpHeaders | undefined {
+  const headers = Object.entries(objectOf(settings['headers'])).filter(
+    (header): header is [string, string] =>
+      typeof header[1] === 'string' && header[0].toLowerCase() !== 'host',
+  );
+  return headers.length > 0 ? Object.fromEntries(headers) : undefined;
 }
 export const pathOf = (settings: Settings): string => textOf(settings['path']) || '/';

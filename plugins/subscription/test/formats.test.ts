@@ -2,37 +2,41 @@
 import test from 'ava';
 import { definePlugin, contribute, type Plugin } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
+import type { EntryTemplate } from '../../inbounds/contract.js';
 import { TestPanel } from '../../../test/harness/panel.js';
-import { type Format, Formats } from '../contract.js';
+import { Formats, type ListFormat } from '../contract.js';
 
 const never = new Promise<never>(() => undefined);
 const crash = (): never => {
   throw new Error('weeds');
 };
-const sound: Format = {
+const sound: ListFormat = {
   name: 'oven',
   contentType: 'text/plain',
   prefix: () => '/oven/',
+  cannot: () => undefined,
   compile: () => () => 'entry',
   body: (entries) => entries.join(),
 };
-const withFormat = (format: Partial<Record<keyof Format, unknown>>): Plugin =>
+const withFormat = (format: Partial<Record<keyof ListFormat, unknown>>): Plugin =>
   definePlugin({
     name: 'oven',
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    contributes: () => [contribute(Formats, { ...sound, ...format } as Format)],
+    contributes: () => [contribute(Formats, { ...sound, ...format } as ListFormat)],
   });
 
 const broken: readonly (readonly [
   what: string,
-  format: Partial<Record<keyof Format, unknown>>,
+  format: Partial<Record<keyof ListFormat, unknown>>,
   status: number,
   fault: string,
 ])[] = [
   ['throws in prefix', { prefix: crash }, 404, 'prefix of the format oven'],
   ['has a prefix that is no path', { prefix: () => 'oven' }, 404, 'prefix of the format oven'],
+  ['throws in cannot', { cannot: crash }, 503, 'reason of the format oven'],
+  ['hangs in cannot', { cannot: () => never }, 503, 'reason of the format oven'],
   ['throws in compile', { compile: crash }, 503, 'template of the format oven'],
   ['hangs in compile', { compile: () => never }, 503, 'template of the format oven'],
   ['throws in an entry', { compile: () => crash }, 503, 'entry of the format oven'],
@@ -65,8 +69,9 @@ for (const [what, format, status, fault] of broken) {
 
 test('one without words for an entry leaves it out', async (t) => {
   const plugin = withFormat({
-    compile: ({ inbound }: { inbound: { protocol: string } }) =>
-      inbound.protocol === 'trojan' ? () => 'trojan' : undefined,
+    cannot: ({ account: { protocol } }: EntryTemplate) =>
+      protocol === 'trojan' ? undefined : `the oven bakes no ${protocol}`,
+    compile: () => () => 'trojan',
   });
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [plugin] });
   const ada = await panel.addClient('ada', [

@@ -23,6 +23,7 @@ const oven = (named: boolean): Plugin =>
         contentType: 'text/plain',
         prefix: () => settings.read(group)['oven.path'],
         ...(named && { pathSetting: 'oven.path' }),
+        cannot: () => undefined,
         compile: () => () => 'bread',
         body: (entries) => entries.join(),
       }),

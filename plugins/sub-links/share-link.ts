@@ -1,6 +1,6 @@
 // The grammar that share links have in common: scheme://userinfo@host:port?query#fragment.
 // Source: the Xray share-link proposal (XTLS/Xray-core discussion 716); query keys are sorted, which makes links comparable.
-import type { ClientIdentity } from '../contract.js';
+import type { ByClient, ClientIdentity } from '../inbounds/contract.js';
 
 const percent = (c: string): string => `%${c.charCodeAt(0).toString(16).toUpperCase()}`;
 
@@ -13,19 +13,40 @@ export const escapeComponent = (text: string): string =>
 const escapeQuery = (text: string): string => escapeComponent(text).replaceAll('%20', '+');
 
 /** A value of a parameter: the same for all, or one per client; undefined leaves the parameter out. */
-export type Param = string | ((client: ClientIdentity) => string | undefined);
+export type Param = ByClient<string | undefined>;
+
+/** What differs from client to client and from fetch to fetch. */
+export interface LinkFill {
+  readonly client: ClientIdentity;
+  /** without brackets */
+  readonly server: string;
+  /** `server:port`, IPv6 in brackets */
+  readonly authority: string;
+  readonly name: string;
+  /** the escaped name with its `#`, or nothing */
+  readonly fragment: string;
+}
+export type WriteLink = (fill: LinkFill) => string;
+
+/** A value that leaves its parameter out when it is empty. */
+export const unlessEmpty = (value: ByClient<string>): Param =>
+  typeof value === 'function' ? (client) => value(client) || undefined : value || undefined;
+/** One text for all, or one for each client, behind one call. */
+export const textFor = (value: ByClient<string>): ((client: ClientIdentity) => string) =>
+  typeof value === 'function' ? value : () => value;
 
 /** Compiles a query: what is the same for all clients is written once. */
 export function compileQuery(params: Readonly<Record<string, Param>>): (client: ClientIdentity) => string {
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
   const pair = (key: string, value: string): string => `${escapeQuery(key)}=${escapeQuery(value)}`;
-  const pieces: Param[] = [];
+  const pieces: (string | ((client: ClientIdentity) => string | undefined))[] = [];
   let fixed: string[] = [];
   const flush = (): void => {
     if (fixed.length > 0) pieces.push(fixed.join('&'));
     fixed = [];
   };
   for (const [key, value] of sorted) {
+    if (value === undefined) continue;
     if (typeof value === 'string') fixed.push(pair(key, value));
     else {
       flush();

@@ -1,11 +1,14 @@
 // Share links, character by character: what client programs in the field read.
 import test from 'ava';
-import { keyFor, shadowsocks } from '../protocols/shadowsocks.js';
-import { trojan } from '../protocols/trojan.js';
-import { vless } from '../protocols/vless.js';
-import { vmess } from '../protocols/vmess.js';
-import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
-import { FRESH } from '../schema.js';
+import { baseEntry } from '../../inbounds/entry/base.js';
+import { keyFor, shadowsocks } from '../../inbounds/protocols/shadowsocks.js';
+import { trojan } from '../../inbounds/protocols/trojan.js';
+import { vless } from '../../inbounds/protocols/vless.js';
+import { vmess } from '../../inbounds/protocols/vmess.js';
+import type { ClientIdentity, Inbound, Protocol } from '../../inbounds/contract.js';
+import { FRESH } from '../../inbounds/schema.js';
+import { placeFor } from '../../subscription/address.js';
+import { compileLink } from '../link.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
 const user: ClientIdentity = { id: 1, email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
@@ -29,20 +32,27 @@ function linkOf({
   remark,
   inbound: fields,
 }: Case): string {
+  const colon = at.lastIndexOf(':');
   const inbound = {
     ...FRESH,
     id: 1,
-    port: 443,
+    shareAddrStrategy: 'custom',
+    shareAddr: at.slice(0, colon),
+    port: Number(at.slice(colon + 1)),
     protocol: of.name,
     settings,
     streamSettings: stream,
     ...fields,
   } as Inbound;
-  return of.link(inbound)({
-    client: { ...user, ...client },
-    authority: at,
-    remark,
-    fragment: remark && `#${encodeURIComponent(remark)}`,
+  return linkFor(of, inbound, { ...user, ...client }, remark);
+}
+function linkFor(of: Protocol, inbound: Inbound, client: ClientIdentity, name: string): string {
+  const entry = of.entry(inbound, baseEntry(inbound));
+  return compileLink(entry)({
+    client,
+    ...placeFor(entry)('h'),
+    name,
+    fragment: name && `#${encodeURIComponent(name)}`,
   });
 }
 const base64Of = (link: string): string => link.slice('vmess://'.length);
@@ -332,16 +342,12 @@ test('a flow is said only where it works, and the core is told the same', (t) =>
       ...more,
     } as Inbound;
     t.is(
-      new URL(vless.link(inbound)({ client, authority: 'h:1', remark: '', fragment: '' })).searchParams.has(
-        'flow',
-      ),
+      new URL(linkFor(vless, inbound, client, '')).searchParams.has('flow'),
       flow,
       JSON.stringify([stream, more]),
     );
     t.is(vless.account(client, inbound)['flow'], flow ? 'xtls-rprx-vision' : '');
-    t.false(
-      vless.link(inbound)({ client: user, authority: 'h:1', remark: '', fragment: '' }).includes('flow'),
-    );
+    t.false(linkFor(vless, inbound, user, '').includes('flow'));
   }
 });
 

@@ -1,0 +1,31 @@
+// The share link of an entry, whatever its protocol.
+import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { shadowsocksLink } from './shadowsocks.js';
+import type { WriteLink } from './share-link.js';
+import { trojanLink } from './trojan.js';
+import { vlessLink } from './vless.js';
+import { vmessLink } from './vmess.js';
+
+const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
+
+/** Why an entry has no share link; undefined when it has one. */
+export function cannotLink({
+  account: { protocol },
+  transport,
+  security,
+}: EntryTemplate): string | undefined {
+  if (!KNOWN.includes(protocol)) return `there is no share link for ${protocol}`;
+  if (transport.kind === 'own') return `there is no share link for ${protocol} over a transport of its own`;
+  if (protocol === 'vmess' && security.kind === 'reality')
+    return 'the share link of VMess has no fields for REALITY';
+  return undefined;
+}
+
+/** Compiles the link of an entry: what is the same for all clients is written once. */
+export function compileLink(entry: EntryTemplate): WriteLink {
+  if (isOf(entry, 'vless')) return vlessLink(entry);
+  if (isOf(entry, 'vmess')) return vmessLink(entry);
+  if (isOf(entry, 'trojan')) return trojanLink(entry);
+  if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
+  throw new Error(cannotLink(entry) ?? 'no share link');
+}

@@ -1,0 +1,87 @@
+// The entries of one client, out of what was compiled: as lines of a list, as parts of a document, or as they are.
+import { type Clock, kernelErrors } from '../../kernel/index.js';
+import type { ClientRow } from '../clients/contract.js';
+import { completeEntry, type ProxyEntry } from '../inbounds/contract.js';
+import type { Compiled } from './compiled.js';
+import type { DocumentEntry } from './contract.js';
+import type { CompiledEntry } from './entries.js';
+import type { RemarkInput } from './remark/tokens.js';
+
+export class RenderedEntries {
+  readonly #compiled: Compiled;
+  readonly #clock: Clock;
+
+  constructor({ compiled, clock }: { compiled: Compiled; clock: Clock }) {
+    this.#compiled = compiled;
+    this.#clock = clock;
+  }
+
+  /** `host` as `hostFor` gives it; with `display` under the names that a panel shows. */
+  lines(format: string, client: ClientRow, host: string, display: boolean): string[] {
+    const now = this.#clock.now();
+    const rendered: string[] = [];
+    for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
+      const write = entry.writers[format];
+      if (!write) continue;
+      const { server, authority } = entry.place(host);
+      const name = display
+        ? this.#compiled.remark.display(this.#input(entry, client, now))
+        : this.#name(entry, client, now, rendered.length === 0);
+      rendered.push(write({ client, server, authority, name }));
+    }
+    return rendered;
+  }
+
+  parts(format: string, client: ClientRow, host: string): DocumentEntry[] {
+    const now = this.#clock.now();
+    const parts: DocumentEntry[] = [];
+    for (const compiled of this.#compiled.entriesOf(client.inboundIds)) {
+      const part = compiled.parts[format];
+      if (!part) continue;
+      if (part.failed) throw part.failed;
+      const entry = this.#complete(
+        compiled,
+        client,
+        host,
+        this.#name(compiled, client, now, parts.length === 0),
+      );
+      const rendered = part.renderer?.render?.(entry);
+      parts.push({ entry, ...(rendered && { rendered }) });
+    }
+    return parts;
+  }
+
+  /** Under the names that a panel shows. */
+  proxies(client: ClientRow, host: string): ProxyEntry[] {
+    const now = this.#clock.now();
+    return this.#compiled
+      .entriesOf(client.inboundIds)
+      .filter(({ isFallback }) => !isFallback)
+      .map((entry) =>
+        this.#complete(entry, client, host, this.#compiled.remark.display(this.#input(entry, client, now))),
+      );
+  }
+
+  #complete({ template, place, protocol }: CompiledEntry, client: ClientRow, host: string, name: string) {
+    if (!template) throw kernelErrors.PLUGIN_OFF(`the protocol ${protocol} failed; the log says why`);
+    return completeEntry(template, { client, server: place(host).server, name });
+  }
+
+  #name(entry: CompiledEntry, client: ClientRow, now: number, isFirst: boolean): string {
+    const { remark } = this.#compiled;
+    if (isFirst) return remark.first(this.#input(entry, client, now));
+    if (!remark.laterIsShared) return remark.later(this.#input(entry, client, now));
+    if (entry.later?.remark !== remark)
+      entry.later = { remark, name: remark.later(this.#input(entry, client, now)) };
+    return entry.later.name;
+  }
+
+  #input(
+    { inboundRemark, hostRemark, protocol, network, security }: CompiledEntry,
+    client: ClientRow,
+    now: number,
+  ): RemarkInput {
+    const { timeZone } = this.#compiled;
+    return { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
+  }
+}
