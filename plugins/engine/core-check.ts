@@ -6,11 +6,13 @@ import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
 import { type CoreConfig, findOurCore } from './core-places.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
+import type { ProcessesApi } from '../processes/contract.js';
 import { XrayDriver } from './xray/driver.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   config: CoreConfig & Openness;
   guard: CoreGuardApi;
+  processes: ProcessesApi;
 }
 
 export class CoreCheck implements CoreCheckApi {
@@ -18,13 +20,15 @@ export class CoreCheck implements CoreCheckApi {
   readonly #log: Log;
   readonly #config: Needs['config'];
   readonly #guard: CoreGuardApi;
+  readonly #processes: ProcessesApi;
   readonly #folder: string;
 
-  constructor({ hooks, log, config, guard, dataDirectory }: Needs) {
+  constructor({ hooks, log, config, guard, processes, dataDirectory }: Needs) {
     this.#hooks = hooks;
     this.#log = log;
     this.#config = config;
     this.#guard = guard;
+    this.#processes = processes;
     this.#folder = join(dataDirectory, 'engine');
   }
 
@@ -34,7 +38,12 @@ export class CoreCheck implements CoreCheckApi {
       const log = { info: () => undefined, warn: () => undefined };
       const found = await findOurCore({ ...this.#config, install: 'off' }, dataDirectory, log);
       if ('missing' in found) return none('there is no core here yet');
-      const driver = new XrayDriver({ binary: found.binary, directory: this.#folder, log: this.#log });
+      const driver = new XrayDriver({
+        binary: found.binary,
+        directory: this.#folder,
+        log: this.#log,
+        processes: this.#processes,
+      });
       const core = `${found.binary} (${await driver.version()})`;
       const said = new Map<string, string>();
       const composition = new Composition({

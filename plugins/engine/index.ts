@@ -20,6 +20,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
+import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
 import { CoreCheck as PluginCheck } from './core-check.js';
@@ -70,7 +71,7 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which nothing checks',
     ),
   },
-  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard },
+  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
   services: {
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),
@@ -93,7 +94,7 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, config, dataDirectory, log }) => [
+  taps: ({ supervisor, processes, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
@@ -107,7 +108,12 @@ export default definePlugin({
         }
         log.info('core found', { binary: found.binary, source: found.source });
         await supervisor.open(
-          new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log }),
+          new XrayDriver({
+            binary: found.binary,
+            directory: join(dataDirectory, 'engine'),
+            log,
+            processes,
+          }),
         );
       } catch (error) {
         log.error('the core cannot be used', { reason: messageOf(error) });

@@ -11,6 +11,7 @@ import {
 import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
+import { BackOff } from '../processes/contract.js';
 import { ConfigReconciler } from './config.js';
 import {
   type Applied,
@@ -26,7 +27,6 @@ import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, Cor
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
-import { Retry } from './retry.js';
 import { containedSource } from './shapes.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
@@ -55,7 +55,7 @@ export class Supervisor implements EngineApi {
   #behind = false;
   readonly #state: CoreState;
   #version = '';
-  readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
+  readonly #retry = new BackOff(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
   #sources: readonly CoreUserSource[] | undefined;
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { CoreRefused, CoreUnreachable, type CoreProcess } from '../../driver.js';
-import { commandLine, identify, isAlive } from '../identity.js';
+import { commandLine, identify, isAlive } from '../../../processes/identity.js';
 import { XrayDriver } from '../driver.js';
 import {
   base,
@@ -14,6 +14,7 @@ import {
   engineBinary,
   eventually,
   holdPort,
+  processes,
   quiet,
   temporaryDirectory,
   temporaryDriver,
@@ -143,7 +144,7 @@ test('a directory with a comma and a space', async (t) => {
 
 test('a program that is not there', async (t) => {
   const directory = await temporaryDirectory(t);
-  const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet });
+  const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet, processes });
   await t.throwsAsync(driver.version(), { instanceOf: CoreUnreachable, message: /\/nowhere\/xray/ });
   await t.throwsAsync(driver.start(base, [], emptyRecord), {
     instanceOf: CoreUnreachable,
