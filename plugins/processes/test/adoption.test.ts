@@ -168,3 +168,25 @@ test('what no plugin that runs wants is ended, what is wanted stays', async (t) 
   await second.table.close();
   t.deepEqual(await processesBelow(first.data), []);
 });
+
+test('a start while the process of a previous panel is being ended waits for its end', async (t) => {
+  const stubborn = script(
+    "process.on('SIGTERM', () => {}); console.log('begins'); setInterval(() => {}, 1000)",
+  );
+  const first = await World.open(t);
+  const pid = pidOf(await first.manage(stubborn).start());
+  await until(async () => (await first.output()).includes('begins'), 'it ignores SIGTERM');
+  first.table.expectEnd(true);
+  await first.table.close();
+  const second = new World(first.data);
+  const ending = second.table.endUnwanted(['acme']);
+  await until(
+    () => second.lines.some(({ message }) => message.includes('no plugin wants')),
+    'it is being ended',
+  );
+  const state = await second.manage(stubborn).start();
+  await ending;
+  t.not(pidOf(state), pid);
+  t.deepEqual(await processesBelow(first.data), [pidOf(state)]);
+  await second.table.close();
+});
