@@ -7,12 +7,14 @@ import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
 import { type CoreConfig, findOurCore } from './core-places.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
+import type { ProcessesApi } from '../processes/contract.js';
 import { XrayDriver } from './xray/driver.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   config: CoreConfig & Openness;
   guard: CoreGuardApi;
   accounts: Accounts;
+  processes: ProcessesApi;
 }
 
 export class CoreCheck implements CoreCheckApi {
@@ -21,14 +23,16 @@ export class CoreCheck implements CoreCheckApi {
   readonly #config: Needs['config'];
   readonly #guard: CoreGuardApi;
   readonly #accounts: Accounts;
+  readonly #processes: ProcessesApi;
   readonly #folder: string;
 
-  constructor({ hooks, log, config, guard, accounts, dataDirectory }: Needs) {
+  constructor({ hooks, log, config, guard, accounts, processes, dataDirectory }: Needs) {
     this.#hooks = hooks;
     this.#log = log;
     this.#config = config;
     this.#guard = guard;
     this.#accounts = accounts;
+    this.#processes = processes;
     this.#folder = join(dataDirectory, 'engine');
   }
 
@@ -43,6 +47,7 @@ export class CoreCheck implements CoreCheckApi {
         directory: this.#folder,
         log: this.#log,
         accounts: this.#accounts,
+        processes: this.#processes,
       });
       const core = `${found.binary} (${await driver.version()})`;
       const said = new Map<string, string>();

@@ -20,6 +20,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
+import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Accounts } from './accounts.js';
 import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
@@ -71,7 +72,7 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which nothing checks',
     ),
   },
-  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard },
+  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
@@ -95,7 +96,7 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, accounts, config, dataDirectory, log }) => [
+  taps: ({ supervisor, accounts, processes, config, dataDirectory, log }) => [
     // Everything that describes the core's config has started by now.
     tap(afterKernelOpen, async () => {
       try {
@@ -109,7 +110,13 @@ export default definePlugin({
         }
         log.info('core found', { binary: found.binary, source: found.source });
         await supervisor.open(
-          new XrayDriver({ binary: found.binary, directory: join(dataDirectory, 'engine'), log, accounts }),
+          new XrayDriver({
+            binary: found.binary,
+            directory: join(dataDirectory, 'engine'),
+            log,
+            accounts,
+            processes,
+          }),
         );
       } catch (error) {
         log.error('the core cannot be used', { reason: messageOf(error) });

@@ -13,6 +13,7 @@ import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
+import { BackOff } from '../processes/contract.js';
 import { ConfigReconciler } from './config.js';
 import type { Applied, CoreCounters, EngineApi, EngineStatus, UserRef } from './contract.js';
 import {
@@ -26,7 +27,6 @@ import {
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
-import { Retry } from './retry.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
@@ -57,7 +57,7 @@ export class Supervisor implements EngineApi {
   #behind = false;
   readonly #state: CoreState;
   #version = '';
-  readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
+  readonly #retry = new BackOff(() => void this.#lane.run(() => this.#tryAgain()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { CoreRefused, CoreTooSlow, CoreUnreachable } from '../driver.js';
 import { lastWords } from './failures.js';
-import { coreEnvironment } from './process.js';
+import { coreEnvironment } from './environment.js';
 
 export interface Command {
   readonly binary: string;

@@ -1,6 +1,7 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
 import { messageOf } from '../../../kernel/index.js';
+import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
 import type { ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
 import { AccountCodecs, NOBODY } from './accounts.js';
@@ -23,10 +24,9 @@ import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { unknownProtocol } from './failures.js';
 import { readCounters } from './counters.js';
-import { type DriverLog, EngineFolder, sizeOf } from './folder.js';
-import { epochOf } from './identity.js';
+import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchContext, type RunningCore } from './launch.js';
-import { forgetCore, saveCore, type SavedCore } from './record.js';
+import { coreSlot, describe } from './record.js';
 import { eachRecord } from './slices.js';
 
 export interface XrayDriverOptions {
@@ -37,16 +37,11 @@ export interface XrayDriverOptions {
   readonly log: DriverLog;
   /** the account types that its users may have */
   readonly accounts: Accounts;
+  readonly processes: Pick<ProcessesApi, 'slot'>;
 }
 
 const TEST_LIMIT_MS = 20_000;
 const ADDS_AT_ONCE = 64;
-
-const describe = ({ identity, startedAt }: SavedCore): CoreProcess => ({
-  epoch: epochOf(identity),
-  pid: identity.pid,
-  startedAt,
-});
 
 export class XrayDriver implements CoreDriver {
   readonly name = 'xray';
@@ -59,15 +54,17 @@ export class XrayDriver implements CoreDriver {
   /** start, adopt, stop and writes of the record, one after the other */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ binary, directory, log, accounts }: XrayDriverOptions) {
-    // a name without a slash is looked up in PATH
+  constructor({ binary, directory, log, accounts, processes }: XrayDriverOptions) {
+    const folder = new EngineFolder(resolve(directory));
     this.#context = {
+      // a name without a slash is looked up in PATH
       binary: binary.includes('/') ? resolve(binary) : binary,
-      folder: new EngineFolder(resolve(directory)),
+      folder,
+      slot: coreSlot(processes, folder, log),
       log,
       codecs: new AccountCodecs(accounts),
     };
-    this.#accesses = new AccessLog(this.#context.folder.access);
+    this.#accesses = new AccessLog(folder.access);
   }
 
   async version(): Promise<string> {
@@ -131,8 +128,8 @@ export class XrayDriver implements CoreDriver {
       if (core === undefined) return undefined;
       this.#accesses.position = 0;
       this.#take(core);
-      this.#context.log.info('core adopted', { pid: core.saved.identity.pid });
-      return { process: describe(core.saved), record: core.saved.record };
+      this.#context.log.info('core adopted', { pid: core.instance.identity.pid });
+      return { process: describe(core.instance), record: core.instance.note.record };
     });
   }
 
@@ -143,10 +140,10 @@ export class XrayDriver implements CoreDriver {
       const core = await launch(this.#context, base, inbounds, record);
       this.#take(core);
       this.#context.log.info('core started', {
-        pid: core.saved.identity.pid,
-        ms: Date.now() - core.saved.startedAt,
+        pid: core.instance.identity.pid,
+        ms: Date.now() - core.instance.startedAt,
       });
-      return describe(core.saved);
+      return describe(core.instance);
     });
   }
 
@@ -157,24 +154,22 @@ export class XrayDriver implements CoreDriver {
       this.#core = undefined;
       core.api.close();
       await core.instance.stop();
-      const { folder, log } = this.#context;
+      const { folder, slot, log } = this.#context;
       // A record of a core that has ended is recognised by the next panel.
       await folder
-        .removeSocket(core.saved.socket)
-        .then(() => forgetCore(folder))
+        .removeSocket(core.instance.note.socket)
+        .then(() => slot.forget())
         .catch((error: unknown) =>
           log.warn('the files of the stopped core could not be removed', { reason: messageOf(error) }),
         );
-      log.info('core stopped', { pid: core.saved.identity.pid });
+      log.info('core stopped', { pid: core.instance.identity.pid });
     });
   }
 
   remember(record: CoreRecord): Promise<void> {
     return this.#inTurn(async () => {
-      const core = this.#running();
-      const saved = { ...core.saved, record };
-      await saveCore(this.#context.folder, saved);
-      core.saved = saved;
+      const { instance } = this.#running();
+      await instance.remember({ ...instance.note, record });
     });
   }
 
@@ -288,7 +283,7 @@ export class XrayDriver implements CoreDriver {
       this.#core = undefined;
       core.api.close();
       const reason = await reasonOfEnd(this.#context.folder, how);
-      this.#context.log.warn('core ended', { pid: core.saved.identity.pid, reason });
+      this.#context.log.warn('core ended', { pid: core.instance.identity.pid, reason });
       for (const listener of this.#listeners) listener(reason);
     });
   }

@@ -1,25 +1,15 @@
 // The engine's directory: what lies where, and how it is written.
 import { randomUUID } from 'node:crypto';
-import {
-  access,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../kernel/index.js';
+import { cutLog } from '../../processes/contract.js';
 
 /** sun_path holds 108 bytes with its final zero. */
 const SOCKET_PATH_LIMIT = 107;
-const LOG_LIMIT = 16 * 1024 * 1024;
+const LOG_LIMITS = { maxBytes: 16 * 1024 * 1024, keep: 0 };
 const TEMPORARY = 'tmp-';
 const TEMPORARY_AGE_MS = 10 * 60_000;
 const SHORT_FOLDER = 'weir-';
@@ -128,12 +118,9 @@ export class EngineFolder {
     });
   }
 
-  /** Truncates in place: the core appends, so it goes on at the beginning and no hole is left. */
+  /** The core appends, so it goes on at the beginning. */
   async trimLogs(): Promise<void> {
-    for (const path of [this.access, this.error, this.output]) {
-      const size = await sizeOf(path);
-      if (size > LOG_LIMIT) await truncate(path, 0);
-    }
+    for (const path of [this.access, this.error, this.output]) await cutLog(path, LOG_LIMITS);
   }
 }
 
@@ -142,27 +129,4 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** 0 for a file that is not there */
-export async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
-}
-
-/** At most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. */
-export async function readTail(path: string, from = 0, limit = 64 * 1024): Promise<string> {
-  const size = await sizeOf(path);
-  const begin = Math.max(from > size ? 0 : from, size - limit);
-  if (size <= begin) return '';
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - begin), 0, size - begin, begin);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

@@ -1,17 +1,17 @@
 // From a config to a core that answers, and from a record to a core that runs already.
+import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { realpath } from 'node:fs/promises';
 import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '../driver.js';
+import { CannotRun, readTail, sizeOf } from '../../processes/contract.js';
 import type { AccountCodecs } from './accounts.js';
 import { CoreApi } from './api.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
+import { coreEnvironment } from './environment.js';
 import { lastWords } from './failures.js';
-import { exists, readTail, sizeOf, type DriverLog, type EngineFolder } from './folder.js';
-import { commandLine, isAlive, processesWith } from './identity.js';
+import type { DriverLog, EngineFolder } from './folder.js';
 import { RunningInbounds } from './inbounds.js';
 import { decode } from './messages.js';
-import { CoreInstance } from './process.js';
-import { forgetCore, loadCore, saveCore, type SavedCore } from './record.js';
+import type { CoreInstance, CoreSlot } from './record.js';
 import { eachRecord } from './slices.js';
 
 /** 100,000 users on five inbounds take 6 s on a small machine. */
@@ -24,23 +24,16 @@ export interface RunningCore {
   readonly instance: CoreInstance;
   readonly api: CoreApi;
   readonly inbounds: RunningInbounds;
-  saved: SavedCore;
 }
 
 export interface LaunchContext {
   readonly binary: string;
   readonly folder: EngineFolder;
+  /** where its process runs */
+  readonly slot: CoreSlot;
   readonly log: DriverLog;
   readonly codecs: AccountCodecs;
 }
-
-const load = ({ folder, log }: LaunchContext): Promise<SavedCore | undefined> =>
-  loadCore(folder, (reason) =>
-    log.warn('core.json cannot be read; a core that still runs will not be found', {
-      path: folder.record,
-      reason,
-    }),
-  );
 
 /** What the core said when it ended; `how` when it said nothing. */
 export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<string> {
@@ -49,6 +42,12 @@ export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<st
   );
 }
 
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
 async function ready(
   instance: CoreInstance,
   api: CoreApi,
@@ -56,7 +55,7 @@ async function ready(
   started: () => Promise<boolean>,
 ): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
-  while (instance.alive && Date.now() < deadline && !(await exists(socket))) await sleep(LOOK_EVERY_MS);
+  while (instance.alive && Date.now() < deadline && !(await isThere(socket))) await sleep(LOOK_EVERY_MS);
   if (!instance.alive) return;
   await api.answers(Math.max(deadline - Date.now(), 1));
   // an inbound that cannot listen ends the core just after it has let our call in; the line says that all of them do
@@ -65,21 +64,14 @@ async function ready(
 }
 
 /** Frees the place for a new core: a stale socket would keep it from starting, a living core would share its ports with it. */
-async function makeRoom(context: LaunchContext): Promise<void> {
-  const { folder, log } = context;
+async function makeRoom({ folder, slot }: LaunchContext): Promise<void> {
   await folder.prepare();
-  const former = await load(context);
-  if (former !== undefined && isAlive(former.identity))
-    throw new Error(
-      `a core (pid ${former.identity.pid}) runs in ${folder.path} already; adopt or stop it first`,
-    );
-  if (former !== undefined) await folder.removeSocket(former.socket);
+  const former = await slot.recorded();
+  if (former?.alive)
+    throw new Error(`a core (pid ${former.pid}) runs in ${folder.path} already; adopt or stop it first`);
+  if (former !== undefined) await folder.removeSocket(former.note.socket);
   // A panel that was killed between the start of a core and the note of it leaves one that nobody knows.
-  for (const stray of await processesWith(folder.config)) {
-    log.warn('a core that nobody wrote down runs here; it is ended', { pid: stray.pid });
-    await CoreInstance.watch(stray).kill();
-    await folder.removeSocket(folder.usualSocket);
-  }
+  if ((await slot.endStrays()) > 0) await folder.removeSocket(folder.usualSocket);
   if (await folder.socketAnswers())
     throw new Error(`another program listens on ${folder.usualSocket}; end it first`);
 }
@@ -91,7 +83,7 @@ export async function launch(
   inbounds: readonly InboundWithUsers[],
   record: CoreRecord,
 ): Promise<RunningCore> {
-  const { binary, folder, codecs } = context;
+  const { binary, folder, slot, codecs } = context;
   await makeRoom(context);
   const socket = await folder.socket();
   const api = new CoreApi(socket);
@@ -104,25 +96,28 @@ export async function launch(
     const logged = await sizeOf(folder.error);
     const started = async (): Promise<boolean> =>
       / core: Xray \S+ started/.test(await readTail(folder.error, logged));
-    instance = await CoreInstance.spawn({
-      binary,
-      args: ['run', '-c', folder.config],
-      directory: folder.path,
-      output: folder.output,
-    });
-    const saved: SavedCore = { identity: instance.identity, startedAt: Date.now(), socket, record };
-    await saveCore(folder, saved);
+    instance = await slot.start(
+      {
+        command: binary,
+        args: ['run', '-c', folder.config],
+        env: coreEnvironment(),
+        cwd: folder.path,
+        output: folder.output,
+        emptied: true,
+      },
+      { socket, record },
+    );
     await untilReady(instance, ready(instance, api, socket, started), folder);
     const running = new RunningInbounds();
     for (const { tag, protocol } of inbounds)
       running.set(tag, codecs.accounts.of(protocol)?.inboundType ?? protocol);
-    return { instance, api, inbounds: running, saved };
+    return { instance, api, inbounds: running };
   } catch (error) {
     api.close();
     await instance?.kill();
     await folder.removeSocket(socket);
-    await forgetCore(folder);
-    throw error;
+    await slot.forget();
+    throw error instanceof CannotRun ? new CoreUnreachable(error.message, { cause: error }) : error;
   }
 }
 
@@ -149,40 +144,28 @@ async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
   return running;
 }
 
-async function runsOurConfig({ binary, folder }: LaunchContext, pid: number): Promise<boolean> {
-  const args = await commandLine(pid);
-  const program = await realpath(`/proc/${pid}/exe`).catch(() => '');
-  return args.includes(folder.config) || program === (await realpath(binary).catch(() => binary));
-}
-
-export async function adopt(context: LaunchContext): Promise<RunningCore | undefined> {
-  const { folder, log } = context;
-  const saved = await load(context);
-  if (saved === undefined) return undefined;
-  const { pid } = saved.identity;
-  if (!isAlive(saved.identity)) {
-    await folder.removeSocket(saved.socket);
+export async function adopt({ folder, slot, log }: LaunchContext): Promise<RunningCore | undefined> {
+  const instance = await slot.adopt();
+  if (instance === undefined) {
+    const former = await slot.recorded();
+    if (former && !former.alive) await folder.removeSocket(former.note.socket);
     return undefined;
   }
-  if (!(await runsOurConfig(context, pid))) {
-    log.warn('the process in core.json is not a core of ours', { pid });
-    return undefined;
-  }
-  const instance = CoreInstance.watch(saved.identity);
-  const api = new CoreApi(saved.socket);
+  const { socket } = instance.note;
+  const api = new CoreApi(socket);
   try {
     await api.answers(ADOPTION_LIMIT_MS);
-    return { instance, api, inbounds: await inboundsOf(api), saved };
+    return { instance, api, inbounds: await inboundsOf(api) };
   } catch (error) {
     if (!(error instanceof CoreUnreachable) && !(error instanceof CoreRefused)) throw error;
     log.warn('a core of a former panel runs but does not answer; it is ended', {
-      pid,
+      pid: instance.identity.pid,
       reason: error.message,
     });
     api.close();
     await instance.kill();
-    await folder.removeSocket(saved.socket);
-    await forgetCore(folder);
+    await folder.removeSocket(socket);
+    await slot.forget();
     return undefined;
   }
 }

@@ -1,56 +1,30 @@
-// core.json: what a later panel needs in order to find and adopt the core that runs now.
-import { readFile, rm } from 'node:fs/promises';
-import type { CoreRecord } from '../driver.js';
-import type { EngineFolder } from './folder.js';
-import type { ProcessIdentity } from './identity.js';
+// core.json: what is written down beside a running core, in the slot of its process.
+import type { CoreProcess, CoreRecord } from '../driver.js';
+import type { ProcessesApi, ProcessIdentity, RunningProcess } from '../../processes/contract.js';
+import type { DriverLog, EngineFolder } from './folder.js';
 
-export interface SavedCore {
-  readonly identity: ProcessIdentity;
-  /** Unix ms */
-  readonly startedAt: number;
+export interface CoreNote {
   readonly socket: string;
   readonly record: CoreRecord;
 }
+export type CoreInstance = RunningProcess<CoreNote>;
 
-function isSavedCore(value: unknown): value is SavedCore {
-  const { identity, startedAt, socket, record } = value as Partial<SavedCore>;
+function isCoreNote(value: object): value is CoreNote {
+  const { socket, record } = value as Partial<CoreNote>;
   return (
-    Number.isInteger(identity?.pid) &&
-    typeof identity?.startTicks === 'string' &&
-    typeof identity.bootId === 'string' &&
-    typeof startedAt === 'number' &&
-    typeof socket === 'string' &&
-    typeof record?.base === 'string' &&
-    typeof record.inbounds === 'object'
+    typeof socket === 'string' && typeof record?.base === 'string' && typeof record.inbounds === 'object'
   );
 }
 
-/** Undefined when there is no record or it cannot be read; the second is told to `unreadable`. */
-export async function loadCore(
-  folder: EngineFolder,
-  unreadable: (reason: string) => void,
-): Promise<SavedCore | undefined> {
-  let text: string;
-  try {
-    text = await readFile(folder.record, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') unreadable((error as Error).message);
-    return undefined;
-  }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value !== null && typeof value === 'object' && isSavedCore(value)) return value;
-    unreadable('fields are missing');
-  } catch (error) {
-    unreadable((error as Error).message);
-  }
-  return undefined;
-}
+export const coreSlot = (processes: Pick<ProcessesApi, 'slot'>, folder: EngineFolder, log: DriverLog) =>
+  processes.slot<CoreNote>({ record: folder.record, isNote: isCoreNote, argument: folder.config, log });
+export type CoreSlot = ReturnType<typeof coreSlot>;
 
-export async function saveCore(folder: EngineFolder, core: SavedCore): Promise<void> {
-  await folder.write(folder.record, [`${JSON.stringify(core)}\n`]);
-}
+/** A core's counters begin at zero with each new epoch. */
+const epochOf = ({ bootId, pid, startTicks }: ProcessIdentity): string => `${bootId}:${pid}:${startTicks}`;
 
-export async function forgetCore(folder: EngineFolder): Promise<void> {
-  await rm(folder.record, { force: true });
-}
+export const describe = ({ identity, startedAt }: CoreInstance): CoreProcess => ({
+  epoch: epochOf(identity),
+  pid: identity.pid,
+  startedAt,
+});

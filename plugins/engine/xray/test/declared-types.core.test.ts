@@ -12,6 +12,7 @@ import {
   base,
   emptyRecord,
   engineBinary,
+  processes,
   quiet,
   temporaryDirectory,
   vlessInbound,
@@ -46,7 +47,7 @@ async function driverWith(t: ExecutionContext): Promise<XrayDriver> {
     protocol: 'http',
     list: 'users',
   });
-  const driver = new XrayDriver({ binary: engineBinary(), directory, log: quiet, accounts });
+  const driver = new XrayDriver({ binary: engineBinary(), directory, log: quiet, accounts, processes });
   t.teardown(() => driver.stop());
   await driver.start(base, [], emptyRecord);
   return driver;

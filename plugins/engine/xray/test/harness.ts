@@ -20,8 +20,8 @@ import type { AccountType } from '../../contract.js';
 import type { CoreInbound, CoreRecord, CoreUser, JsonObject } from '../../driver.js';
 import { XrayDriver } from '../driver.js';
 import type { DriverLog } from '../folder.js';
-import { isAlive } from '../identity.js';
-import type { SavedCore } from '../record.js';
+import { isAlive, type ProcessIdentity, type ProcessesApi } from '../../../processes/contract.js';
+import { Slot } from '../../../processes/slot.js';
 
 /** The types that the panel itself brings, and these. */
 export const accountsOf = (...more: AccountType[]): Accounts =>
@@ -51,6 +51,7 @@ export function engineBinary(): string {
 }
 
 export const quiet: DriverLog = { debug() {}, info() {}, warn() {} };
+export const processes: Pick<ProcessesApi, 'slot'> = { slot: (options) => new Slot(options) };
 export const base: JsonObject = {
   outbounds: [
     { tag: 'direct', protocol: 'freedom' },
@@ -63,7 +64,7 @@ export const emptyRecord: CoreRecord = { base: 'base-1', inbounds: {} };
 async function sweep(directory: string): Promise<void> {
   const text = await readFile(join(directory, 'core.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return;
-  const { identity } = JSON.parse(text) as SavedCore;
+  const { identity } = JSON.parse(text) as { identity: ProcessIdentity };
   if (isAlive(identity)) process.kill(identity.pid, 'SIGKILL');
 }
 
@@ -76,7 +77,13 @@ export async function temporaryDirectory(t: ExecutionContext, prefix = 'weir-tes
 }
 
 export function driverIn(t: ExecutionContext, directory: string, log: DriverLog = quiet): XrayDriver {
-  const driver = new XrayDriver({ binary: engineBinary(), directory, log, accounts: accountsOf() });
+  const driver = new XrayDriver({
+    binary: engineBinary(),
+    directory,
+    log,
+    accounts: accountsOf(),
+    processes,
+  });
   t.teardown(() => driver.stop());
   return driver;
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { CoreRefused, CoreUnreachable, type CoreProcess } from '../../driver.js';
-import { commandLine, identify, isAlive } from '../identity.js';
+import { commandLine, identify, isAlive } from '../../../processes/identity.js';
 import { XrayDriver } from '../driver.js';
 import {
   accountsOf,
@@ -15,6 +15,7 @@ import {
   engineBinary,
   eventually,
   holdPort,
+  processes,
   quiet,
   temporaryDirectory,
   temporaryDriver,
@@ -144,7 +145,13 @@ test('a directory with a comma and a space', async (t) => {
 
 test('a program that is not there', async (t) => {
   const directory = await temporaryDirectory(t);
-  const driver = new XrayDriver({ binary: '/nowhere/xray', directory, log: quiet, accounts: accountsOf() });
+  const driver = new XrayDriver({
+    binary: '/nowhere/xray',
+    directory,
+    log: quiet,
+    accounts: accountsOf(),
+    processes,
+  });
   await t.throwsAsync(driver.version(), { instanceOf: CoreUnreachable, message: /\/nowhere\/xray/ });
   await t.throwsAsync(driver.start(base, [], emptyRecord), {
     instanceOf: CoreUnreachable,

@@ -43,24 +43,47 @@ export function isAlive(identity: ProcessIdentity): boolean {
   );
 }
 
-/** A core's counters begin at zero with each new epoch. */
-export const epochOf = ({ bootId, pid, startTicks }: ProcessIdentity): string =>
-  `${bootId}:${pid}:${startTicks}`;
-
 /** Arguments of a running process; empty when it is gone. */
 export async function commandLine(pid: number): Promise<readonly string[]> {
+  return (await listIn(`/proc/${pid}/cmdline`)) ?? [];
+}
+
+/** Strings of a file in /proc that ends each of them with a zero byte; undefined when it cannot be read. */
+async function listIn(path: string): Promise<readonly string[] | undefined> {
   try {
-    return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
+    return (await readFile(path, 'utf8')).split('\0').slice(0, -1);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-/** Processes of this machine that were started with this argument. */
-export async function processesWith(argument: string): Promise<ProcessIdentity[]> {
+/** By what the processes of one slot are known. */
+export interface Mark {
+  /** `NAME=value`, which only their environment has, and that of their children */
+  readonly variable: string;
+  /** an argument that only they have */
+  readonly argument?: string | undefined;
+}
+
+/**
+ * Whether a process was started with this mark. The environment decides. Linux hides it when a program gained
+ * capabilities and we are not root; the arguments, which everybody may read, decide then. Undefined when nothing does.
+ */
+export async function carries(pid: number, { variable, argument }: Mark): Promise<boolean | undefined> {
+  const environment = await listIn(`/proc/${pid}/environ`);
+  if (environment !== undefined) return environment.includes(variable);
+  return argument === undefined ? undefined : (await commandLine(pid)).includes(argument);
+}
+
+/** Processes of this machine that carry the mark. */
+export async function processesWith(mark: Mark): Promise<ProcessIdentity[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(
-    pids.map(async (pid) => ((await commandLine(pid)).includes(argument) ? identify(pid) : undefined)),
+    pids.map(async (pid) => {
+      // The identity first: it then belongs to the process whose mark is read, or fits nobody any more.
+      const identity = identify(pid);
+      return identity && (await carries(pid, mark)) && isAlive(identity) ? identity : undefined;
+    }),
   );
   return found.filter((identity) => identity !== undefined);
 }

@@ -1,0 +1,42 @@
+import {
+  afterKernelOpen,
+  beforeKernelStop,
+  command,
+  definePlugin,
+  job,
+  kernelReady,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
+import { Processes } from './contract.js';
+import { ProcessTable } from './processes.js';
+
+export default definePlugin({
+  name: 'processes',
+  version: '0.1.0',
+  api: 1,
+  // The engine runs the core with it.
+  essential: true,
+  about: 'Runs other programs beside the panel: keeps them running, takes over those of a previous panel.',
+  services: { table: singleton(ProcessTable) },
+  provides: ({ table }) => [provide(Processes, table)],
+  taps: ({ table }) => [
+    tap(afterKernelOpen, () => table.open()),
+    // Every plugin has started by now, or never will.
+    tap(kernelReady, ({ plugins }) => table.endUnwanted(plugins)),
+    tap(beforeKernelStop, ({ again }) => table.expectEnd(again)),
+  ],
+  commands: ({ table }) => [
+    command({
+      name: 'processes',
+      about:
+        'Lists the programs that plugins run beside the panel, and why one does not run. The core is not among them.',
+      options: {},
+      example: 'weir processes',
+      run: ({ say }) => table.describe().forEach((line) => void say(line)),
+    }),
+  ],
+  jobs: ({ table }) => [job('cut-logs', '1s', () => table.cutLogs())],
+  stop: ({ table }) => table.close(),
+});

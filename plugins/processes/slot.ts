@@ -1,0 +1,95 @@
+// A place for one process: how it is marked, written down, found again, and kept from running twice.
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ProcessSlot, ProgramCall, RunningProcess, SlotOptions } from './contract.js';
+import { carries, commandLine, isAlive, processesWith } from './identity.js';
+import { type Recorded, RecordFile } from './record.js';
+import { OneProcess } from './running.js';
+
+/** Variable in the environment of every process that is started here. */
+const MARK = 'MANAGED_BY_WEIR';
+
+export class Slot<N extends object> implements ProcessSlot<N> {
+  readonly #file: RecordFile<N>;
+  readonly #argument: string | undefined;
+  readonly #log: SlotOptions<N>['log'];
+
+  constructor({ record, isNote, argument, log }: SlotOptions<N>) {
+    this.#file = new RecordFile(record, isNote);
+    this.#argument = argument;
+    this.#log = log;
+  }
+
+  async recorded(): Promise<{ readonly note: N; readonly pid: number; readonly alive: boolean } | undefined> {
+    const recorded = await this.#load();
+    return recorded && { note: recorded.note, pid: recorded.identity.pid, alive: isAlive(recorded.identity) };
+  }
+
+  async adopt(): Promise<RunningProcess<N> | undefined> {
+    const recorded = await this.#load();
+    if (recorded === undefined || !isAlive(recorded.identity)) return undefined;
+    const { pid } = recorded.identity;
+    if (!(await this.#isOurs(pid))) {
+      this.#log.warn('the process in the record is not one of ours; it is left alone', {
+        pid,
+        record: this.#file.path,
+      });
+      return undefined;
+    }
+    return OneProcess.watch(this.#file, recorded);
+  }
+
+  async endStrays(): Promise<number> {
+    const recorded = await this.#load();
+    // Those with the mark are its children then.
+    if (recorded !== undefined && isAlive(recorded.identity)) return 0;
+    const strays = await processesWith(await this.#mark());
+    for (const identity of strays) {
+      this.#log.warn('found a process of ours without a record; killing it', { pid: identity.pid });
+      // What is told of it is never written.
+      await OneProcess.watch(this.#file, { identity, startedAt: 0, note: {} as N }).kill();
+    }
+    return strays.length;
+  }
+
+  async start(call: ProgramCall, note: N): Promise<RunningProcess<N>> {
+    const former = await this.adopt();
+    if (former !== undefined) {
+      former.release();
+      throw new Error(
+        `a process (pid ${former.identity.pid}) is in ${this.#file.path} and runs already; adopt or stop it first`,
+      );
+    }
+    const { variable } = await this.#mark();
+    const env = { ...call.env, [MARK]: variable.slice(MARK.length + 1) };
+    return OneProcess.start({ ...call, env }, this.#file, note);
+  }
+
+  forget(): Promise<void> {
+    return this.#file.remove();
+  }
+
+  #load(): Promise<Recorded<N> | undefined> {
+    return this.#file.load((reason) =>
+      this.#log.warn('the record of a process cannot be read; one that still runs is not adopted', {
+        path: this.#file.path,
+        reason,
+      }),
+    );
+  }
+
+  /** The folder's place on the disk and not its path: a container may have a folder of the same path, whose processes we see. */
+  async #mark(): Promise<{ readonly variable: string; readonly argument: string | undefined }> {
+    const { dev, ino } = await stat(dirname(this.#file.path), { bigint: true });
+    const name = this.#file.path.slice(dirname(this.#file.path).length + 1);
+    return { variable: `${MARK}=${dev}-${ino}-${name}`, argument: this.#argument };
+  }
+
+  async #isOurs(pid: number): Promise<boolean> {
+    const carried = await carries(pid, await this.#mark());
+    // Nothing can be read of it; its pid, its start and this boot are those of the record.
+    if (carried ?? true) return true;
+    // One that a version of the panel without marks has started.
+    return this.#argument !== undefined && (await commandLine(pid)).includes(this.#argument);
+  }
+}
