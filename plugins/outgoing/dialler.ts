@@ -6,12 +6,12 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { AddressGuard, Resolve } from './address-guard.js';
 import type { Destination } from './destination.js';
-import { type Proxy, throughProxy } from './proxy.js';
+import { type ProxyServer, throughProxy } from './proxy.js';
 
 interface Way {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
-  readonly proxy: Proxy | undefined;
+  readonly proxy: ProxyServer | undefined;
   /** ends an attempt that takes too long */
   readonly signal: AbortSignal;
   /** as the URL has it, without brackets */
@@ -45,7 +45,7 @@ function direct(isSecure: boolean, way: Way): Socket {
 }
 
 /** Where the proxy takes addresses only, the name is looked up and checked here. */
-async function proxied(proxy: Proxy, way: Way): Promise<Socket> {
+async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
   const { destination, guard, resolve, signal } = way;
   const { host, isAddress, port } = destination;
   if (isAddress) guard.check(host, host, port);

@@ -6,7 +6,7 @@ import type { AddressGuard, Resolve } from './address-guard.js';
 import { type CallLimits, OutgoingError } from './contract.js';
 import { type Destination, nameOf } from './destination.js';
 import { agentOf } from './dialler.js';
-import type { Proxy } from './proxy.js';
+import type { ProxyServer } from './proxy.js';
 
 export interface Sent {
   readonly url: URL;
@@ -18,7 +18,7 @@ export interface Sent {
 export interface Way {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
-  readonly proxy: Proxy | undefined;
+  readonly proxy: ProxyServer | undefined;
   readonly limits: CallLimits;
   /** aborted when the whole call is over, with the reason */
   readonly signal: AbortSignal;

@@ -12,7 +12,7 @@ import {
 import type { Allowed } from './address-guard.js';
 import { Outgoing } from './contract.js';
 import { patternOf } from './destination.js';
-import { type Proxy, proxyOf } from './proxy.js';
+import { type ProxyServer, proxyOf } from './proxy.js';
 import { OutgoingCalls } from './service.js';
 
 /** `host` or `plugin=host`; undefined for anything else. */
@@ -39,7 +39,7 @@ const allowList = () =>
   );
 
 const proxyAddress = () =>
-  custom<Proxy>(
+  custom<ProxyServer>(
     Joi.any().custom((value: unknown, state) => {
       const proxy = typeof value === 'string' ? proxyOf(value.trim()) : undefined;
       // The value may hold a password, so it is not repeated.

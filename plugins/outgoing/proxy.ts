@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { ipv6Groups } from '../../kernel/index.js';
 import { type Destination, nameOf } from './destination.js';
 
-export interface Proxy {
+export interface ProxyServer {
   readonly kind: 'http' | 'https' | 'socks5' | 'socks5h';
   readonly host: string;
   readonly port: number;
@@ -18,9 +18,9 @@ const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;
 const LONGEST_HEAD = 16 * 1024;
 
 /** Undefined for what is not `http://`, `https://`, `socks5://` or `socks5h://` with a host. */
-export function proxyOf(text: string): Proxy | undefined {
+export function proxyOf(text: string): ProxyServer | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const kind = url?.protocol.slice(0, -1) as Proxy['kind'] | undefined;
+  const kind = url?.protocol.slice(0, -1) as ProxyServer['kind'] | undefined;
   if (!url || !kind || !(kind in PORTS) || url.hostname === '') return undefined;
   if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return undefined;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -39,7 +39,7 @@ function decoded(text: string): string | undefined {
 }
 
 /** Whether the proxy looks names up, so that we do not know the addresses. `socks5` gets addresses, as with curl. */
-export const resolvesNames = ({ kind }: Proxy): boolean => kind !== 'socks5';
+export const resolvesNames = ({ kind }: ProxyServer): boolean => kind !== 'socks5';
 
 /** Reads exactly `length` bytes. What follows them stays in the socket. */
 async function take(socket: Socket, length: number, signal: AbortSignal): Promise<Buffer> {
@@ -57,7 +57,12 @@ async function take(socket: Socket, length: number, signal: AbortSignal): Promis
   }
 }
 
-async function askHttp(socket: Socket, proxy: Proxy, to: Destination, signal: AbortSignal): Promise<void> {
+async function askHttp(
+  socket: Socket,
+  proxy: ProxyServer,
+  to: Destination,
+  signal: AbortSignal,
+): Promise<void> {
   const place = nameOf(to);
   const account =
     proxy.username === '' && proxy.password === ''
@@ -99,7 +104,12 @@ function socksAddress({ host, port, isAddress }: Destination): Buffer {
   ]);
 }
 
-async function askSocks(socket: Socket, proxy: Proxy, to: Destination, signal: AbortSignal): Promise<void> {
+async function askSocks(
+  socket: Socket,
+  proxy: ProxyServer,
+  to: Destination,
+  signal: AbortSignal,
+): Promise<void> {
   const hasAccount = proxy.username !== '' || proxy.password !== '';
   socket.write(Buffer.from(hasAccount ? [5, 2, 0, 2] : [5, 1, 0]));
   const [version, method] = await take(socket, 2, signal);
@@ -119,7 +129,11 @@ async function askSocks(socket: Socket, proxy: Proxy, to: Destination, signal: A
 }
 
 /** A connection to `to` through the proxy. Rejects with a sentence; the signal ends an attempt that takes too long. */
-export async function throughProxy(proxy: Proxy, to: Destination, signal: AbortSignal): Promise<Socket> {
+export async function throughProxy(
+  proxy: ProxyServer,
+  to: Destination,
+  signal: AbortSignal,
+): Promise<Socket> {
   const { kind, host, port } = proxy;
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const socket = kind === 'https' ? connectTls({ host, port, ...servername }) : connect({ host, port });

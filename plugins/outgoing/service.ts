@@ -14,7 +14,7 @@ import {
 import { type Destination, fits, hostPatternOf, nameOf } from './destination.js';
 import { exchange, type Sent, type Way } from './exchange.js';
 import { limitProblem, limitsOf } from './limits.js';
-import { type Proxy, resolvesNames } from './proxy.js';
+import { type ProxyServer, resolvesNames } from './proxy.js';
 import { Quota } from './quota.js';
 import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
@@ -22,7 +22,7 @@ import { headersOf, methodOf, packed, readUrl, urlOf } from './request.js';
 
 export interface OutgoingConfig {
   readonly allow: readonly Allowed[];
-  readonly proxy?: Proxy | undefined;
+  readonly proxy?: ProxyServer | undefined;
 }
 interface Needs {
   readonly listeners: Pick<ListenersApi, 'places'>;
