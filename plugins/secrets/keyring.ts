@@ -1,5 +1,5 @@
 // The keys in use: which one seals, which ones open, and where they come from.
-import type { Clock, Database, Log } from '../../kernel/index.js';
+import type { Database, Log } from '../../kernel/index.js';
 import type { Columns } from './columns.js';
 import { keyFileIn, readKeyFile, writeKeyFile } from './key-file.js';
 import { type Key, newKey } from './sealed-text.js';
@@ -32,7 +32,6 @@ export class Keyring {
     tables: Pick<SecretsTables, 'keys'>;
     columns: Columns;
     log: Log;
-    clock: Clock;
     config: SecretsConfig;
     dataDirectory: string;
   }) {
@@ -122,10 +121,7 @@ export class Keyring {
       const uses = await this.#columns.usesOf(id);
       if (uses.length > 0 && this.#config.forget !== id) throw new Error(this.#lost(id, uses));
       await this.#forget(id);
-      this.#log.warn('a key for secrets is gone', {
-        key: id,
-        lost: uses.reduce((sum, { count }) => sum + count, 0),
-      });
+      if (uses.length > 0) this.#log.warn('secrets are given up with their key', { key: id, lost: uses });
     }
   }
 

@@ -6,6 +6,8 @@ import { type SealedColumn, SealedColumns, type SecretsApi } from './contract.js
 import type { Keyring } from './keyring.js';
 import { isSealed, type Key, keyIdOf, seal, unseal } from './sealed-text.js';
 
+/** Each line of the key file is read at the start, so there is an end to them. */
+const MOST_PREVIOUS = 16;
 /** Longer than a write waits for its turn: after it no row comes that was sealed with the previous key. */
 const GRACE_MS = 10 * 60_000;
 
@@ -57,6 +59,11 @@ export class SecretsService implements SecretsApi {
     await this.#columns.remember(entries);
     await this.#keyring.load();
     await this.retire();
+    if (this.#keyring.isGiven && this.#keyring.previous.length > 0)
+      this.#log.info('there are previous keys for secrets besides the first one; run weir secrets rotate', {
+        key: this.#keyring.current.id,
+        previous: this.#keyring.previous.map(({ id }) => id),
+      });
   }
 
   seal(column: SealedColumn, key: string | number, secret: string): string {
@@ -70,6 +77,10 @@ export class SecretsService implements SecretsApi {
   /** Seals everything with a new key. The previous one is kept until nothing can need it. Where the keys are given, with the first of them. */
   rotate(): Promise<Resealed & { readonly key: string }> {
     return this.#inTurn(async () => {
+      if (!this.#keyring.isGiven && this.#keyring.previous.length >= MOST_PREVIOUS)
+        throw new Error(
+          `${MOST_PREVIOUS} previous keys are still kept; restart the panel, which deletes them, or see its log for why it cannot`,
+        );
       const key = this.#keyring.isGiven ? this.#keyring.current : await this.#keyring.add();
       this.#changedAt = this.#clock.now();
       return { ...(await this.#resealAll()), key: key.id };
