@@ -7,10 +7,9 @@ import { dropDatabase } from '../../../test/harness/database.js';
 import { editDatabase } from '../../../test/harness/edit-database.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { until } from '../../../test/harness/until.js';
-import { weirCommand } from '../../../test/harness/weir-command.js';
 import { keyFileIn, writeKeyFile } from '../key-file.js';
 import { type Key, keyIdOf, keyOf, newKey, seal } from '../sealed-text.js';
-import { bootVault, bootWith, get, keyLines, put, rowsOf } from './vault.js';
+import { bootVault, bootWith, get, keyLines, put, rowsOf, weir } from './vault.js';
 
 async function folder(t: ExecutionContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
@@ -40,7 +39,7 @@ test('a new key takes over everything, the previous one goes after a while, and 
   const first = await current(dataDirectory);
   t.deepEqual(await sealedWith(dataDirectory), [first.id, first.id]);
 
-  const { code, said } = await weirCommand(dataDirectory, ['secrets', 'rotate']);
+  const { code, said } = await weir(dataDirectory, ['secrets', 'rotate']);
   t.is(code, 0);
   const second = await current(dataDirectory);
   t.not(second.id, first.id);
@@ -112,7 +111,7 @@ test('a plugin that is off keeps its secrets through a change of keys, and one t
   let panel = await bootVault({ dataDirectory });
   await put(panel, 'ada', 'token of ada');
   await panel.stop();
-  t.is((await weirCommand(dataDirectory, ['secrets', 'rotate'])).code, 0);
+  t.is((await weir(dataDirectory, ['secrets', 'rotate'])).code, 0);
   panel = await bootWith({ dataDirectory });
   await panel.stop();
   t.is((await keyLines(dataDirectory)).length, 1);
@@ -120,7 +119,7 @@ test('a plugin that is off keeps its secrets through a change of keys, and one t
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
   await editDatabase(dataDirectory, ['DROP TABLE x_vault_tokens']);
-  const { code, said } = await weirCommand(dataDirectory, ['secrets', 'rotate']);
+  const { code, said } = await weir(dataDirectory, ['secrets', 'rotate']);
   t.is(code, 0, said);
   await (await bootWith({ dataDirectory })).stop();
   t.is((await keyLines(dataDirectory)).length, 1);
@@ -135,7 +134,7 @@ test('a value that does not open keeps its key, and is named', async (t) => {
     await get(panel, 'eve'),
     /^the secret in x_vault_tokens\.token of eve was changed, or sealed for another place; set it again$/,
   );
-  const { said } = await weirCommand(dataDirectory, ['secrets', 'rotate']);
+  const { said } = await weir(dataDirectory, ['secrets', 'rotate']);
   t.regex(said, /; 1 secrets were encrypted/);
   t.regex(said, /Not encrypted again: the secret in x_vault_tokens\.token of eve/);
   await panel.stop();
@@ -193,7 +192,7 @@ test('keys of the environment: the first one seals, the others open, and the fil
     [[two, one], two],
   ] as const) {
     const env = { WEIR_SECRET_KEY: keys.map(({ text }) => text).join(', ') };
-    const { said } = await weirCommand(dataDirectory, ['secrets', 'rotate'], env);
+    const { said } = await weir(dataDirectory, ['secrets', 'rotate'], env);
     t.regex(said, /Leave only the first key in WEIR_SECRET_KEY/);
     t.deepEqual(await sealedWith(dataDirectory), [sealing.id]);
   }

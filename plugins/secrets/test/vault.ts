@@ -13,9 +13,10 @@ import {
   table,
   text,
 } from '../../../kernel/index.js';
-import { databaseOf } from '../../../test/harness/database.js';
+import { databaseEnvironment, databaseOf } from '../../../test/harness/database.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { type PanelOptions, TestPanel } from '../../../test/harness/panel.js';
+import { type Ended, weirCommand } from '../../../test/harness/weir-command.js';
 import { type SealedColumn, SealedColumns, Secrets } from '../contract.js';
 
 const sealedTokens: SealedColumn = { table: 'x_vault_tokens', key: 'name', column: 'token' };
@@ -92,3 +93,11 @@ export async function rowsOf<R extends object>(dataDirectory: string, sql: strin
 }
 export const keyLines = async (dataDirectory: string): Promise<string[]> =>
   (await readFile(join(dataDirectory, 'secrets.key'), 'utf8')).trim().split('\n');
+
+/** `weir …` on the database of the test. */
+export const weir = async (
+  dataDirectory: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> =>
+  weirCommand(dataDirectory, argv, { ...(await databaseEnvironment(dataDirectory)), ...env });
