@@ -48,7 +48,7 @@ function direct(isSecure: boolean, way: Way): Socket {
 async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
   const { destination, guard, resolve, signal } = way;
   const { host, isAddress, port } = destination;
-  if (isAddress) guard.check(host, host, port);
+  // An address in the URL was checked before each request.
   if (isAddress || proxy.kind !== 'socks5') return throughProxy(proxy, destination, signal);
   const address = await new Promise<string>((done, fail) => {
     guard.lookup(resolve, port)(host, { all: false }, (error, found) =>

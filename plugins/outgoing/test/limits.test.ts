@@ -185,6 +185,18 @@ test('a plugin has so many calls at once, the others wait, and too many of them 
     }
     return done === calls.length;
   }, 'all are answered');
+  const later = Array.from({ length: AT_ONCE + 1 }, () => fetch(url).then((answer) => answer.text()));
+  await until(() => open.size >= AT_ONCE, 'the first of the later calls are open');
+  t.is(most, AT_ONCE);
+  let left = later.length;
+  for (const call of later) void call.then(() => left--);
+  await until(() => {
+    for (const end of open) {
+      open.delete(end);
+      end();
+    }
+    return left === 0;
+  }, 'the later ones are answered');
   t.is(most, AT_ONCE);
 });
 

@@ -68,6 +68,13 @@ test('an HTTP proxy is asked for a tunnel by name, with its account, and looks t
   t.deepEqual(server.asked, []);
 });
 
+test('a connection through a proxy stands when its answer takes longer than connecting may', async (t) => {
+  const { port } = await serve(t, (_, response) => void setTimeout(() => response.end('at last'), 600));
+  const proxy = `http://127.0.0.1:${await httpProxy(t, port, [])}`;
+  const fetch = fetchOf({ hosts: HOSTS, allow: [], proxy, limits: { connectMs: 300 } });
+  t.is(await (await fetch('http://example.com/')).text(), 'at last');
+});
+
 test('an address that was not meant is refused before the proxy is asked', async (t) => {
   const asked: string[] = [];
   const proxy = `http://127.0.0.1:${await httpProxy(t, 1, asked)}`;
