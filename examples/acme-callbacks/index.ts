@@ -1,5 +1,6 @@
 import { definePlugin, contribute, text } from '@weir-panel/weir/kernel';
 import { Channels } from '@weir-panel/weir/plugins/notifications';
+import { Outgoing, type OutgoingAccess, OutgoingHosts } from '@weir-panel/weir/plugins/outgoing';
 import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
 import { post } from './post.js';
 
@@ -22,18 +23,21 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Sends notifications as signed JSON to an address.',
-  uses: { settings: Settings },
-  contributes: ({ settings: live }) => {
+  uses: { settings: Settings, outgoing: Outgoing },
+  contributes: ({ settings: live, outgoing }) => {
     const target = () => ({
       url: live.read(settings)['acme-callbacks.url'],
       secret: live.read(settings)['acme-callbacks.secret'],
     });
+    const access: OutgoingAccess = { hosts: () => [target().url] };
+    const fetch = outgoing.for(access);
     return [
+      contribute(OutgoingHosts, access),
       contribute(SettingGroups, { group: settings }),
       contribute(Channels, {
         name: 'acme-callbacks',
         isOn: () => target().url !== '' && target().secret !== '',
-        send: (notification, signal) => post(target(), notification, signal),
+        send: (notification, signal) => post(fetch, target(), notification, signal),
       }),
     ];
   },

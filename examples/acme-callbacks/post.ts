@@ -1,6 +1,7 @@
 // One POST as standardwebhooks.com has it, so that receivers have libraries for it: the signature covers id, time and body.
 import { createHmac } from 'node:crypto';
 import type { Notification } from '@weir-panel/weir/plugins/notifications';
+import type { OutgoingFetch } from '@weir-panel/weir/plugins/outgoing';
 
 export interface Target {
   readonly url: string;
@@ -14,6 +15,7 @@ export const signatureOf = (secret: string, id: string, seconds: string, body: s
     .digest('base64')}`;
 
 export async function post(
+  fetch: OutgoingFetch,
   { url, secret }: Target,
   { id, event, at, text, data }: Notification,
   signal: AbortSignal,

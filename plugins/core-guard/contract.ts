@@ -2,6 +2,7 @@
 // the panel.
 import { type Issue, token } from '../../kernel/index.js';
 
+export { hostOf, plainAddress, type Reach, reachOf } from './address.js';
 export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
 
 /** Tags that begin so are the panel's own. */

@@ -19,6 +19,7 @@ import {
   variable,
   optional,
 } from '../../kernel/index.js';
+import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from './contract.js';
 import { describeSettings } from './describe.js';
@@ -27,7 +28,7 @@ import { hostList } from './host-list.js';
 import { panelSettings } from './panel-settings.js';
 import { SettingsService } from './service.js';
 import { afterValuesWritten, SettingsStore } from './store.js';
-import { migrations, tables } from './tables.js';
+import { migrations, sealedSettings, tables } from './tables.js';
 
 const MINUTE_MS = 60_000;
 
@@ -37,7 +38,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
-  uses: { listeners: Listeners, sessions: Sessions },
+  uses: { listeners: Listeners, sessions: Sessions, secrets: Secrets },
   config: {
     basePath: variable(
       'WEIR_BASE_PATH',
@@ -59,6 +60,7 @@ export default definePlugin({
   },
   provides: ({ store }) => [provide(Settings, store)],
   contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
+    contribute(SealedColumns, sealedSettings),
     contribute(SettingGroups, {
       group: panelSettings,
       pinned: {

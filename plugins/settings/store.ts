@@ -18,8 +18,9 @@ import {
   type SettingsApi,
   type SettingValues,
 } from './contract.js';
+import { isSealed, type SecretsApi } from '../secrets/contract.js';
 import { errors } from './errors.js';
-import type { tables } from './tables.js';
+import { sealedSettings, type tables } from './tables.js';
 
 /** Internal to this plugin: memory follows the commit before anybody else hears of it. */
 export const afterValuesWritten = after<Readonly<Record<string, unknown>>>('settings/afterValuesWritten');
@@ -47,6 +48,7 @@ export class SettingsStore implements SettingsApi {
   readonly #rows: TableModel<typeof tables.settings>;
   readonly #log: Log;
   readonly #contributions: PluginContext['contributions'];
+  readonly #secrets: SecretsApi;
   readonly #known = new Map<string, Known>();
   readonly #groups = new Map<SettingGroup, Readonly<Record<string, unknown>>>();
 
@@ -55,16 +57,19 @@ export class SettingsStore implements SettingsApi {
     tables: { settings },
     log,
     contributions,
+    secrets,
   }: {
     db: Database;
     tables: { settings: TableModel<typeof tables.settings> };
     log: Log;
     contributions: PluginContext['contributions'];
+    secrets: SecretsApi;
   }) {
     this.#db = db;
     this.#rows = settings;
     this.#log = log;
     this.#contributions = contributions;
+    this.#secrets = secrets;
   }
 
   async load(): Promise<void> {
@@ -73,6 +78,7 @@ export class SettingsStore implements SettingsApi {
     const fresh: Record<string, unknown> = {};
     for (const { value: entry } of this.#contributions(SettingGroups)) this.#declare(entry, stored, fresh);
     if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.#write(tx, fresh, true));
+    await this.#sealClear(rows);
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
@@ -96,9 +102,10 @@ export class SettingsStore implements SettingsApi {
   }
 
   /** A value that no longer fits must not keep the panel from starting. */
-  #parse(name: string, schema: Known['schema'], json: string): unknown {
+  #parse(name: string, schema: Known['schema'], stored: string): unknown {
     let problem: string;
     try {
+      const json = isSealed(stored) ? this.#secrets.open(sealedSettings, name, stored) : stored;
       const result = inspect(schema.label(name), JSON.parse(json) as unknown);
       if ('value' in result) return result.value;
       problem = result.issues.map(({ message }) => message).join('; ');
@@ -107,6 +114,20 @@ export class SettingsStore implements SettingsApi {
     }
     this.#log.warn('a stored setting does not fit any more; its default is used', { setting: name, problem });
     return undefined;
+  }
+
+  /** Secrets that a panel from before wrote down as they are. */
+  async #sealClear(rows: readonly StoredRow[]): Promise<void> {
+    const clear = rows.filter(({ name, value }) => this.#known.get(name)?.secret && !isSealed(value));
+    if (clear.length === 0) return;
+    await this.#db.write(async (tx) => {
+      for (const { name, value, generated } of clear)
+        await this.#rows.update(
+          { value: this.#secrets.seal(sealedSettings, name, value), generated: Boolean(generated) },
+          { where: { name }, transaction: tx.t },
+        );
+    });
+    this.#log.info('encrypted settings that are secrets', { settings: clear.map(({ name }) => name) });
   }
 
   #refresh(group: SettingGroup): void {
@@ -158,8 +179,11 @@ export class SettingsStore implements SettingsApi {
   }
 
   async #write(tx: Tx, changes: Readonly<Record<string, unknown>>, generated: boolean): Promise<void> {
-    for (const [name, value] of Object.entries(changes))
-      await this.#rows.upsert({ name, value: JSON.stringify(value), generated }, { transaction: tx.t });
+    for (const [name, given] of Object.entries(changes)) {
+      const json = JSON.stringify(given);
+      const value = this.#known.get(name)?.secret ? this.#secrets.seal(sealedSettings, name, json) : json;
+      await this.#rows.upsert({ name, value, generated }, { transaction: tx.t });
+    }
   }
 
   /** Takes over what has been committed. */

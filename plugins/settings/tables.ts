@@ -1,9 +1,13 @@
 import { column, type Migration, table } from '../../kernel/index.js';
+import type { SealedColumn } from '../secrets/contract.js';
 
 /** `generated` marks what a fresh panel made up: it is a default, so the config file stands above it. */
 export const tables = {
   settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }),
 } as const;
+
+/** `value` of a setting that is a secret is sealed text, of any other one JSON. */
+export const sealedSettings: SealedColumn = { table: 'settings', key: 'name', column: 'value' };
 
 export const migrations: readonly Migration[] = [
   {

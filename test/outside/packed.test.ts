@@ -96,7 +96,8 @@ test('the examples, packed and installed into the data folder, run in a panel; o
     },
   });
 
-  const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
+  const env = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_OUTGOING_ALLOW: 'acme-callbacks=127.0.0.1' };
+  const panel = await PanelProcess.start({ dataDirectory: data, env });
   t.teardown(() => panel.kill('SIGTERM'));
   t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
   t.deepEqual(await panel.get('/panel/api/x/acme-tally/days'), []);

@@ -34,12 +34,14 @@ async function openReceiver(
   return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hear` };
 }
 
+/** The receiver is on loopback, which an admin has to allow. */
+const env = { WEIR_OUTGOING_ALLOW: 'acme-callbacks=127.0.0.1' };
 const update = (panel: TestPanel, body: object) => panel.call('/panel/api/setting/update', { body });
 
 test('a client that reaches its quota is told of, signed, once; nothing is sent while it is off', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock(Date.UTC(2026, 0, 15, 12));
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks], clock });
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks], clock, env });
   const { calls, url } = await openReceiver(t);
   t.deepEqual(await panel.get('/panel/api/notifications/test', { method: 'POST' }), []);
   engine.enter('stop');
@@ -81,7 +83,7 @@ test('a client that reaches its quota is told of, signed, once; nothing is sent 
 
 test('what a receiver did not take is sent again, as the same', async (t) => {
   const engine = new FakeEngine();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks] });
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks], env });
   const { calls, url } = await openReceiver(t, (response, call) =>
     response.writeHead(call === 1 ? 500 : 204).end(),
   );
@@ -94,7 +96,7 @@ test('what a receiver did not take is sent again, as the same', async (t) => {
 });
 
 test('a test says what is wrong, and what makes no sense is refused', async (t) => {
-  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [callbacks] });
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [callbacks], env });
   const { url } = await openReceiver(t, (response) => response.writeHead(410).end());
   await update(panel, { 'acme-callbacks.url': url, 'acme-callbacks.secret': secret });
   t.deepEqual(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [
@@ -107,4 +109,19 @@ test('a test says what is wrong, and what makes no sense is refused', async (t) 
   ]);
   for (const wrong of [{ 'acme-callbacks.url': 'ftp://example.org' }, { 'acme-callbacks.secret': 'hush' }])
     t.is((await update(panel, wrong)).status, 400);
+});
+
+test('a receiver at an address that is not public needs the word of an admin', async (t) => {
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [callbacks] });
+  const { calls, url } = await openReceiver(t);
+  await update(panel, { 'acme-callbacks.url': url, 'acme-callbacks.secret': secret });
+  const [{ delivered, reason } = { delivered: true, reason: '' }] = await panel.get<
+    { delivered: boolean; reason: string }[]
+  >('/panel/api/notifications/test', { method: 'POST' });
+  t.false(delivered);
+  t.regex(
+    reason,
+    /an address of this machine; if that is meant, add acme-callbacks=127\.0\.0\.1:\d+ to WEIR_OUTGOING_ALLOW/,
+  );
+  t.deepEqual(calls, []);
 });

@@ -370,7 +370,7 @@ test('a panel whose socket cannot be made runs without a command line, and says 
 
 test('a panel that starts or stops is waited for', async (t) => {
   const directory = await folder(t);
-  const first = await panel(t, await findPlugins(['settings', 'access']), directory);
+  const first = await panel(t, await findPlugins(['secrets', 'settings', 'access']), directory);
   await first.kernel.stop('restart');
   // It holds the folder and has no way in.
   const { release } = await lockFolder(directory);

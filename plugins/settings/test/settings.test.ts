@@ -234,7 +234,7 @@ test('what a fresh panel has, and what a page asks for', async (t) => {
 const keeper = async (t: ExecutionContext) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  const plugins = [...(await findPlugins(['settings', 'access'])), shop().plugin];
+  const plugins = [...(await findPlugins(['secrets', 'settings', 'access'])), shop().plugin];
   /** The base path in force when this file says so. */
   return async (basePath?: string): Promise<string> => {
     const file = {

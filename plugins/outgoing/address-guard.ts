@@ -1,0 +1,79 @@
+// Whether an address may be dialled. Asked about the very addresses that the connection is given, after the names were
+// resolved: a name server that answers otherwise the second time is not asked a second time.
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import type { ListenersApi } from '../../kernel/index.js';
+import { reachOf } from '../core-guard/contract.js';
+import { OutgoingError } from './contract.js';
+import { type Destination, fits, nameOf, type Pattern, spelled } from './destination.js';
+
+/** `dns.lookup` with `all: true`. */
+export type Resolve = (
+  name: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** One entry of `WEIR_OUTGOING_ALLOW`; without `plugin` it is for all. */
+export interface Allowed {
+  readonly plugin: string | undefined;
+  readonly pattern: Pattern;
+}
+
+export class AddressGuard {
+  readonly #listeners: Pick<ListenersApi, 'places'>;
+  readonly #allowed: readonly Pattern[];
+  readonly #plugin: string;
+
+  constructor(listeners: Pick<ListenersApi, 'places'>, allowed: readonly Allowed[], plugin: string) {
+    this.#listeners = listeners;
+    this.#plugin = plugin;
+    this.#allowed = allowed
+      .filter((entry) => entry.plugin === undefined || entry.plugin === plugin)
+      .map(({ pattern }) => pattern)
+      .filter(({ namesAddresses }) => namesAddresses);
+  }
+
+  /** The reason against dialling this address, which `host` led to. */
+  problem(host: string, address: string, port: number): string | undefined {
+    const plain = spelled(address);
+    if (isIP(plain) === 0) return `${host} leads to something that is no address`;
+    const reach = reachOf(plain);
+    if (reach === 'public') return undefined;
+    const own = reach === 'own' && this.#listeners.places().find((place) => place.port === port);
+    const to =
+      host === plain ? `${nameOf({ host, port })} is` : `${host} leads to ${nameOf({ host: plain, port })},`;
+    if (own) return `${to} the panel's own listener ${own.name}, which no plugin may call`;
+    const destination: Destination = { host: plain, isAddress: true, port };
+    if (this.#allowed.some((pattern) => fits(pattern, destination))) return undefined;
+    const kind = reach === 'own' ? 'an address of this machine' : 'an address that is not public';
+    return `${to} ${kind}; if that is meant, add ${this.#plugin}=${nameOf({ host: plain, port })} to WEIR_OUTGOING_ALLOW and restart the panel`;
+  }
+
+  check(host: string, address: string, port: number): void {
+    const problem = this.problem(host, address, port);
+    if (problem !== undefined) throw new OutgoingError('address', problem);
+  }
+
+  /** A look-up for `net.connect` that answers with the permitted addresses only. */
+  lookup(resolve: Resolve, port: number): LookupFunction {
+    return (name, options, done) =>
+      resolve(name, { ...options, all: true } as LookupAllOptions, (error, found) => {
+        // `net` wants a list or a single address, as `all` says.
+        const answer = done as (
+          error: Error | null,
+          address?: string | LookupAddress[],
+          family?: number,
+        ) => void;
+        if (error) return answer(error);
+        const problems = found.map(({ address }) => this.problem(name, address, port));
+        const permitted = found.filter((_, i) => problems[i] === undefined);
+        const [first] = permitted;
+        if (!first) {
+          const problem = problems.find((text) => text !== undefined) ?? `${name} has no address`;
+          return answer(new OutgoingError(found.length > 0 ? 'address' : 'network', problem));
+        }
+        return options.all ? answer(null, permitted) : answer(null, first.address, first.family);
+      });
+  }
+}

@@ -1,0 +1,99 @@
+// Connections of calls: each is made for one request, and only to addresses that the guard permits.
+import { Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
+import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
+import { connect, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import type { AddressGuard, Resolve } from './address-guard.js';
+import type { Destination } from './destination.js';
+import { type ProxyServer, throughProxy } from './proxy.js';
+
+interface Way {
+  readonly guard: AddressGuard;
+  readonly resolve: Resolve;
+  readonly proxy: ProxyServer | undefined;
+  /** ends an attempt that takes too long */
+  readonly signal: AbortSignal;
+  /** as the URL has it, without brackets */
+  readonly host: string;
+  readonly destination: Destination;
+}
+type Done = (error: Error | null, socket: Duplex) => void;
+
+/** Not only what the look-up answered: what the socket says. */
+function watched(socket: Socket, { guard, host, destination }: Way): Socket {
+  return socket.once('connect', () => {
+    try {
+      guard.check(host, socket.remoteAddress ?? '', destination.port);
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
+}
+
+const tlsNames = (host: string) => ({
+  ...(isIP(host) === 0 && { servername: host }),
+  ALPNProtocols: ['http/1.1'],
+});
+
+function direct(isSecure: boolean, way: Way): Socket {
+  const { guard, resolve, host, destination } = way;
+  const { port } = destination;
+  if (isIP(host) !== 0) guard.check(host, host, port);
+  const place = { host, port, lookup: guard.lookup(resolve, port) };
+  return watched(isSecure ? connectTls({ ...place, ...tlsNames(host) }) : connect(place), way);
+}
+
+/** Where the proxy takes addresses only, the name is looked up and checked here. */
+async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
+  const { destination, guard, resolve, signal } = way;
+  const { host, isAddress, port } = destination;
+  // An address in the URL was checked before each request.
+  if (isAddress || proxy.kind !== 'socks5') return throughProxy(proxy, destination, signal);
+  const address = await new Promise<string>((done, fail) => {
+    guard.lookup(resolve, port)(host, { all: false }, (error, found) =>
+      error ? fail(error) : done(found as string),
+    );
+  });
+  return throughProxy(proxy, { host: address, isAddress: true, port }, signal);
+}
+
+/** A socket at once where there is no proxy, for nock hands over calls that it does not answer in this way only. */
+function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | undefined {
+  const { proxy, host } = way;
+  if (!proxy) return direct(isSecure, way);
+  const wrap = (socket: Socket): Duplex =>
+    isSecure ? connectTls({ socket, host, ...tlsNames(host) }) : socket;
+  void proxied(proxy, way)
+    .then(wrap)
+    .then(
+      (socket) => done?.(null, socket),
+      (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
+    );
+  return undefined;
+}
+
+class GuardedHttp extends HttpAgent {
+  readonly #way: Way;
+  constructor(way: Way) {
+    super({ keepAlive: false });
+    this.#way = way;
+  }
+  override createConnection(_: ClientRequestArgs, done?: Done): Duplex | undefined {
+    return open(false, this.#way, done);
+  }
+}
+
+class GuardedHttps extends HttpsAgent {
+  readonly #way: Way;
+  constructor(way: Way) {
+    super({ keepAlive: false });
+    this.#way = way;
+  }
+  override createConnection(_: RequestOptions, done?: Done): Duplex | undefined {
+    return open(true, this.#way, done);
+  }
+}
+
+export const agentOf = (isSecure: boolean, way: Way): HttpAgent =>
+  isSecure ? new GuardedHttps(way) : new GuardedHttp(way);

@@ -1,0 +1,82 @@
+// How much one plugin may call: so many calls at once, and so many in a minute. A plugin that loops costs only itself.
+import type { Clock } from '../../kernel/index.js';
+import { OutgoingError } from './contract.js';
+
+export const AT_ONCE = 8;
+export const MOST_WAITING = 100;
+export const PER_MINUTE = 300;
+const MINUTE_MS = 60_000;
+
+export class Quota {
+  readonly #plugin: string;
+  readonly #clock: Clock;
+  readonly #waiting = new Set<() => void>();
+  #open = 0;
+  /** A token bucket: what may be called at once, and when that was counted. */
+  #left = PER_MINUTE;
+  #countedAt: number;
+
+  constructor(plugin: string, clock: Clock) {
+    this.#plugin = plugin;
+    this.#clock = clock;
+    this.#countedAt = clock.now();
+  }
+
+  /** Resolves with what gives the turn back when it is this call's; rejects when there are too many, or with the reason of the signal. */
+  async take(signal: AbortSignal): Promise<() => void> {
+    this.#spend();
+    if (this.#open >= AT_ONCE) await this.#wait(signal);
+    else this.#open++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#giveBack();
+      isHeld = false;
+    };
+  }
+
+  #spend(): void {
+    const now = this.#clock.now();
+    // A clock that was set back gives nothing and takes nothing.
+    const gained = (Math.max(0, now - this.#countedAt) * PER_MINUTE) / MINUTE_MS;
+    this.#left = Math.min(PER_MINUTE, this.#left + gained);
+    this.#countedAt = now;
+    if (this.#left < 1)
+      throw new OutgoingError(
+        'busy',
+        `the plugin ${this.#plugin} makes more than ${PER_MINUTE} calls a minute; let it call less often`,
+      );
+    this.#left--;
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.size >= MOST_WAITING)
+      throw new OutgoingError(
+        'busy',
+        `the plugin ${this.#plugin} has ${AT_ONCE} calls open and ${MOST_WAITING} waiting; read or cancel the bodies of its replies`,
+      );
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        this.#waiting.delete(go);
+        reject(signal.reason as Error);
+      };
+      const go = (): void => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      if (signal.aborted) return reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      this.#waiting.add(go);
+    });
+  }
+
+  /** The turn passes to who waits longest, without being free in between. */
+  #giveBack(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#open--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

@@ -1,0 +1,175 @@
+// The calls of all plugins: who may call what, one hop after another.
+import { lookup } from 'node:dns';
+import type { Clock, Contributed, ListenersApi, PluginContext } from '../../kernel/index.js';
+import { hostProblem, isHost } from './access-problem.js';
+import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
+import {
+  type CallOptions,
+  type OutgoingAccess,
+  type OutgoingApi,
+  OutgoingError,
+  type OutgoingFetch,
+  OutgoingHosts,
+} from './contract.js';
+import { type Destination, fits, hostPatternOf, nameOf } from './destination.js';
+import { exchange, type Sent, type Way } from './exchange.js';
+import { limitProblem, limitsOf } from './limits.js';
+import { type ProxyServer, resolvesNames } from './proxy.js';
+import { Quota } from './quota.js';
+import { redirected, targetOf } from './redirect.js';
+import { responseOf } from './reply.js';
+import { headersOf, methodOf, packed, readUrl, urlOf } from './request.js';
+
+export interface OutgoingConfig {
+  readonly allow: readonly Allowed[];
+  readonly proxy?: ProxyServer | undefined;
+}
+interface Needs {
+  readonly listeners: Pick<ListenersApi, 'places'>;
+  readonly contributions: PluginContext['contributions'];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly config: OutgoingConfig;
+}
+
+export class OutgoingCalls implements OutgoingApi {
+  readonly #needs: Needs;
+  readonly #resolve: Resolve;
+  readonly #quotas = new Map<string, Quota>();
+
+  /** `resolve` is for tests: what the name server answers. */
+  constructor({ listeners, contributions, clock, signal, config }: Needs, resolve: Resolve = lookup) {
+    this.#needs = { listeners, contributions, clock, signal, config };
+    this.#resolve = resolve;
+  }
+
+  for(access: OutgoingAccess): OutgoingFetch {
+    return (url, options = {}) => this.#call(access, url, options);
+  }
+
+  async #call(access: OutgoingAccess, given: string | URL, options: CallOptions): Promise<Response> {
+    const entry = this.#needs.contributions(OutgoingHosts).find(({ value }) => value === access);
+    if (!entry)
+      throw new Error(
+        'nothing may be called with this access: contribute it to OutgoingHosts, and give the same object to Outgoing.for',
+      );
+    const problem = options.limits && limitProblem(options.limits);
+    if (problem) throw new OutgoingError('url', problem);
+    const limits = limitsOf(access.limits, options.limits);
+    const method = methodOf(options.method);
+    const url = urlOf(given);
+    const destination = this.#permitted(entry, url);
+    const { body, type } = await packed(options.body, method);
+    const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
+
+    const late = new AbortController();
+    const timer = setTimeout(
+      () =>
+        late.abort(
+          new OutgoingError(
+            'time',
+            `the call of ${nameOf(destination)} took longer than ${limits.wholeMs / 1000} s (wholeMs)`,
+          ),
+        ),
+      limits.wholeMs,
+    );
+    const signals = [late.signal, this.#needs.signal, ...(options.signal ? [options.signal] : [])];
+    const signal = AbortSignal.any(signals);
+    let giveBack = (): void => undefined;
+    const over = (): void => {
+      clearTimeout(timer);
+      giveBack();
+    };
+    try {
+      giveBack = await this.#quotaOf(entry.plugin).take(signal);
+      const { plugin } = entry;
+      const { allow, proxy } = this.#needs.config;
+      const guard = new AddressGuard(this.#needs.listeners, allow, plugin);
+      const way: Way = { guard, resolve: this.#resolve, proxy, limits, signal };
+      return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
+    } catch (error) {
+      over();
+      throw error;
+    }
+  }
+
+  async #follow(
+    entry: Contributed<OutgoingAccess>,
+    first: Sent,
+    way: Way,
+    redirect: 'follow' | 'error' | 'manual',
+    over: () => void,
+  ): Promise<Response> {
+    const { limits, signal, guard } = way;
+    let sent = first;
+    for (let hops = 0; ; hops++) {
+      const { host, isAddress, port } = sent.destination;
+      if (isAddress) guard.check(host, host, port);
+      const reply = await exchange(sent, way);
+      try {
+        const location = targetOf(reply.statusCode, reply.headers.location);
+        if (location === undefined || redirect === 'manual')
+          return responseOf(reply, sent, { maxBytes: limits.maxBytes, signal, redirected: hops > 0, over });
+        const place = nameOf(sent.destination);
+        if (redirect === 'error')
+          throw new OutgoingError('redirect', `${place} redirects, and this call follows no redirects`);
+        if (hops >= limits.redirects)
+          throw new OutgoingError(
+            'redirect',
+            `${place} redirects for the ${hops + 1}. time; the limit redirects is ${limits.redirects}`,
+          );
+        sent = redirected(sent, reply.statusCode ?? 0, location, (url) => this.#permitted(entry, url));
+        reply.destroy();
+      } catch (error) {
+        reply.destroy();
+        throw error;
+      }
+    }
+  }
+
+  /** Where a URL leads, if the plugin may call that: by its own list, or by that of the admin. */
+  #permitted({ plugin, value, fault }: Contributed<OutgoingAccess>, url: URL): Destination {
+    const destination = readUrl(url);
+    const hosts = hostsOf(value, fault);
+    const own = hosts.some((host) => {
+      const pattern = hostPatternOf(host);
+      return pattern !== undefined && fits(pattern, destination);
+    });
+    const widened = this.#needs.config.allow.some(
+      (entry) => (entry.plugin === undefined || entry.plugin === plugin) && fits(entry.pattern, destination),
+    );
+    if (own || widened) return destination;
+    const place = nameOf(destination);
+    throw new OutgoingError(
+      'host',
+      `${place} is not among the hosts that the plugin ${plugin} says it calls; if that is meant, add ${plugin}=${place} to WEIR_OUTGOING_ALLOW and restart the panel`,
+    );
+  }
+
+  #quotaOf(plugin: string): Quota {
+    const quota = this.#quotas.get(plugin) ?? new Quota(plugin, this.#needs.clock);
+    this.#quotas.set(plugin, quota);
+    return quota;
+  }
+
+  /** Whether names are looked up by the proxy, so that their addresses are not checked here. */
+  get isBlind(): boolean {
+    const { proxy } = this.#needs.config;
+    return proxy !== undefined && resolvesNames(proxy);
+  }
+}
+
+/** Answers with the entries that are hosts; what else the function answers is a fault of its plugin. */
+function hostsOf({ hosts }: OutgoingAccess, fault: Contributed<OutgoingAccess>['fault']): readonly string[] {
+  if (typeof hosts !== 'function') return hosts;
+  try {
+    const answer: unknown = hosts();
+    if (!Array.isArray(answer)) throw new Error('hosts answered with something that is no list');
+    const wrong = answer.find((host) => host !== '' && !isHost(host)) as unknown;
+    if (wrong !== undefined) throw new Error(hostProblem(wrong));
+    return answer.filter(isHost);
+  } catch (error) {
+    fault('hosts of an OutgoingAccess', error);
+    return [];
+  }
+}
