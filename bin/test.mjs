@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
+import { schemathesis } from './schemathesis.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 
 // A source's name works as well as a folder's; the tests run compiled.
@@ -121,12 +122,16 @@ if (leftOut > 0) print(`left out, for they need a core (${found.missing}): ${lef
 if (all.length > wanted.length)
   print(`${all.length - wanted.length} long proofs are left to npm run test:full`);
 
+const needsSchemathesis = files.some((file) => file.startsWith(join('dist', 'test', 'schemathesis')));
+const { command: tester = '', missing: untested = '' } = needsSchemathesis ? await schemathesis() : {};
 const timesFolder = await mkdtemp(join(tmpdir(), 'weir-test-times-'));
 const env = {
   ...process.env,
   NODE_ENV: 'test',
   WEIR_TEST_DATABASE_SERVER: '',
   WEIR_TEST_TIMES: timesFolder,
+  WEIR_TEST_SCHEMATHESIS: tester,
+  WEIR_TEST_SCHEMATHESIS_MISSING: untested,
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
 };
 const count = { passed: 0, failed: 0, skipped: 0 };

@@ -3,7 +3,7 @@ import { Transport } from './transport.js';
 
 export { type Issue, PanelFailure, type TransportOptions } from './transport.js';
 
-export type LoginInput = {
+export type AccessLoginInput = {
   body: {
     /** text without control characters */
     username: string;
@@ -25,7 +25,7 @@ export type AccessRecoveryCodesRenewReply = {
   recoveryCodes: string[];
 };
 
-export type GetAccessSessionsReply = {
+export type AccessSessionsListReply = {
   id: string;
   username: string;
   /** Unix ms of the login */
@@ -42,7 +42,7 @@ export type GetAccessSessionsReply = {
   current: boolean;
 }[];
 
-export type AccessSessionsRevokeByIdInput = {
+export type AccessSessionsRevokeInput = {
   id: string;
 };
 
@@ -159,14 +159,14 @@ export type ClientsBulkCreateReply = {
   }[];
 };
 
-export type ClientsBulkDelInput = {
+export type ClientsBulkDeleteInput = {
   body: {
     emails: string[];
     keepTraffic?: boolean;
   };
 };
 
-export type ClientsBulkDelReply = {
+export type ClientsBulkDeleteReply = {
   deleted: number;
   skipped: {
     email: string;
@@ -228,7 +228,7 @@ export type ClientsBulkResetTrafficReply = {
   affected: number;
 };
 
-export type ClientsDelByEmailInput = {
+export type ClientsDeleteInput = {
   email: string;
   query?: {
     /** 1 to keep what it used, for a client of the same email that is created later */
@@ -236,15 +236,15 @@ export type ClientsDelByEmailInput = {
   };
 };
 
-export type ClientsDelDepletedReply = {
+export type ClientsDeleteDepletedReply = {
   deleted: number;
 };
 
-export type ClientsDelOrphansReply = {
+export type ClientsDeleteOrphansReply = {
   deleted: number;
 };
 
-export type GetClientsExportReply = {
+export type ClientsExportReply = {
   client: {
     id: string;
     email: string;
@@ -276,11 +276,11 @@ export type GetClientsExportReply = {
   inboundIds: number[];
 }[];
 
-export type GetClientsGetTgIdByTgIdInput = {
+export type ClientsGetByTgIdInput = {
   tgId: number;
 };
 
-export type GetClientsGetTgIdByTgIdReply = {
+export type ClientsGetByTgIdReply = {
   id: number;
   email: string;
   /** text without spaces, slashes and control characters */
@@ -332,11 +332,11 @@ export type GetClientsGetTgIdByTgIdReply = {
   sameTgId: string[];
 };
 
-export type GetClientsGetByEmailInput = {
+export type ClientsGetInput = {
   email: string;
 };
 
-export type GetClientsGetByEmailReply = {
+export type ClientsGetReply = {
   id: number;
   email: string;
   /** text without spaces, slashes and control characters */
@@ -387,7 +387,7 @@ export type GetClientsGetByEmailReply = {
   externalLinks?: Record<string, unknown>[];
 };
 
-export type GetClientsGroupsReply = {
+export type ClientsGroupsListReply = {
   name: string;
   clientCount: number;
   trafficUsed: number;
@@ -455,7 +455,7 @@ export type ClientsGroupsResetTrafficInput = {
   };
 };
 
-export type GetClientsGroupsByNameEmailsInput = {
+export type ClientsGroupsEmailsInput = {
   name: string;
 };
 
@@ -479,11 +479,11 @@ export type ClientsImportReply = {
 
 export type ClientsLastOnlineReply = Record<string, number>;
 
-export type GetClientsLinksByEmailInput = {
+export type ClientsLinksInput = {
   email: string;
 };
 
-export type GetClientsListReply = {
+export type ClientsListAllReply = {
   id: number;
   email: string;
   /** text without spaces, slashes and control characters */
@@ -534,7 +534,7 @@ export type GetClientsListReply = {
   externalLinks?: Record<string, unknown>[];
 }[];
 
-export type GetClientsListPagedInput = {
+export type ClientsListInput = {
   query?: {
     page?: number;
     /** at most 200 */
@@ -574,7 +574,7 @@ export type GetClientsListPagedInput = {
   };
 };
 
-export type GetClientsListPagedReply = {
+export type ClientsListReply = {
   filtered: number;
   total: number;
   page: number;
@@ -644,19 +644,19 @@ export type GetClientsListPagedReply = {
   };
 };
 
-export type ClientsResetTrafficByEmailInput = {
+export type ClientsResetTrafficInput = {
   email: string;
 };
 
-export type GetClientsSubLinksBySubIdInput = {
+export type ClientsSubLinksInput = {
   subId: string;
 };
 
-export type GetClientsTrafficByEmailInput = {
+export type ClientsTrafficInput = {
   email: string;
 };
 
-export type GetClientsTrafficByEmailReply = {
+export type ClientsTrafficReply = {
   id: number;
   inboundId: number;
   email: string;
@@ -675,7 +675,7 @@ export type GetClientsTrafficByEmailReply = {
   resetMax: number;
 };
 
-export type ClientsUpdateByEmailInput = {
+export type ClientsUpdateInput = {
   email: string;
   body?: {
     /** text without spaces, slashes and control characters */
@@ -708,7 +708,7 @@ export type ClientsUpdateByEmailInput = {
   };
 };
 
-export type ClientsUpdateTrafficByEmailInput = {
+export type ClientsUpdateTrafficInput = {
   email: string;
   body: {
     upload: number;
@@ -716,14 +716,14 @@ export type ClientsUpdateTrafficByEmailInput = {
   };
 };
 
-export type ClientsByEmailAttachInput = {
+export type ClientsAttachInput = {
   email: string;
   body: {
     inboundIds: number[];
   };
 };
 
-export type ClientsByEmailDetachInput = {
+export type ClientsDetachInput = {
   email: string;
   body: {
     inboundIds: number[];
@@ -798,13 +798,13 @@ export type InboundsAddReply = {
   originNodeGuid: string;
 };
 
-export type InboundsBulkDelInput = {
+export type InboundsBulkDeleteInput = {
   body: {
     ids: number[];
   };
 };
 
-export type InboundsBulkDelReply = {
+export type InboundsBulkDeleteReply = {
   deleted: number;
   skipped: {
     id: number;
@@ -813,15 +813,15 @@ export type InboundsBulkDelReply = {
   }[];
 };
 
-export type InboundsDelByIdInput = {
+export type InboundsDeleteInput = {
   id: number;
 };
 
-export type GetInboundsGetByIdInput = {
+export type InboundsGetInput = {
   id: number;
 };
 
-export type GetInboundsGetByIdReply = {
+export type InboundsGetReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -865,7 +865,7 @@ export type InboundsImportInput = {
   };
 };
 
-export type GetInboundsListReply = {
+export type InboundsListReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -903,7 +903,7 @@ export type GetInboundsListReply = {
   originNodeGuid: string;
 }[];
 
-export type GetInboundsListSlimReply = {
+export type InboundsListSlimReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -941,7 +941,7 @@ export type GetInboundsListSlimReply = {
   originNodeGuid: string;
 }[];
 
-export type GetInboundsOptionsReply = {
+export type InboundsOptionsReply = {
   id: number;
   remark: string;
   tag: string;
@@ -965,14 +965,14 @@ export type GetInboundsOptionsReply = {
   wgPublicKey: string;
 }[];
 
-export type InboundsSetEnableByIdInput = {
+export type InboundsSetEnableInput = {
   id: number;
   body: {
     enable: boolean;
   };
 };
 
-export type InboundsUpdateByIdInput = {
+export type InboundsUpdateInput = {
   id: number;
   body?: {
     enable?: boolean;
@@ -1003,7 +1003,7 @@ export type InboundsUpdateByIdInput = {
   };
 };
 
-export type InboundsUpdateByIdReply = {
+export type InboundsUpdateReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -1041,19 +1041,19 @@ export type InboundsUpdateByIdReply = {
   originNodeGuid: string;
 };
 
-export type InboundsByIdDelAllClientsInput = {
+export type InboundsDeleteAllClientsInput = {
   id: number;
 };
 
-export type InboundsByIdDelAllClientsReply = {
+export type InboundsDeleteAllClientsReply = {
   deleted: number;
 };
 
-export type InboundsByIdResetTrafficInput = {
+export type InboundsResetTrafficInput = {
   id: number;
 };
 
-export type InboundsByIdSubSortIndexInput = {
+export type InboundsSetSubSortIndexInput = {
   id: number;
   body: {
     subSortIndex: number;
@@ -1067,22 +1067,22 @@ export type NotificationsTestReply = {
   reason: string;
 }[];
 
-export type GetOpenapiJsonInput = {
+export type SystemOpenApiInput = {
   query?: {
     raw?: '0' | '1';
   };
 };
 
-export type GetOpenapiJsonReply = Record<string, unknown>;
+export type SystemOpenApiReply = Record<string, unknown>;
 
-export type GetServerGetConfigJsonReply = Record<string, unknown>;
+export type ServerCoreConfigReply = Record<string, unknown>;
 
-export type GetServerGetNewX25519CertReply = {
+export type ServerNewX25519Reply = {
   privateKey: string;
   publicKey: string;
 };
 
-export type GetServerStatusReply = {
+export type ServerStatusReply = {
   cpu: number;
   logicalPro: number;
   mem: {
@@ -1125,11 +1125,11 @@ export type GetServerStatusReply = {
   };
 };
 
-export type SettingAllReply = {
+export type SettingsAllReply = {
   /** path below which the panel is served */
   webBasePath: string;
   /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
-  allowedHosts: string[];
+  allowedHosts: string[] | string;
   /** minutes that a login lasts after the last request */
   sessionMaxAge: number;
   /** minutes after which a login ends, however much it is used */
@@ -1182,7 +1182,7 @@ export type SettingAllReply = {
   pinned: Record<string, string>;
 };
 
-export type GetSettingApiTokensReply = {
+export type SettingsApiTokensListReply = {
   id: number;
   name: string;
   enabled: boolean;
@@ -1194,7 +1194,7 @@ export type GetSettingApiTokensReply = {
   lastUsedAt: number;
 }[];
 
-export type SettingApiTokensCreateInput = {
+export type SettingsApiTokensCreateInput = {
   body: {
     /** text without control characters */
     name: string;
@@ -1203,7 +1203,7 @@ export type SettingApiTokensCreateInput = {
   };
 };
 
-export type SettingApiTokensCreateReply = {
+export type SettingsApiTokensCreateReply = {
   id: number;
   name: string;
   enabled: boolean;
@@ -1216,27 +1216,27 @@ export type SettingApiTokensCreateReply = {
   token: string;
 };
 
-export type SettingApiTokensDeleteByIdInput = {
+export type SettingsApiTokensDeleteInput = {
   id: number;
 };
 
-export type SettingApiTokensSetEnabledByIdInput = {
+export type SettingsApiTokensSetEnabledInput = {
   id: number;
   body: {
     enabled: boolean;
   };
 };
 
-export type SettingDefaultSettingsReply = Record<string, unknown>;
+export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
-export type SettingFactoryDefaultsReply = Record<string, string>;
+export type SettingsFactoryDefaultsReply = Record<string, string>;
 
-export type SettingUpdateInput = {
+export type SettingsUpdateInput = {
   body?: {
     /** path below which the panel is served */
     webBasePath?: string;
     /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
-    allowedHosts?: string[];
+    allowedHosts?: string[] | string;
     /** minutes that a login lasts after the last request */
     sessionMaxAge?: number;
     /** minutes after which a login ends, however much it is used */
@@ -1288,9 +1288,9 @@ export type SettingUpdateInput = {
   };
 };
 
-export type SettingUpdateReply = Record<string, unknown> | null;
+export type SettingsUpdateReply = Record<string, unknown> | null;
 
-export type SettingUpdateUserInput = {
+export type SettingsUpdateUserInput = {
   body: {
     /** text without control characters */
     oldUsername: string;
@@ -1305,14 +1305,14 @@ export type SettingUpdateUserInput = {
   };
 };
 
-export type SettingUpdateUserReply = {
+export type SettingsUpdateUserReply = {
   /** API tokens that still work */
   apiTokens: number;
   /** API tokens that this call disabled */
   revokedTokens: number;
 };
 
-export type GetSystemPluginsReply = {
+export type SystemPluginsListReply = {
   name: string;
   /** that runs, or was to run; empty when not even that is known */
   version: string;
@@ -1327,14 +1327,14 @@ export type GetSystemPluginsReply = {
   reason: string;
 }[];
 
-export type SystemPluginsByNameInput = {
+export type SystemPluginsSetEnableInput = {
   name: string;
   body: {
     enable: boolean;
   };
 };
 
-export type SystemPluginsByNameReply = {
+export type SystemPluginsSetEnableReply = {
   name: string;
   enable: boolean;
   /** false: nothing had to be changed */
@@ -1343,426 +1343,294 @@ export type SystemPluginsByNameReply = {
 
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
 export class Weir extends Transport {
-  /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
-  getCsrfToken(): Promise<string> {
-    return this.call({ method: 'GET', path: '/csrf-token', gives: 'obj' });
-  }
-
-  /** Whether a login needs a second factor. — POST /getTwoFactorEnable */
-  getTwoFactorEnable(): Promise<boolean> {
-    return this.call({ method: 'POST', path: '/getTwoFactorEnable', gives: 'obj' });
-  }
-
-  /** Answers 200 while the panel serves; needs no login and tells no facts. — GET /healthz */
-  getHealthz(): Promise<string> {
-    return this.call({ method: 'GET', path: '/healthz', gives: 'msg' });
-  }
-
-  /** Logs in and sets the session cookie. — POST /login */
-  login(input: LoginInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/login', gives: 'msg' }, input);
-  }
-
-  /** Ends the session. — POST /logout */
-  logout(): Promise<string> {
-    return this.call({ method: 'POST', path: '/logout', gives: 'msg' });
-  }
-
-  /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
-  getAccessRecoveryCodes(): Promise<{
-  left: number;
-}> {
-    return this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' });
-  }
-
-  /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
-  accessRecoveryCodesRenew(input: AccessRecoveryCodesRenewInput): Promise<AccessRecoveryCodesRenewReply> {
-    return this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj' }, input);
-  }
-
-  /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
-  getAccessSessions(): Promise<GetAccessSessionsReply> {
-    return this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' });
-  }
-
-  /** Ends one session, and the live connections that rest on it. — POST /panel/api/access/sessions/revoke/{id} */
-  accessSessionsRevokeById(input: AccessSessionsRevokeByIdInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/access/sessions/revoke/{id}', gives: 'msg' }, input);
-  }
-
-  /** Ends every session but that of the caller; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
-  accessSessionsRevokeOthers(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg' });
-  }
-
-  /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
-  clientsAdd(input: ClientsAddInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input);
-  }
-
-  /** Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done. — POST /panel/api/clients/bulkAdjust */
-  clientsBulkAdjust(input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input);
-  }
-
-  /** Attaches clients to inbounds; in attached and skipped an email stands once per inbound. — POST /panel/api/clients/bulkAttach */
-  clientsBulkAttach(input: ClientsBulkAttachInput): Promise<ClientsBulkAttachReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkAttach', gives: 'obj' }, input);
-  }
-
-  /** Creates many clients in one transaction; what cannot be created is listed with its reason. — POST /panel/api/clients/bulkCreate */
-  clientsBulkCreate(input: ClientsBulkCreateInput): Promise<ClientsBulkCreateReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkCreate', gives: 'obj' }, input);
-  }
-
-  /** Removes clients with everything they have; what they used stays for their emails with keepTraffic. — POST /panel/api/clients/bulkDel */
-  clientsBulkDel(input: ClientsBulkDelInput): Promise<ClientsBulkDelReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDel', gives: 'obj' }, input);
-  }
-
-  /** Detaches clients from inbounds; skipped are those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
-  clientsBulkDetach(input: ClientsBulkDetachInput): Promise<ClientsBulkDetachReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDetach', gives: 'obj' }, input);
-  }
-
-  /** Switches clients off. — POST /panel/api/clients/bulkDisable */
-  clientsBulkDisable(input: ClientsBulkDisableInput): Promise<ClientsBulkDisableReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkDisable', gives: 'obj' }, input);
-  }
-
-  /** Switches clients on; who is at a limit stays off until it is raised. — POST /panel/api/clients/bulkEnable */
-  clientsBulkEnable(input: ClientsBulkEnableInput): Promise<ClientsBulkEnableReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkEnable', gives: 'obj' }, input);
-  }
-
-  /** Sets what clients used to zero and switches them on again, unless their time is over. — POST /panel/api/clients/bulkResetTraffic */
-  clientsBulkResetTraffic(input: ClientsBulkResetTrafficInput): Promise<ClientsBulkResetTrafficReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/bulkResetTraffic', gives: 'obj' }, input);
-  }
-
-  /** Removes a client with everything it has; what it used stays for its email with keepTraffic. — POST /panel/api/clients/del/{email} */
-  clientsDelByEmail(input: ClientsDelByEmailInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input);
-  }
-
-  /** Removes clients that are at a limit and do not renew themselves. — POST /panel/api/clients/delDepleted */
-  clientsDelDepleted(): Promise<ClientsDelDepletedReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' });
-  }
-
-  /** Removes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
-  clientsDelOrphans(): Promise<ClientsDelOrphansReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' });
-  }
-
-  /** All clients with their secrets and inbounds, as clients/import takes them. — GET /panel/api/clients/export */
-  getClientsExport(): Promise<GetClientsExportReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/export', gives: 'obj' });
-  }
-
-  /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */
-  getClientsGetTgIdByTgId(input: GetClientsGetTgIdByTgIdInput): Promise<GetClientsGetTgIdByTgIdReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', gives: 'obj' }, input);
-  }
-
-  /** One client, with its inbounds and traffic. — GET /panel/api/clients/get/{email} */
-  getClientsGetByEmail(input: GetClientsGetByEmailInput): Promise<GetClientsGetByEmailReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input);
-  }
-
-  /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
-  getClientsGroups(): Promise<GetClientsGroupsReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' });
-  }
-
-  /** Puts clients into a group, out of the one they were in; emails of nobody are passed over. — POST /panel/api/clients/groups/bulkAdd */
-  clientsGroupsBulkAdd(input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input);
-  }
-
-  /** Takes clients out of their groups. — POST /panel/api/clients/groups/bulkRemove */
-  clientsGroupsBulkRemove(input: ClientsGroupsBulkRemoveInput): Promise<ClientsGroupsBulkRemoveReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkRemove', gives: 'obj' }, input);
-  }
-
-  /** Creates a group without clients. — POST /panel/api/clients/groups/create */
-  clientsGroupsCreate(input: ClientsGroupsCreateInput): Promise<{
-  name: string;
-}> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/create', gives: 'obj' }, input);
-  }
-
-  /** Deletes a group; its clients stay, in none. — POST /panel/api/clients/groups/delete */
-  clientsGroupsDelete(input: ClientsGroupsDeleteInput): Promise<ClientsGroupsDeleteReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/delete', gives: 'obj' }, input);
-  }
-
-  /** Renames a group; its clients go along. — POST /panel/api/clients/groups/rename */
-  clientsGroupsRename(input: ClientsGroupsRenameInput): Promise<ClientsGroupsRenameReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/rename', gives: 'obj' }, input);
-  }
-
-  /** The group begins to count anew; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
-  clientsGroupsResetTraffic(input: ClientsGroupsResetTrafficInput): Promise<{
-  name: string;
-}> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/groups/resetTraffic', gives: 'obj' }, input);
-  }
-
-  /** Emails of the clients in a group. — GET /panel/api/clients/groups/{name}/emails */
-  getClientsGroupsByNameEmails(input: GetClientsGroupsByNameEmailsInput): Promise<string[]> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input);
-  }
-
-  /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them. — POST /panel/api/clients/import */
-  clientsImport(input: ClientsImportInput): Promise<ClientsImportReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input);
-  }
-
-  /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */
-  clientsLastOnline(): Promise<ClientsLastOnlineReply> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/lastOnline', gives: 'obj' });
-  }
-
-  /** Share links of one client, under the names that a panel shows. — GET /panel/api/clients/links/{email} */
-  getClientsLinksByEmail(input: GetClientsLinksByEmailInput): Promise<string[]> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input);
-  }
-
-  /** All clients, by id. — GET /panel/api/clients/list */
-  getClientsList(): Promise<GetClientsListReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/list', gives: 'obj' });
-  }
-
-  /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
-  getClientsListPaged(input?: GetClientsListPagedInput): Promise<GetClientsListPagedReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input);
-  }
-
-  /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
-  clientsOnlines(): Promise<string[]> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' });
-  }
-
-  /** Sets what all clients used to zero; those that were off because of their quota come back. — POST /panel/api/clients/resetAllTraffics */
-  clientsResetAllTraffics(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/resetAllTraffics', gives: 'msg' });
-  }
-
-  /** Sets what a client used to zero and switches it on again, unless its time is over. — POST /panel/api/clients/resetTraffic/{email} */
-  clientsResetTrafficByEmail(input: ClientsResetTrafficByEmailInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input);
-  }
-
-  /** Share links of the client with this subId, whether or not it may use them now; none when there is none. — GET /panel/api/clients/subLinks/{subId} */
-  getClientsSubLinksBySubId(input: GetClientsSubLinksBySubIdInput): Promise<string[]> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/subLinks/{subId}', gives: 'obj' }, input);
-  }
-
-  /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
-  getClientsTrafficByEmail(input: GetClientsTrafficByEmailInput): Promise<GetClientsTrafficByEmailReply> {
-    return this.call({ method: 'GET', path: '/panel/api/clients/traffic/{email}', gives: 'obj' }, input);
-  }
-
-  /** Changes what is sent and leaves the rest. — POST /panel/api/clients/update/{email} */
-  clientsUpdateByEmail(input: ClientsUpdateByEmailInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/update/{email}', gives: 'msg' }, input);
-  }
-
-  /** Sets what a client used. — POST /panel/api/clients/updateTraffic/{email} */
-  clientsUpdateTrafficByEmail(input: ClientsUpdateTrafficByEmailInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', gives: 'msg' }, input);
-  }
-
-  /** Attaches a client to inbounds; what it is attached to already stays. — POST /panel/api/clients/{email}/attach */
-  clientsByEmailAttach(input: ClientsByEmailAttachInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/{email}/attach', gives: 'msg' }, input);
-  }
-
-  /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
-  clientsByEmailDetach(input: ClientsByEmailDetachInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input);
-  }
-
-  /** Creates an inbound and has the core serve it. — POST /panel/api/inbounds/add */
-  inboundsAdd(input: InboundsAddInput): Promise<InboundsAddReply> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input);
-  }
-
-  /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
-  getInboundsAllLinks(): Promise<string[]> {
-    return this.call({ method: 'GET', path: '/panel/api/inbounds/allLinks', gives: 'obj' });
-  }
-
-  /** Removes inbounds; their clients stay without them. — POST /panel/api/inbounds/bulkDel */
-  inboundsBulkDel(input: InboundsBulkDelInput): Promise<InboundsBulkDelReply> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/bulkDel', gives: 'obj' }, input);
-  }
-
-  /** Removes an inbound; its clients stay without it. — POST /panel/api/inbounds/del/{id} */
-  inboundsDelById(input: InboundsDelByIdInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/del/{id}', gives: 'msg' }, input);
-  }
-
-  /** One inbound with its settings and clients. — GET /panel/api/inbounds/get/{id} */
-  getInboundsGetById(input: GetInboundsGetByIdInput): Promise<GetInboundsGetByIdReply> {
-    return this.call({ method: 'GET', path: '/panel/api/inbounds/get/{id}', gives: 'obj' }, input);
-  }
-
-  /** Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have. — POST /panel/api/inbounds/import */
-  inboundsImport(input: InboundsImportInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input);
-  }
-
-  /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
-  getInboundsList(): Promise<GetInboundsListReply> {
-    return this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' });
-  }
-
-  /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
-  getInboundsListSlim(): Promise<GetInboundsListSlimReply> {
-    return this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' });
-  }
-
-  /** What a choice of inbounds has to say of each, without secrets. — GET /panel/api/inbounds/options */
-  getInboundsOptions(): Promise<GetInboundsOptionsReply> {
-    return this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' });
-  }
-
-  /** Sets the counters of all inbounds to zero; those of clients stay. — POST /panel/api/inbounds/resetAllTraffics */
-  inboundsResetAllTraffics(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', gives: 'msg' });
-  }
-
-  /** Switches an inbound on or off. — POST /panel/api/inbounds/setEnable/{id} */
-  inboundsSetEnableById(input: InboundsSetEnableByIdInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input);
-  }
-
-  /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
-  inboundsUpdateById(input: InboundsUpdateByIdInput): Promise<InboundsUpdateByIdReply> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input);
-  }
-
-  /** Removes all clients of an inbound, from other inbounds as well. — POST /panel/api/inbounds/{id}/delAllClients */
-  inboundsByIdDelAllClients(input: InboundsByIdDelAllClientsInput): Promise<InboundsByIdDelAllClientsReply> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input);
-  }
-
-  /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
-  inboundsByIdResetTraffic(input: InboundsByIdResetTrafficInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input);
-  }
-
-  /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
-  inboundsByIdSubSortIndex(input: InboundsByIdSubSortIndexInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input);
-  }
-
-  /** Sends a test over every channel that is on, once, and tells how that went. — POST /panel/api/notifications/test */
-  notificationsTest(): Promise<NotificationsTestReply> {
-    return this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' });
-  }
-
-  /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */
-  getOpenapiJson(input?: GetOpenapiJsonInput): Promise<GetOpenapiJsonReply> {
-    return this.call({ method: 'GET', path: '/panel/api/openapi.json', gives: 'obj' }, input);
-  }
-
-  /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
-  getServerGetConfigJson(): Promise<GetServerGetConfigJsonReply> {
-    return this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' });
-  }
-
-  /** A random UUID. — GET /panel/api/server/getNewUUID */
-  getServerGetNewUUID(): Promise<{
-  uuid: string;
-}> {
-    return this.call({ method: 'GET', path: '/panel/api/server/getNewUUID', gives: 'obj' });
-  }
-
-  /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
-  getServerGetNewX25519Cert(): Promise<GetServerGetNewX25519CertReply> {
-    return this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' });
-  }
-
-  /** Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is. — POST /panel/api/server/restartEngineService */
-  serverRestartEngineService(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' });
-  }
-
-  /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
-  getServerStatus(): Promise<GetServerStatusReply> {
-    return this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' });
-  }
-
-  /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
-  serverStopEngineService(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' });
-  }
-
-  /** All settings in force; secrets are blank and have a flag. — POST /panel/api/setting/all */
-  settingAll(): Promise<SettingAllReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj' });
-  }
-
-  /** All API tokens; never the tokens themselves. — GET /panel/api/setting/apiTokens */
-  getSettingApiTokens(): Promise<GetSettingApiTokensReply> {
-    return this.call({ method: 'GET', path: '/panel/api/setting/apiTokens', gives: 'obj' });
-  }
-
-  /** Creates an API token; its text is in this reply and nowhere else. — POST /panel/api/setting/apiTokens/create */
-  settingApiTokensCreate(input: SettingApiTokensCreateInput): Promise<SettingApiTokensCreateReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/create', gives: 'obj' }, input);
-  }
-
-  /** Removes an API token for good. — POST /panel/api/setting/apiTokens/delete/{id} */
-  settingApiTokensDeleteById(input: SettingApiTokensDeleteByIdInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/delete/{id}', gives: 'msg' }, input);
-  }
-
-  /** Switches an API token off or on again. — POST /panel/api/setting/apiTokens/setEnabled/{id} */
-  settingApiTokensSetEnabledById(input: SettingApiTokensSetEnabledByIdInput): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', gives: 'msg' }, input);
-  }
-
-  /** What a page needs to know before it shows anything. — POST /panel/api/setting/defaultSettings */
-  settingDefaultSettings(): Promise<SettingDefaultSettingsReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/defaultSettings', gives: 'obj' });
-  }
-
-  /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
-  settingFactoryDefaults(): Promise<SettingFactoryDefaultsReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' });
-  }
-
-  /** Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on. — POST /panel/api/setting/restartPanel */
-  settingRestartPanel(): Promise<string> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' });
-  }
-
-  /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
-  settingUpdate(input?: SettingUpdateInput): Promise<SettingUpdateReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input);
-  }
-
-  /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
-  settingUpdateUser(input: SettingUpdateUserInput): Promise<SettingUpdateUserReply> {
-    return this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input);
-  }
-
-  /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */
-  getSystemPlugins(): Promise<GetSystemPluginsReply> {
-    return this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' });
-  }
-
-  /** Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back. — POST /panel/api/system/plugins/{name} */
-  systemPluginsByName(input: SystemPluginsByNameInput): Promise<SystemPluginsByNameReply> {
-    return this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input);
-  }
-
-  /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */
-  getWs(): Promise<string> {
-    return this.call({ method: 'GET', path: '/ws', gives: 'msg' });
-  }
+  readonly access = {
+    /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
+    csrfToken: (): Promise<string> =>
+      this.call({ method: 'GET', path: '/csrf-token', gives: 'obj' }),
+    /** Whether a login needs a second factor. — POST /getTwoFactorEnable */
+    twoFactorEnabled: (): Promise<boolean> =>
+      this.call({ method: 'POST', path: '/getTwoFactorEnable', gives: 'obj' }),
+    /** Logs in and sets the session cookie. — POST /login */
+    login: (input: AccessLoginInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/login', gives: 'msg' }, input),
+    /** Ends the session. — POST /logout */
+    logout: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/logout', gives: 'msg' }),
+    recoveryCodes: {
+      /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
+      count: (): Promise<{
+        left: number;
+      }> =>
+        this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' }),
+      /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
+      renew: (input: AccessRecoveryCodesRenewInput): Promise<AccessRecoveryCodesRenewReply> =>
+        this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj' }, input),
+    },
+    sessions: {
+      /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
+      list: (): Promise<AccessSessionsListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' }),
+      /** Ends one session, and the live connections that rest on it. — POST /panel/api/access/sessions/revoke/{id} */
+      revoke: (input: AccessSessionsRevokeInput): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/access/sessions/revoke/{id}', gives: 'msg' }, input),
+      /** Ends every session but that of the caller; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
+      revokeOthers: (): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg' }),
+    },
+  } as const;
+
+  readonly system = {
+    /** Answers 200 while the panel serves; needs no login and tells no facts. — GET /healthz */
+    health: (): Promise<string> =>
+      this.call({ method: 'GET', path: '/healthz', gives: 'msg' }),
+    /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */
+    openApi: (input?: SystemOpenApiInput): Promise<SystemOpenApiReply> =>
+      this.call({ method: 'GET', path: '/panel/api/openapi.json', gives: 'obj' }, input),
+    plugins: {
+      /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */
+      list: (): Promise<SystemPluginsListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' }),
+      /** Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back. — POST /panel/api/system/plugins/{name} */
+      setEnable: (input: SystemPluginsSetEnableInput): Promise<SystemPluginsSetEnableReply> =>
+        this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input),
+    },
+  } as const;
+
+  readonly clients = {
+    /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
+    add: (input: ClientsAddInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
+    /** Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done. — POST /panel/api/clients/bulkAdjust */
+    bulkAdjust: (input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input),
+    /** Attaches clients to inbounds; in attached and skipped an email stands once per inbound. — POST /panel/api/clients/bulkAttach */
+    bulkAttach: (input: ClientsBulkAttachInput): Promise<ClientsBulkAttachReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkAttach', gives: 'obj' }, input),
+    /** Creates many clients in one transaction; what cannot be created is listed with its reason. — POST /panel/api/clients/bulkCreate */
+    bulkCreate: (input: ClientsBulkCreateInput): Promise<ClientsBulkCreateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkCreate', gives: 'obj' }, input),
+    /** Removes clients with everything they have; what they used stays for their emails with keepTraffic. — POST /panel/api/clients/bulkDel */
+    bulkDelete: (input: ClientsBulkDeleteInput): Promise<ClientsBulkDeleteReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkDel', gives: 'obj' }, input),
+    /** Detaches clients from inbounds; skipped are those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
+    bulkDetach: (input: ClientsBulkDetachInput): Promise<ClientsBulkDetachReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkDetach', gives: 'obj' }, input),
+    /** Switches clients off. — POST /panel/api/clients/bulkDisable */
+    bulkDisable: (input: ClientsBulkDisableInput): Promise<ClientsBulkDisableReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkDisable', gives: 'obj' }, input),
+    /** Switches clients on; who is at a limit stays off until it is raised. — POST /panel/api/clients/bulkEnable */
+    bulkEnable: (input: ClientsBulkEnableInput): Promise<ClientsBulkEnableReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkEnable', gives: 'obj' }, input),
+    /** Sets what clients used to zero and switches them on again, unless their time is over. — POST /panel/api/clients/bulkResetTraffic */
+    bulkResetTraffic: (input: ClientsBulkResetTrafficInput): Promise<ClientsBulkResetTrafficReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/bulkResetTraffic', gives: 'obj' }, input),
+    /** Removes a client with everything it has; what it used stays for its email with keepTraffic. — POST /panel/api/clients/del/{email} */
+    delete: (input: ClientsDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input),
+    /** Removes clients that are at a limit and do not renew themselves. — POST /panel/api/clients/delDepleted */
+    deleteDepleted: (): Promise<ClientsDeleteDepletedReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' }),
+    /** Removes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
+    deleteOrphans: (): Promise<ClientsDeleteOrphansReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' }),
+    /** All clients with their secrets and inbounds, as clients/import takes them. — GET /panel/api/clients/export */
+    export: (): Promise<ClientsExportReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/export', gives: 'obj' }),
+    /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */
+    getByTgId: (input: ClientsGetByTgIdInput): Promise<ClientsGetByTgIdReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', gives: 'obj' }, input),
+    /** One client, with its inbounds and traffic. — GET /panel/api/clients/get/{email} */
+    get: (input: ClientsGetInput): Promise<ClientsGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input),
+    groups: {
+      /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
+      list: (): Promise<ClientsGroupsListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' }),
+      /** Puts clients into a group, out of the one they were in; emails of nobody are passed over. — POST /panel/api/clients/groups/bulkAdd */
+      bulkAdd: (input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input),
+      /** Takes clients out of their groups. — POST /panel/api/clients/groups/bulkRemove */
+      bulkRemove: (input: ClientsGroupsBulkRemoveInput): Promise<ClientsGroupsBulkRemoveReply> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkRemove', gives: 'obj' }, input),
+      /** Creates a group without clients. — POST /panel/api/clients/groups/create */
+      create: (input: ClientsGroupsCreateInput): Promise<{
+        name: string;
+      }> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/create', gives: 'obj' }, input),
+      /** Deletes a group; its clients stay, in none. — POST /panel/api/clients/groups/delete */
+      delete: (input: ClientsGroupsDeleteInput): Promise<ClientsGroupsDeleteReply> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/delete', gives: 'obj' }, input),
+      /** Renames a group; its clients go along. — POST /panel/api/clients/groups/rename */
+      rename: (input: ClientsGroupsRenameInput): Promise<ClientsGroupsRenameReply> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/rename', gives: 'obj' }, input),
+      /** The group begins to count anew; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
+      resetTraffic: (input: ClientsGroupsResetTrafficInput): Promise<{
+        name: string;
+      }> =>
+        this.call({ method: 'POST', path: '/panel/api/clients/groups/resetTraffic', gives: 'obj' }, input),
+      /** Emails of the clients in a group. — GET /panel/api/clients/groups/{name}/emails */
+      emails: (input: ClientsGroupsEmailsInput): Promise<string[]> =>
+        this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input),
+    },
+    /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them. — POST /panel/api/clients/import */
+    import: (input: ClientsImportInput): Promise<ClientsImportReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input),
+    /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */
+    lastOnline: (): Promise<ClientsLastOnlineReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/lastOnline', gives: 'obj' }),
+    /** Share links of one client, under the names that a panel shows. — GET /panel/api/clients/links/{email} */
+    links: (input: ClientsLinksInput): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input),
+    /** All clients, by id. — GET /panel/api/clients/list */
+    listAll: (): Promise<ClientsListAllReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/list', gives: 'obj' }),
+    /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
+    list: (input?: ClientsListInput): Promise<ClientsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input),
+    /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
+    online: (): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' }),
+    /** Sets what all clients used to zero; those that were off because of their quota come back. — POST /panel/api/clients/resetAllTraffics */
+    resetAllTraffic: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/resetAllTraffics', gives: 'msg' }),
+    /** Sets what a client used to zero and switches it on again, unless its time is over. — POST /panel/api/clients/resetTraffic/{email} */
+    resetTraffic: (input: ClientsResetTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input),
+    /** Share links of the client with this subId, whether or not it may use them now; none when there is none. — GET /panel/api/clients/subLinks/{subId} */
+    subLinks: (input: ClientsSubLinksInput): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/subLinks/{subId}', gives: 'obj' }, input),
+    /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
+    traffic: (input: ClientsTrafficInput): Promise<ClientsTrafficReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/traffic/{email}', gives: 'obj' }, input),
+    /** Changes what is sent and leaves the rest. — POST /panel/api/clients/update/{email} */
+    update: (input: ClientsUpdateInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/update/{email}', gives: 'msg' }, input),
+    /** Sets what a client used. — POST /panel/api/clients/updateTraffic/{email} */
+    updateTraffic: (input: ClientsUpdateTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', gives: 'msg' }, input),
+    /** Attaches a client to inbounds; what it is attached to already stays. — POST /panel/api/clients/{email}/attach */
+    attach: (input: ClientsAttachInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/{email}/attach', gives: 'msg' }, input),
+    /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
+    detach: (input: ClientsDetachInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input),
+  } as const;
+
+  readonly inbounds = {
+    /** Creates an inbound and has the core serve it. — POST /panel/api/inbounds/add */
+    add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
+    /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
+    allLinks: (): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/allLinks', gives: 'obj' }),
+    /** Removes inbounds; their clients stay without them. — POST /panel/api/inbounds/bulkDel */
+    bulkDelete: (input: InboundsBulkDeleteInput): Promise<InboundsBulkDeleteReply> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/bulkDel', gives: 'obj' }, input),
+    /** Removes an inbound; its clients stay without it. — POST /panel/api/inbounds/del/{id} */
+    delete: (input: InboundsDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/del/{id}', gives: 'msg' }, input),
+    /** One inbound with its settings and clients. — GET /panel/api/inbounds/get/{id} */
+    get: (input: InboundsGetInput): Promise<InboundsGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/get/{id}', gives: 'obj' }, input),
+    /** Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have. — POST /panel/api/inbounds/import */
+    import: (input: InboundsImportInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input),
+    /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
+    list: (): Promise<InboundsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }),
+    /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
+    listSlim: (): Promise<InboundsListSlimReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }),
+    /** What a choice of inbounds has to say of each, without secrets. — GET /panel/api/inbounds/options */
+    options: (): Promise<InboundsOptionsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' }),
+    /** Sets the counters of all inbounds to zero; those of clients stay. — POST /panel/api/inbounds/resetAllTraffics */
+    resetAllTraffic: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', gives: 'msg' }),
+    /** Switches an inbound on or off. — POST /panel/api/inbounds/setEnable/{id} */
+    setEnable: (input: InboundsSetEnableInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input),
+    /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
+    update: (input: InboundsUpdateInput): Promise<InboundsUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input),
+    /** Removes all clients of an inbound, from other inbounds as well. — POST /panel/api/inbounds/{id}/delAllClients */
+    deleteAllClients: (input: InboundsDeleteAllClientsInput): Promise<InboundsDeleteAllClientsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input),
+    /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
+    resetTraffic: (input: InboundsResetTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input),
+    /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
+    setSubSortIndex: (input: InboundsSetSubSortIndexInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input),
+  } as const;
+
+  readonly notifications = {
+    /** Sends a test over every channel that is on, once, and tells how that went. — POST /panel/api/notifications/test */
+    test: (): Promise<NotificationsTestReply> =>
+      this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' }),
+  } as const;
+
+  readonly server = {
+    /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
+    coreConfig: (): Promise<ServerCoreConfigReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** A random UUID. — GET /panel/api/server/getNewUUID */
+    newUuid: (): Promise<{
+      uuid: string;
+    }> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getNewUUID', gives: 'obj' }),
+    /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
+    newX25519: (): Promise<ServerNewX25519Reply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' }),
+    /** Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is. — POST /panel/api/server/restartEngineService */
+    restartEngine: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
+    /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
+    status: (): Promise<ServerStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
+    /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
+    stopEngine: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
+  } as const;
+
+  readonly settings = {
+    /** All settings in force; secrets are blank and have a flag. — POST /panel/api/setting/all */
+    all: (): Promise<SettingsAllReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj' }),
+    apiTokens: {
+      /** All API tokens; never the tokens themselves. — GET /panel/api/setting/apiTokens */
+      list: (): Promise<SettingsApiTokensListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/setting/apiTokens', gives: 'obj' }),
+      /** Creates an API token; its text is in this reply and nowhere else. — POST /panel/api/setting/apiTokens/create */
+      create: (input: SettingsApiTokensCreateInput): Promise<SettingsApiTokensCreateReply> =>
+        this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/create', gives: 'obj' }, input),
+      /** Removes an API token for good. — POST /panel/api/setting/apiTokens/delete/{id} */
+      delete: (input: SettingsApiTokensDeleteInput): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/delete/{id}', gives: 'msg' }, input),
+      /** Switches an API token off or on again. — POST /panel/api/setting/apiTokens/setEnabled/{id} */
+      setEnabled: (input: SettingsApiTokensSetEnabledInput): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', gives: 'msg' }, input),
+    },
+    /** What a page needs to know before it shows anything. — POST /panel/api/setting/defaultSettings */
+    defaultSettings: (): Promise<SettingsDefaultSettingsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/defaultSettings', gives: 'obj' }),
+    /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
+    factoryDefaults: (): Promise<SettingsFactoryDefaultsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' }),
+    /** Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on. — POST /panel/api/setting/restartPanel */
+    restartPanel: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' }),
+    /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
+    update: (input?: SettingsUpdateInput): Promise<SettingsUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input),
+    /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
+    updateUser: (input: SettingsUpdateUserInput): Promise<SettingsUpdateUserReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input),
+  } as const;
+
+  readonly realtime = {
+    /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */
+    stream: (): Promise<string> =>
+      this.call({ method: 'GET', path: '/ws', gives: 'msg' }),
+  } as const;
 }

@@ -552,14 +552,18 @@ declare module '@weir-panel/weir/kernel' {
   export const Listeners: Token<ListenersApi>;
 
   // A route as data: from this one declaration come validation, types and the API description.
+  /** With which it succeeds, for descriptions; `reply.status` sets any but 200, which is all without this. */
+  type Success = {
+    readonly statuses?: readonly number[];
+  };
   /** How the value that a handler returns is sent. */
-  type ReplyKind = {
+  type ReplyKind = ({
     readonly kind: 'payload';
     readonly schema: Joi.Schema;
     readonly unwrappedAs?: string;
-  } | {
+  } & Success) | ({
     readonly kind: 'message';
-  } | {
+  } & Success) | {
     readonly kind: 'bare';
     readonly schema: Joi.Schema;
   } | {
@@ -569,13 +573,15 @@ declare module '@weir-panel/weir/kernel' {
   /** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
   export const payload: <S extends Joi.Schema>(schema: S, options?: {
     readonly unwrappedAs?: string;
-  }) => {
+  } & Success) => {
+    readonly statuses?: readonly number[];
     readonly unwrappedAs?: string;
     readonly kind: 'payload';
     readonly schema: S;
   };
   /** The handler returns a sentence (or nothing); `obj` is null. */
-  export const message: () => {
+  export const message: (options?: Success) => {
+    readonly statuses?: readonly number[];
     readonly kind: 'message';
   };
   /** The value is the whole body. */
@@ -646,6 +652,8 @@ declare module '@weir-panel/weir/kernel' {
     /** admin: session or token (the default); session: cookie only; anyone: public */
     readonly auth: 'admin' | 'session' | 'anyone';
     readonly listener: string;
+    /** By which programs call it, `clients.list`: unique; the first word of a plugin from outside is its own name. Without one, a name is made of method and path. */
+    readonly name?: string;
     readonly doc: string;
     readonly params: Joi.Schema | undefined;
     readonly query: Joi.Schema | undefined;
@@ -665,7 +673,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly errors: readonly ErrorFactory[];
     readonly handle: (input: never) => unknown;
   }
-  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> extends Pick<Route, 'method' | 'path' | 'doc'>, Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>> {
+  interface RouteDeclared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind> extends Pick<Route, 'method' | 'path' | 'doc'>, Partial<Pick<Route, 'auth' | 'listener' | 'name' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>> {
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;

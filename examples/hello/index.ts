@@ -9,6 +9,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/x/hello/{name}',
+      name: 'hello.greet',
       doc: 'A greeting.',
       params: shape({ name: word() }),
       reply: payload(shape({ greeting: text() })),

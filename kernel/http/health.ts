@@ -4,6 +4,7 @@ import { message, type Route, route } from './route.js';
 export const health: Route = route({
   method: 'GET',
   path: '/healthz',
+  name: 'system.health',
   auth: 'anyone',
   doc: 'Answers 200 while the panel serves; needs no login and tells no facts.',
   reply: message(),

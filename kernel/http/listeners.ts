@@ -15,6 +15,7 @@ import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
+import { nameProblem } from './name.js';
 import { type Mounted, type Owned, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
@@ -146,13 +147,14 @@ export class ListenerSet implements ListenersApi {
   /** The whole table, sorted; throws when something of it cannot be served. */
   check(routes: readonly Owned[]): Mounted[] {
     const sorted = sortRoutes(routes);
-    for (const { owner, route, path } of sorted) {
+    for (const [i, mounted] of sorted.entries()) {
+      const { owner, route, path } = mounted;
       const stray = route.listener === owner.name ? undefined : strayPath(owner, path);
       if (stray)
         throw new PluginError(
           `plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`,
         );
-      const problem = routeProblem(route, path);
+      const problem = routeProblem(route, path) ?? nameProblem(mounted, sorted.slice(0, i));
       if (problem !== undefined)
         throw new PluginError(
           `plugin ${owner.name} declares a route ${route.method} ${path} that cannot be served: ${problem}`,

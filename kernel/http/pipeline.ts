@@ -189,7 +189,8 @@ export class Pipeline {
       body.check();
       return request;
     }
-    return validateInSlices(schema, (await body.read()) ?? {}, { convert: body.isForm });
+    const sent = await body.read();
+    return validateInSlices(schema, sent === undefined ? {} : sent, { convert: body.isForm });
   }
 
   #tools(response: Response, secure: boolean): ReplyTools {

@@ -5,18 +5,22 @@ import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
 import type { Static } from '../../schema/shape.js';
 
+/** With which it succeeds, for descriptions; `reply.status` sets any but 200, which is all without this. */
+type Success = { readonly statuses?: readonly number[] };
 /** How the value that a handler returns is sent. */
 export type ReplyKind =
-  | { readonly kind: 'payload'; readonly schema: Joi.Schema; readonly unwrappedAs?: string }
-  | { readonly kind: 'message' }
+  | ({ readonly kind: 'payload'; readonly schema: Joi.Schema; readonly unwrappedAs?: string } & Success)
+  | ({ readonly kind: 'message' } & Success)
   | { readonly kind: 'bare'; readonly schema: Joi.Schema }
   | { readonly kind: 'raw'; readonly mediaType: string };
 
 /** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
-export const payload = <S extends Joi.Schema>(schema: S, options: { readonly unwrappedAs?: string } = {}) =>
-  ({ kind: 'payload', schema, ...options }) as const;
+export const payload = <S extends Joi.Schema>(
+  schema: S,
+  options: { readonly unwrappedAs?: string } & Success = {},
+) => ({ kind: 'payload', schema, ...options }) as const;
 /** The handler returns a sentence (or nothing); `obj` is null. */
-export const message = () => ({ kind: 'message' }) as const;
+export const message = (options: Success = {}) => ({ kind: 'message', ...options }) as const;
 /** The value is the whole body. */
 export const bare = <S extends Joi.Schema>(schema: S) => ({ kind: 'bare', schema }) as const;
 /** The handler returns the body's text and sets the headers itself; the media type is for descriptions. */
@@ -95,6 +99,8 @@ export interface Route {
   /** admin: session or token (the default); session: cookie only; anyone: public */
   readonly auth: 'admin' | 'session' | 'anyone';
   readonly listener: string;
+  /** By which programs call it, `clients.list`: unique; the first word of a plugin from outside is its own name. Without one, a name is made of method and path. */
+  readonly name?: string;
   readonly doc: string;
   readonly params: Joi.Schema | undefined;
   readonly query: Joi.Schema | undefined;
@@ -117,7 +123,9 @@ export interface Route {
 
 interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
   extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>> {
+    Partial<
+      Pick<Route, 'auth' | 'listener' | 'name' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>
+    > {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

@@ -13,5 +13,6 @@ export const errors = defineErrors('access', {
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, switched off or expired'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
+  TOKEN_EXPIRED: [400, 'expiresAt must lie ahead (Unix ms), or be 0 for never'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],
 });

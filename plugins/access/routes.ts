@@ -31,7 +31,7 @@ const token = {
   expiresAt: int().description('Unix ms; 0: never'),
   lastUsedAt: int().description('Unix seconds, at most a minute behind; 0: never'),
 };
-const TokenId = shape({ id: int().min(1) });
+const TokenId = shape({ id: int().min(1).example(1) });
 
 /** Of the same kind as the first admin's, which the environment may give. */
 const newPassword = () => word().min(8).max(1024);
@@ -52,6 +52,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/login',
+    name: 'access.login',
     auth: 'anyone',
     form: true,
     doc: 'Logs in and sets the session cookie.',
@@ -60,7 +61,7 @@ export const routes = ({
       password: word().max(1024),
       twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
       _csrf: optional(text()),
-    }),
+    }).example({ username: 'admin', password: 'correct horse battery' }),
     reply: message(),
     errors: [errors.WRONG_LOGIN, errors.TOO_MANY_LOGINS],
     beforeBody: (input) => login.refuseBlocked(input),
@@ -69,6 +70,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/logout',
+    name: 'access.logout',
     auth: 'session',
     doc: 'Ends the session.',
     reply: message(),
@@ -77,6 +79,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/csrf-token',
+    name: 'access.csrfToken',
     auth: 'anyone',
     doc: 'The token for the X-CSRF-Token header of unsafe calls made with a session cookie.',
     reply: payload(text()),
@@ -91,6 +94,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/getTwoFactorEnable',
+    name: 'access.twoFactorEnabled',
     auth: 'anyone',
     doc: 'Whether a login needs a second factor.',
     reply: payload(bool()),
@@ -99,6 +103,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/setting/updateUser',
+    name: 'settings.updateUser',
     doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
     body: shape({
       oldUsername: plainWord().max(255),
@@ -107,6 +112,11 @@ export const routes = ({
       newPassword: newPassword(),
       twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
       revokeTokens: optional(bool()).description('true disables every API token as well'),
+    }).example({
+      oldUsername: 'admin',
+      oldPassword: 'correct horse battery',
+      newUsername: 'ada',
+      newPassword: 'a new and longer one',
     }),
     reply: payload(
       shape({
@@ -124,6 +134,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/panel/api/setting/apiTokens',
+    name: 'settings.apiTokens.list',
     doc: 'All API tokens; never the tokens themselves.',
     reply: payload(list(shape(token))),
     handle: () => tokens.list(),
@@ -131,18 +142,20 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/setting/apiTokens/create',
+    name: 'settings.apiTokens.create',
     doc: 'Creates an API token; its text is in this reply and nowhere else.',
     body: shape({
       name: plainWord().trim().max(64).prefs({ convert: true }),
       expiresAt: optional(int().min(0).description('Unix ms; 0: never')),
-    }),
+    }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),
-    errors: [errors.TOKEN_NAME_TAKEN],
+    errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED],
     handle: ({ body }) => tokens.create(body.name, body.expiresAt),
   }),
   route({
     method: 'POST',
     path: '/panel/api/setting/apiTokens/delete/{id}',
+    name: 'settings.apiTokens.delete',
     doc: 'Removes an API token for good.',
     params: TokenId,
     reply: message(),
@@ -152,9 +165,10 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/setting/apiTokens/setEnabled/{id}',
+    name: 'settings.apiTokens.setEnabled',
     doc: 'Switches an API token off or on again.',
     params: TokenId,
-    body: shape({ enabled: bool() }),
+    body: shape({ enabled: bool() }).example({ enabled: false }),
     reply: message(),
     errors: [errors.TOKEN_NOT_FOUND],
     handle: ({ params, body }) => tokens.setEnabled(params.id, body.enabled),

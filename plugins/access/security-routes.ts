@@ -33,6 +33,7 @@ export const securityRoutes = ({
   route({
     method: 'GET',
     path: '/panel/api/access/sessions',
+    name: 'access.sessions.list',
     doc: `Open sessions; the one that was used last comes first. At most ${MOST_SHOWN} are shown.`,
     reply: payload(
       list(
@@ -66,8 +67,9 @@ export const securityRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/access/sessions/revoke/{id}',
+    name: 'access.sessions.revoke',
     doc: 'Ends one session, and the live connections that rest on it.',
-    params: shape({ id: word().pattern(/^[0-9a-f]{64}$/) }),
+    params: shape({ id: word().pattern(/^[0-9a-f]{64}$/, 'id of a session') }),
     reply: message(),
     errors: [errors.SESSION_NOT_FOUND],
     handle: async ({ params }) => {
@@ -79,6 +81,7 @@ export const securityRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/access/sessions/revokeOthers',
+    name: 'access.sessions.revokeOthers',
     doc: 'Ends every session but that of the caller; a caller with an API token ends all.',
     reply: message(),
     handle: ({ who }) => sessions.closeAll({ except: who?.session }),
@@ -86,6 +89,7 @@ export const securityRoutes = ({
   route({
     method: 'GET',
     path: '/panel/api/access/recoveryCodes',
+    name: 'access.recoveryCodes.count',
     doc: 'How many recovery codes are left; never the codes themselves.',
     reply: payload(shape({ left: int() })),
     handle: async () => ({ left: await recoveryCodes.left() }),
@@ -93,10 +97,11 @@ export const securityRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/access/recoveryCodes/renew',
+    name: 'access.recoveryCodes.renew',
     doc: 'Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else.',
     body: shape({
       twoFactorCode: text().max(16).description('of the authenticator, or a recovery code that is left'),
-    }),
+    }).example({ twoFactorCode: '123456' }),
     reply: payload(shape({ recoveryCodes: list(word()) })),
     errors: [errors.TWO_FACTOR_OFF, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
     handle: async ({ body, who, ip, cookies, signal }) => {

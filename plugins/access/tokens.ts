@@ -1,15 +1,7 @@
 // API tokens: full-admin credentials for programs, known only by their digest.
 import { hash, randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
-import {
-  after,
-  type Clock,
-  type Database,
-  kernelErrors,
-  refuseHidden,
-  type Row,
-  type Tx,
-} from '../../kernel/index.js';
+import { after, type Clock, type Database, refuseHidden, type Row, type Tx } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { AccessTables, tables } from './tables.js';
 
@@ -81,9 +73,7 @@ export class Tokens {
   /** The only time the token itself is seen. */
   async create(name: string, expiresAt = 0): Promise<TokenView & { token: string }> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
-      throw kernelErrors.INVALID('expiresAt must lie ahead (Unix ms), or be 0 for never', {
-        path: 'expiresAt',
-      });
+      throw errors.TOKEN_EXPIRED(undefined, { path: 'expiresAt' });
     // Two names that look alike would hide a token among those that the admin knows.
     refuseHidden('name', name, 'name');
     const token = randomBytes(36).toString('base64url');

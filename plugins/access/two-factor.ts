@@ -12,23 +12,16 @@ const WINDOW = 1;
 
 /** Authenticators show secrets in groups and small letters. */
 const plainSecret = (value: string): string => value.replaceAll(/[\s=-]/g, '').toUpperCase();
+/** Nothing, or as many letters and digits as these bytes need, five bits each. */
+const SECRET = /^[\s=-]*(?:(?:[A-Za-z2-7][\s=-]*){26,})?$/;
 const secretText = () =>
   text()
     .max(256)
-    .custom((value: string, state) => {
-      const plain = plainSecret(value);
-      if (plain !== '' && !/^[A-Z2-7]+$/.test(plain))
-        return state.error('any.custom', {
-          error: new Error('it is no base32: letters, and digits from 2 to 7'),
-        });
-      if (plain !== '' && Math.floor((plain.length * 5) / 8) < LEAST_BYTES)
-        return state.error('any.custom', {
-          error: new Error(
-            `it is too short; a secret has at least ${LEAST_BYTES} bytes, 26 characters of base32`,
-          ),
-        });
-      return plain;
-    });
+    .pattern(
+      SECRET,
+      `base32 of at least ${LEAST_BYTES} bytes: 26 or more letters, and digits from 2 to 7, in groups or not`,
+    )
+    .custom(plainSecret);
 
 export const twoFactorSettings = {
   twoFactorEnable: setting(bool(), false, 'a login needs a code of an authenticator as well'),

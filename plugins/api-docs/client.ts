@@ -43,7 +43,12 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
   if (type === 'array') return `${bracketed(typeOf((schema['items'] ?? {}) as JsonSchema, indent))}[]`;
   if (type === 'object') return objectType(schema, indent);
   const choices = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
-  if (choices) return union(choices.map((choice) => bracketed(typeOf(choice, indent))));
+  if (choices) {
+    const types = choices.map((choice) => bracketed(typeOf(choice, indent)));
+    // Beside something better, "or anything else" says what is not an error, and not what to send.
+    const telling = types.filter((one) => one !== 'unknown');
+    return union(telling.some((one) => one !== 'null') ? telling : types);
+  }
   const parts = schema['allOf'] as JsonSchema[] | undefined;
   return parts ? parts.map((part) => bracketed(typeOf(part, indent))).join(' & ') : 'unknown';
 }
@@ -105,7 +110,10 @@ function inputOf({
 }
 
 function replyOf({ responses }: Operation): { gives: string; type: string } {
-  const content = (responses['200']?.['content'] ?? {}) as Record<string, { schema?: JsonSchema }>;
+  const [done] = Object.entries(responses).flatMap(([status, response]) =>
+    /^2/.test(status) ? [response] : [],
+  );
+  const content = (done?.['content'] ?? {}) as Record<string, { schema?: JsonSchema }>;
   const schema = content['application/json']?.schema;
   if (!schema) return { gives: 'response', type: 'Response' };
   const { success, obj } = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
@@ -113,24 +121,61 @@ function replyOf({ responses }: Operation): { gives: string; type: string } {
   return obj['type'] === 'null' ? { gives: 'msg', type: 'string' } : { gives: 'obj', type: typeOf(obj) };
 }
 
+/** What a client has by itself; an area of that name would hide it. */
+const RESERVED = new Set(['call', 'signIn', 'constructor', 'then', 'toString', 'valueOf']);
+/** Methods by their names, in groups within groups. */
+interface Group {
+  readonly [name: string]: string | Group;
+}
+
+function groupText(group: Group, indent: string): string {
+  return Object.entries(group)
+    .map(([name, inner]) =>
+      typeof inner === 'string'
+        ? inner.replaceAll(/^(?=.)/gm, indent)
+        : `${indent}${name}: {\n${groupText(inner, `${indent}  `)}${indent}},\n`,
+    )
+    .join('');
+}
+
+/** Puts a method where its name says, `['clients', 'groups', 'list']`. */
+function put(
+  group: Record<string, string | Group>,
+  [first = '', ...rest]: readonly string[],
+  text: string,
+): void {
+  if (rest.length === 0) group[first] = text;
+  else put((group[first] ??= {}) as Record<string, string | Group>, rest, text);
+}
+
 /** The whole file. */
 export function clientOf({ paths }: OpenApi): string {
   const types: string[] = [];
-  const methods: string[] = [];
-  for (const [path, item] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(item)) {
-      const name = capital(operation.operationId);
-      const input = inputOf(operation);
-      const { gives, type } = replyOf(operation);
-      if (input) types.push(`export type ${name}Input = ${input.type};\n`);
-      // Simple types need no name.
-      if (type.length > 20) types.push(`export type ${name}Reply = ${type};\n`);
-      const declared = input ? `input${input.optional ? '?' : ''}: ${name}Input` : '';
-      methods.push(
-        `${comment(`${operation.summary} — ${method.toUpperCase()} ${path}`, '  ')}  ${operation.operationId}(${declared}): Promise<${type.length > 20 ? `${name}Reply` : type}> {\n    return this.call({ method: '${method.toUpperCase()}', path: ${quoted(path)}, gives: '${gives}' }${input ? ', input' : ''});\n  }\n`,
-      );
-    }
+  const areas: Record<string, string | Group> = {};
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  for (const { path, method, operation } of operations) {
+    const { operationId } = operation;
+    const parts = operationId.split('.');
+    if (RESERVED.has(parts[0] ?? ''))
+      throw new Error(`${operationId}: the client has a ${parts[0]} by itself; name the route otherwise`);
+    const name = parts.map(capital).join('');
+    const input = inputOf(operation);
+    const { gives, type } = replyOf(operation);
+    if (input) types.push(`export type ${name}Input = ${input.type};\n`);
+    // Simple types need no name.
+    if (type.length > 20) types.push(`export type ${name}Reply = ${type};\n`);
+    const declared = input ? `input${input.optional ? '?' : ''}: ${name}Input` : '';
+    put(
+      areas,
+      parts,
+      `${comment(`${operation.summary} — ${method} ${path}`, '')}${parts.at(-1)}: (${declared}): Promise<${type.length > 20 ? `${name}Reply` : type}> =>\n  this.call({ method: '${method}', path: ${quoted(path)}, gives: '${gives}' }${input ? ', input' : ''}),\n`,
+    );
   }
+  const fields = Object.entries(areas).map(
+    ([area, group]) => `  readonly ${area} = {\n${groupText(group as Group, '    ')}  } as const;\n`,
+  );
   return `// Generated by bin/reference.mjs from the routes of the panel; change those and run it again.
 import { Transport } from './transport.js';
 
@@ -139,6 +184,6 @@ export { type Issue, PanelFailure, type TransportOptions } from './transport.js'
 ${types.join('\n')}
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
 export class Weir extends Transport {
-${methods.join('\n')}}
+${fields.join('\n')}}
 `;
 }

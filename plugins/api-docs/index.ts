@@ -34,6 +34,7 @@ export default definePlugin({
       route({
         method: 'GET',
         path: '/panel/api/openapi.json',
+        name: 'system.openApi',
         doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
         query: shape({ raw: optional(oneOf('0', '1')) }),
         reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),

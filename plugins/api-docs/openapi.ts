@@ -1,6 +1,7 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { Describer, type JsonSchema } from './json-schema.js';
+import { namesOf } from './names.js';
 
 export interface Operation {
   readonly operationId: string;
@@ -11,10 +12,12 @@ export interface Operation {
   readonly requestBody?: {
     readonly description: string;
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
   };
   readonly responses: Readonly<Record<string, JsonSchema>>;
 }
+/** An operation without its name, which others may take first. */
+type Described = Omit<Operation, 'operationId'>;
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';
@@ -38,26 +41,34 @@ export interface Options {
 }
 
 const isSafe = ({ method }: Route): boolean => method === 'GET';
-const words = (segment: string): string[] => segment.split(/[^A-Za-z0-9]+/).filter(Boolean);
-const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-
-/** Made of method and path alone, so that no other route can change it: `clientsAdd`, `getClientsGetByEmail`. POST, the method of most calls, is not named. */
-export function operationIdOf(method: string, path: string): string {
-  const segments = path
-    .replace(/^\/(?:panel\/)?(?:api\/)?/, '')
-    .split('/')
-    .filter(Boolean);
-  const parts = segments.map((segment) => words(segment).map(capital).join(''));
-  const id = parts.map((part, i) => (segments[i]?.startsWith('{') ? `By${part}` : part)).join('');
-  return method === 'POST' ? `${id.charAt(0).toLowerCase()}${id.slice(1)}` : `${method.toLowerCase()}${id}`;
-}
-
+const successes = ({ reply }: Route): readonly number[] =>
+  ('statuses' in reply ? reply.statuses : undefined) ?? [200];
 const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
 const envelope = (obj: JsonSchema): JsonSchema => ({
   type: 'object',
   required: ['success', 'msg', 'obj'],
   properties: { success: { const: true }, msg: { type: 'string' }, obj },
 });
+
+interface Content {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+/** A form has texts alone: an object goes into it as JSON. */
+function asForm({ schema, example }: Content): Content {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, JsonSchema>> };
+  const textOf = ({ anyOf = [] }: { anyOf?: readonly JsonSchema[] }): JsonSchema | undefined =>
+    anyOf.find((one) => one['contentMediaType'] === 'application/json');
+  const flat = Object.entries(properties).map(([name, inner]) => [name, textOf(inner) ?? inner]);
+  const sent = Object.entries((example ?? {}) as Record<string, unknown>).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? JSON.stringify(value) : value,
+  ]);
+  return {
+    schema: { ...schema, properties: Object.fromEntries(flat) as JsonSchema },
+    ...(example !== undefined && { example: Object.fromEntries(sent) as unknown }),
+  };
+}
 
 const FAILURE: JsonSchema = {
   type: 'object',
@@ -99,6 +110,9 @@ const RESPONSES = {
   Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
   Unauthorized: failing('Neither a session nor a token that is known.'),
   Csrf: failing('A session without the right X-CSRF-Token.'),
+  NotFound: failing('There is nothing at this path: a part of it is not valid UTF-8 in percent-encoding.'),
+  OtherHost: failing('The panel does not answer under this host; see the setting allowedHosts.'),
+  HeadersTooLarge: { description: 'Address and headers are larger than 16 KiB; the reply has no body.' },
   TooLarge: failing('The body is too large.'),
   UnsupportedBody: failing('The body is of a kind that is not taken here.'),
   Failed: failing('Anything else.'),
@@ -120,7 +134,7 @@ export class OpenApiWriter {
   readonly #describer: Describer;
   readonly #complain: (problem: string) => void;
   /** joi takes milliseconds for each route; a route never changes, but its path may. */
-  readonly #written = new WeakMap<Route, { readonly path: string; readonly operation: Operation }>();
+  readonly #written = new WeakMap<Route, { readonly path: string; readonly operation: Described }>();
 
   /** `complain` hears of everything that cannot be described. */
   constructor(complain: (problem: string) => void) {
@@ -131,8 +145,11 @@ export class OpenApiWriter {
   async write(routes: readonly ServedRoute[], { basePath, version }: Options): Promise<OpenApi> {
     const onPanel = routes.filter(({ route }) => route.listener === 'panel');
     const paths: Record<string, Record<string, Operation>> = {};
-    for (const served of onPanel)
-      (paths[served.path] ??= {})[served.route.method.toLowerCase()] = await this.#once(served);
+    for (const [served, operationId] of namesOf(onPanel))
+      (paths[served.path] ??= {})[served.route.method.toLowerCase()] = {
+        operationId,
+        ...(await this.#once(served)),
+      };
     const tags = new Map(onPanel.map(({ plugin, about }) => [plugin, about]));
     return {
       openapi: '3.1.0',
@@ -140,7 +157,7 @@ export class OpenApiWriter {
         title: 'Weir',
         version,
         description:
-          'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well.',
+          'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well. It is I-JSON (RFC 7493): texts are valid Unicode, and patterns say nothing of halves of surrogate pairs; integers lie within ±9007199254740991. Lengths of texts count UTF-16 code units.',
       },
       servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
       tags: [...tags]
@@ -151,7 +168,7 @@ export class OpenApiWriter {
     };
   }
 
-  async #once(served: ServedRoute): Promise<Operation> {
+  async #once(served: ServedRoute): Promise<Described> {
     const known = this.#written.get(served.route);
     if (known?.path === served.path) return known.operation;
     // Others shall not wait for all routes in one go.
@@ -161,7 +178,7 @@ export class OpenApiWriter {
     return operation;
   }
 
-  #operation({ plugin, path, route }: ServedRoute): Operation {
+  #operation({ plugin, path, route }: ServedRoute): Described {
     const at = `${route.method} ${path}`;
     const parameters = [
       ...this.#parameters(route.params, 'path', at),
@@ -174,20 +191,23 @@ export class OpenApiWriter {
     for (const name of named.filter((wanted) => !inPath.includes(wanted)))
       this.#complain(`${at}: its params describe ${name}, which is not in the path`);
     return {
-      operationId: operationIdOf(route.method, path),
       tags: [plugin],
       summary: route.doc,
       security: this.#security(route),
       ...(parameters.length > 0 && { parameters }),
       ...(route.body && { requestBody: this.#body(route, route.body, at) }),
-      responses: { 200: this.#reply(route, at), ...this.#failures(route), default: refer('Failed') },
+      responses: {
+        ...Object.fromEntries(successes(route).map((status) => [status, this.#reply(route, at)])),
+        ...this.#failures(route),
+        default: refer('Failed'),
+      },
     };
   }
 
   #security(route: Route): Operation['security'] {
     if (route.auth === 'anyone') return [];
     const session = isSafe(route) ? { session: [] } : { session: [], csrf: [] };
-    return route.auth === 'session' ? [session] : [session, { bearer: [] }];
+    return route.auth === 'session' ? [session] : [{ bearer: [] }, session];
   }
 
   #parameters(schema: Schema | undefined, where: 'path' | 'query', at: string): Parameter[] {
@@ -206,12 +226,18 @@ export class OpenApiWriter {
   }
 
   #body(route: Route, body: Schema, at: string) {
-    const schema = this.#describer.describe(body, `${at} body`);
+    // The example of a whole body stands beside its schema, where programs look for one.
+    const { examples, ...schema } = this.#describer.describe(body, `${at} body`);
+    const [example] = (examples as readonly unknown[] | undefined) ?? [];
+    const content = { schema, ...(example !== undefined && { example }) };
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
     return {
       description: `At most ${sizeOf(route.bodyLimit)}${route.auth === 'anyone' ? ', not compressed' : ''}.`,
       required: !mayBeEmpty,
-      content: { ...json(schema), ...(route.form && json(schema, 'application/x-www-form-urlencoded')) },
+      content: {
+        'application/json': content,
+        ...(route.form && { 'application/x-www-form-urlencoded': asForm(content) }),
+      },
     };
   }
 
@@ -251,6 +277,9 @@ export class OpenApiWriter {
     ]);
     return {
       ...((route.params ?? route.query ?? route.body) && { 400: refer('Invalid') }),
+      ...(route.params && { 404: refer('NotFound') }),
+      421: refer('OtherHost'),
+      431: refer('HeadersTooLarge'),
       ...(route.auth !== 'anyone' && {
         401: refer('Unauthorized'),
         ...(!isSafe(route) && { 403: refer('Csrf') }),

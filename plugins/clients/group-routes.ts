@@ -3,7 +3,7 @@ import { int, LIST_BODY, list, payload, route, type Route, said, shape, text } f
 import { told } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { Groups } from './groups.js';
-import { Emails, EmailsAndGroup, GroupName, GroupReply, RenameGroup } from './schema.js';
+import { Emails, EmailsAndGroup, GroupName, GroupReply, NewGroup, RenameGroup } from './schema.js';
 
 const affected = () => payload(shape({ affected: int() }));
 
@@ -11,6 +11,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/groups',
+    name: 'clients.groups.list',
     doc: 'All groups, with what their clients have used since the last reset of the group.',
     reply: payload(list(GroupReply)),
     handle: () => groups.list(),
@@ -18,16 +19,18 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/groups/{name}/emails',
+    name: 'clients.groups.emails',
     doc: 'Emails of the clients in a group.',
-    params: shape({ name: text() }),
+    params: shape({ name: text().example('family') }),
     reply: payload(list(text())),
     handle: ({ params }) => groups.emails(params.name),
   }),
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/create',
+    name: 'clients.groups.create',
     doc: 'Creates a group without clients.',
-    body: GroupName,
+    body: NewGroup,
     reply: payload(shape({ name: text() })),
     errors: [errors.GROUP_TAKEN],
     handle: async ({ body }) => {
@@ -38,6 +41,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/rename',
+    name: 'clients.groups.rename',
     doc: 'Renames a group; its clients go along.',
     body: RenameGroup,
     reply: affected(),
@@ -50,6 +54,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/delete',
+    name: 'clients.groups.delete',
     doc: 'Deletes a group; its clients stay, in none.',
     body: GroupName,
     reply: affected(),
@@ -61,6 +66,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/resetTraffic',
+    name: 'clients.groups.resetTraffic',
     doc: 'The group begins to count anew; counters of its clients stay.',
     body: GroupName,
     reply: payload(shape({ name: text() })),
@@ -73,6 +79,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/bulkAdd',
+    name: 'clients.groups.bulkAdd',
     doc: 'Puts clients into a group, out of the one they were in; emails of nobody are passed over.',
     body: EmailsAndGroup,
     bodyLimit: LIST_BODY,
@@ -85,6 +92,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/groups/bulkRemove',
+    name: 'clients.groups.bulkRemove',
     doc: 'Takes clients out of their groups.',
     body: Emails,
     bodyLimit: LIST_BODY,

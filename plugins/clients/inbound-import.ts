@@ -92,9 +92,19 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/inbounds/import',
+    name: 'inbounds.import',
     form: true,
     doc: 'Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have.',
-    body: shape({ data: jsonObject().required() }),
+    body: shape({ data: jsonObject().required() }).example({
+      data: {
+        protocol: 'vless',
+        listen: '127.0.0.1',
+        port: 24_431,
+        settings: { clients: [{ email: 'edith@example.org' }] },
+        up: 1_048_576,
+        down: 10_485_760,
+      },
+    }),
     bodyLimit: LARGE_BODY,
     reply: message(),
     errors: [

@@ -1,8 +1,6 @@
 // Calls over many clients. What one of them cannot take is skipped with its reason; the others go on.
 import type { IncomingMessage } from 'node:http';
 import {
-  anything,
-  describedAs,
   int,
   LARGE_BODY,
   LIST_BODY,
@@ -23,7 +21,7 @@ import { errors } from './errors.js';
 import { type Import, LARGEST_IMPORT } from './import/import.js';
 import type { ManyClients } from './many.js';
 import {
-  AddClient,
+  AddClients,
   AdjustMany,
   DeleteMany,
   Emails,
@@ -56,8 +54,9 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkCreate',
+    name: 'clients.bulkCreate',
     doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
-    body: list(describedAs(anything(), AddClient)).max(10_000),
+    body: AddClients,
     bodyLimit: LARGE_BODY,
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
     handle: async ({ body }) => {
@@ -68,6 +67,7 @@ export const manyRoutes = ({
   route({
     method: 'GET',
     path: '/panel/api/clients/export',
+    name: 'clients.export',
     doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
     handle: async () => {
@@ -79,6 +79,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/import',
+    name: 'clients.import',
     doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them.',
     stream: true,
     body: ImportData,
@@ -92,6 +93,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkEnable',
+    name: 'clients.bulkEnable',
     doc: 'Switches clients on; who is at a limit stays off until it is raised.',
     body: Emails,
     bodyLimit: LIST_BODY,
@@ -104,6 +106,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkDisable',
+    name: 'clients.bulkDisable',
     doc: 'Switches clients off.',
     body: Emails,
     bodyLimit: LIST_BODY,
@@ -116,6 +119,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkAdjust',
+    name: 'clients.bulkAdjust',
     doc: 'Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done.',
     body: AdjustMany,
     bodyLimit: LIST_BODY,
@@ -131,6 +135,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkDel',
+    name: 'clients.bulkDelete',
     doc: 'Removes clients with everything they have; what they used stays for their emails with keepTraffic.',
     body: DeleteMany,
     bodyLimit: LIST_BODY,
@@ -143,6 +148,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/delDepleted',
+    name: 'clients.deleteDepleted',
     doc: 'Removes clients that are at a limit and do not renew themselves.',
     reply: payload(shape({ deleted: int() })),
     handle: async () => {
@@ -155,6 +161,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/delOrphans',
+    name: 'clients.deleteOrphans',
     doc: 'Removes clients that are attached to no inbound.',
     reply: payload(shape({ deleted: int() })),
     handle: async () => {
@@ -165,6 +172,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkAttach',
+    name: 'clients.bulkAttach',
     doc: 'Attaches clients to inbounds; in attached and skipped an email stands once per inbound.',
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
@@ -177,6 +185,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkDetach',
+    name: 'clients.bulkDetach',
     doc: 'Detaches clients from inbounds; skipped are those that are attached to none of them.',
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
@@ -189,6 +198,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkResetTraffic',
+    name: 'clients.bulkResetTraffic',
     doc: 'Sets what clients used to zero and switches them on again, unless their time is over.',
     body: Emails,
     bodyLimit: LIST_BODY,
@@ -201,6 +211,7 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/clients/resetAllTraffics',
+    name: 'clients.resetAllTraffic',
     doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
     reply: message(),
     handle: async () => told('traffic of all clients reset', await many.resetAll()),
@@ -208,8 +219,9 @@ export const manyRoutes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/{id}/delAllClients',
+    name: 'inbounds.deleteAllClients',
     doc: 'Removes all clients of an inbound, from other inbounds as well.',
-    params: shape({ id: int().min(1) }),
+    params: shape({ id: int().min(1).example(1) }),
     reply: payload(shape({ deleted: int() })),
     errors: [inboundErrors.NOT_FOUND],
     handle: async ({ params: { id } }) => {

@@ -38,6 +38,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET',
     path: '/panel/api/clients/list/paged',
+    name: 'clients.list',
     doc: 'A page of clients, with counts over all of them.',
     query: PageQuery,
     reply: payload(Page),
@@ -46,6 +47,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET',
     path: '/panel/api/clients/list',
+    name: 'clients.listAll',
     doc: 'All clients, by id.',
     reply: payload(list(ClientReply)),
     handle: async () => {
@@ -57,6 +59,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET',
     path: '/panel/api/clients/get/tgId/{tgId}',
+    name: 'clients.getByTgId',
     doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
     params: TgId,
     reply: payload(SameTgId),
@@ -73,6 +76,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET',
     path: '/panel/api/clients/get/{email}',
+    name: 'clients.get',
     doc: 'One client, with its inbounds and traffic.',
     params: Email,
     reply: payload(ClientReply),
@@ -83,6 +87,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'GET',
     path: '/panel/api/clients/traffic/{email}',
+    name: 'clients.traffic',
     doc: 'What one client used, and its limits.',
     params: Email,
     reply: payload(TrafficRecord),
@@ -92,6 +97,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/add',
+    name: 'clients.add',
     doc: 'Creates a client and attaches it to inbounds.',
     body: AddClient,
     reply: message(),
@@ -101,6 +107,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/update/{email}',
+    name: 'clients.update',
     doc: 'Changes what is sent and leaves the rest.',
     params: Email,
     body: ClientPatch,
@@ -111,6 +118,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/del/{email}',
+    name: 'clients.delete',
     doc: 'Removes a client with everything it has; what it used stays for its email with keepTraffic.',
     params: Email,
     query: KeepTraffic,
@@ -129,6 +137,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/{email}/attach',
+    name: 'clients.attach',
     doc: 'Attaches a client to inbounds; what it is attached to already stays.',
     params: Email,
     body: InboundIds,
@@ -146,6 +155,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/{email}/detach',
+    name: 'clients.detach',
     doc: 'Detaches a client from inbounds; what it used through them stays counted.',
     params: Email,
     body: InboundIds,
@@ -162,6 +172,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/resetTraffic/{email}',
+    name: 'clients.resetTraffic',
     doc: 'Sets what a client used to zero and switches it on again, unless its time is over.',
     params: Email,
     reply: message(),
@@ -172,6 +183,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
   route({
     method: 'POST',
     path: '/panel/api/clients/updateTraffic/{email}',
+    name: 'clients.updateTraffic',
     doc: 'Sets what a client used.',
     params: Email,
     body: Counters,

@@ -1,5 +1,6 @@
 // Clients as the API shows and takes them.
 import {
+  anything,
   bool,
   custom,
   describedAs,
@@ -123,9 +124,31 @@ const optionalFields = Object.fromEntries(
 export const NewClient = shape({ email: email(), id: optional(wireId()), ...optionalFields });
 export type NewClient = Static<typeof NewClient>;
 /** What is left out stays as it is. */
-export const ClientPatch = shape({ email: optional(email()), id: optional(wireId()), ...optionalFields });
+export const ClientPatch = shape({
+  email: optional(email()),
+  id: optional(wireId()),
+  ...optionalFields,
+}).example({ totalGB: 107_374_182_400, comment: 'paid until May' });
 export type ClientPatch = Static<typeof ClientPatch>;
-export const AddClient = shape({ client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) });
+const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) };
+export const AddClient = shape(added).example({
+  client: { email: 'grace@example.org', totalGB: 53_687_091_200, expiryTime: 0 },
+  inboundIds: [1],
+});
+/** Many of them. A wrong one is skipped, and the others are added. */
+export const AddClients = list(
+  describedAs(
+    anything(),
+    custom(
+      Joi.alternatives(shape(added), anything().description('anything else is skipped, with its reason')),
+    ),
+  ),
+)
+  .max(10_000)
+  .example([
+    { client: { email: 'joan@example.org' }, inboundIds: [1] },
+    { client: { email: 'kay@example.org', group: 'family' }, inboundIds: [1] },
+  ]);
 export type AddClient = Static<typeof AddClient>;
 
 /** One of an export; it may be attached to nothing. */
@@ -140,7 +163,7 @@ export const ExportedClient = shape({
 export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({
   data: word().description('JSON text of the list that clients/export gives'),
-});
+}).example({ data: '[{"client":{"email":"mary@example.org"},"inboundIds":[1]}]' });
 
 export const TrafficRecord = shape({
   id: int(),
@@ -243,27 +266,41 @@ export const KeepTraffic = shape({
     '1 to keep what it used, for a client of the same email that is created later',
   ),
 });
-export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) });
+export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) }).example({ inboundIds: [1] });
 const sentEmails = () => list(text().max(255)).max(10_000);
-export const Emails = shape({ emails: sentEmails() });
-export const EmailsAndInbounds = shape({ emails: sentEmails(), inboundIds: list(int().min(1)).max(1000) });
-export const DeleteMany = shape({ emails: sentEmails(), keepTraffic: withDefault(bool(), false) });
+const SOME = ['ada@example.org'];
+export const Emails = shape({ emails: sentEmails() }).example({ emails: SOME });
+export const EmailsAndInbounds = shape({
+  emails: sentEmails(),
+  inboundIds: list(int().min(1)).max(1000),
+}).example({ emails: SOME, inboundIds: [1] });
+export const DeleteMany = shape({
+  emails: sentEmails(),
+  keepTraffic: withDefault(bool(), false),
+}).example({ emails: SOME, keepTraffic: true });
 export const AdjustMany = shape({
   emails: sentEmails(),
   addDays: withDefault(int().min(-36_500).max(36_500), 0),
   addBytes: withDefault(int(), 0),
   flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'),
   limitHwid: optional(amount()),
-});
+}).example({ emails: SOME, addDays: 30 });
 const groupName = () =>
   word()
     .trim()
     .prefs(trimmed)
     .max(255)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
-export const GroupName = shape({ name: groupName() });
-export const RenameGroup = shape({ oldName: groupName(), newName: groupName() });
-export const EmailsAndGroup = shape({ emails: sentEmails(), group: groupName() });
+export const GroupName = shape({ name: groupName() }).example({ name: 'family' });
+export const NewGroup = shape({ name: groupName() }).example({ name: 'friends' });
+export const RenameGroup = shape({ oldName: groupName(), newName: groupName() }).example({
+  oldName: 'family',
+  newName: 'relatives',
+});
+export const EmailsAndGroup = shape({ emails: sentEmails(), group: groupName() }).example({
+  emails: SOME,
+  group: 'family',
+});
 export const GroupReply = shape({
   name: text(),
   clientCount: amount(),
@@ -271,10 +308,13 @@ export const GroupReply = shape({
   up: amount(),
   down: amount(),
 });
-export const Counters = shape({ upload: amount(), download: amount() });
-export const TgId = shape({ tgId: int().min(1) });
+export const Counters = shape({ upload: amount(), download: amount() }).example({
+  upload: 1_048_576,
+  download: 10_485_760,
+});
+export const TgId = shape({ tgId: int().min(1).example(7) });
 
-export const Email = shape({ email: word() });
+export const Email = shape({ email: word().example('ada@example.org') });
 /** `index` counts the items that were sent, from 0. */
 export const SkippedItems = list(shape({ index: amount(), email: text(), reason: text(), code: text() }));
 export const Skipped = list(shape({ email: text(), reason: text(), code: text() }));

@@ -13,6 +13,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
     route({
       method: 'POST',
       path: '/panel/api/server/stopEngineService',
+      name: 'server.stopEngine',
       doc: 'Stops the core, after a last poll, until it is restarted from here or the panel starts anew.',
       reply: message(),
       handle: async () => {
@@ -23,6 +24,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
     route({
       method: 'POST',
       path: '/panel/api/server/restartEngineService',
+      name: 'server.restartEngine',
       doc: 'Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is.',
       reply: message(),
       errors: [errors.NO_CORE, errors.CONFIG_REFUSED, errors.START_FAILED],
@@ -43,6 +45,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
     route({
       method: 'GET',
       path: '/panel/api/server/getConfigJson',
+      name: 'server.coreConfig',
       doc: 'The config that the core is given at a start, users and keys included.',
       reply: payload(openObject()),
       errors: [errors.NO_CORE],

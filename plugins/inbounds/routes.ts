@@ -46,6 +46,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/panel/api/inbounds/list',
+    name: 'inbounds.list',
     doc: 'All inbounds, without their settings.',
     reply: payload(list(InboundReply)),
     handle: async () => {
@@ -57,6 +58,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/panel/api/inbounds/list/slim',
+    name: 'inbounds.listSlim',
     doc: 'All inbounds with their settings; of clients only email, enable and comment.',
     reply: payload(list(InboundReply)),
     handle: () => service.slim(),
@@ -64,6 +66,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/panel/api/inbounds/options',
+    name: 'inbounds.options',
     doc: 'What a choice of inbounds has to say of each, without secrets.',
     reply: payload(list(InboundOption)),
     handle: () => service.options(),
@@ -71,6 +74,7 @@ export const routes = ({
   route({
     method: 'GET',
     path: '/panel/api/inbounds/get/{id}',
+    name: 'inbounds.get',
     doc: 'One inbound with its settings and clients.',
     params: InboundId,
     reply: payload(InboundReply),
@@ -80,6 +84,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/add',
+    name: 'inbounds.add',
     form: true,
     doc: 'Creates an inbound and has the core serve it.',
     body: AddInbound,
@@ -94,6 +99,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/update/{id}',
+    name: 'inbounds.update',
     form: true,
     doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
     params: InboundId,
@@ -107,6 +113,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/del/{id}',
+    name: 'inbounds.delete',
     doc: 'Removes an inbound; its clients stay without it.',
     params: InboundId,
     reply: message(),
@@ -116,10 +123,11 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/setEnable/{id}',
+    name: 'inbounds.setEnable',
     form: true,
     doc: 'Switches an inbound on or off.',
     params: InboundId,
-    body: shape({ enable: bool() }),
+    body: shape({ enable: bool() }).example({ enable: false }),
     reply: message(),
     errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
     handle: async ({ params, body }) => {
@@ -132,6 +140,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/bulkDel',
+    name: 'inbounds.bulkDelete',
     doc: 'Removes inbounds; their clients stay without them.',
     body: InboundIds,
     reply: payload(BulkDeleted),
@@ -143,6 +152,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/{id}/subSortIndex',
+    name: 'inbounds.setSubSortIndex',
     form: true,
     doc: 'Says where an inbound stands in subscriptions.',
     params: InboundId,
@@ -157,6 +167,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/{id}/resetTraffic',
+    name: 'inbounds.resetTraffic',
     doc: 'Sets the counters of an inbound to zero; those of its clients stay.',
     params: InboundId,
     reply: message(),
@@ -166,6 +177,7 @@ export const routes = ({
   route({
     method: 'POST',
     path: '/panel/api/inbounds/resetAllTraffics',
+    name: 'inbounds.resetAllTraffic',
     doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
     reply: message(),
     handle: async () => told('traffic of all inbounds reset', await limits.resetAll(clock.now())),

@@ -97,14 +97,24 @@ const optionalFields = {
   streamSettings: optional(jsonObject(SEPARATORS)),
   sniffing: optional(jsonObject(SEPARATORS)),
 };
-export const AddInbound = shape({ ...optionalFields, port: stored.port, protocol: stored.protocol });
+export const AddInbound = shape({
+  ...optionalFields,
+  port: stored.port,
+  protocol: stored.protocol,
+}).example({
+  remark: 'vless over TCP',
+  protocol: 'vless',
+  listen: '127.0.0.1',
+  port: 24_430,
+  streamSettings: { network: 'tcp', security: 'none' },
+});
 export type AddInbound = Static<typeof AddInbound>;
 /** What is left out stays as it is. */
 export const UpdateInbound = shape({
   ...optionalFields,
   port: optional(stored.port),
   protocol: optional(stored.protocol),
-});
+}).example({ remark: 'another name', total: 107_374_182_400 });
 export type UpdateInbound = Static<typeof UpdateInbound>;
 
 /** Settings of a fresh inbound, as far as the caller leaves them out. */
@@ -170,11 +180,11 @@ export const InboundOption = shape({
   wgMtu: int(),
   wgPublicKey: text(),
 });
-export const InboundIds = shape({ ids: list(int()).max(10_000) });
-export const SortIndex = shape({ subSortIndex: stored.subSortIndex });
+export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });
+export const SortIndex = shape({ subSortIndex: stored.subSortIndex }).example({ subSortIndex: 2 });
 export const BulkDeleted = shape({
   deleted: int(),
   skipped: list(shape({ id: int(), reason: text(), code: text() })),
 });
 
-export const InboundId = shape({ id: int().min(1) });
+export const InboundId = shape({ id: int().min(1).example(1) });

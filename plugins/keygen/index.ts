@@ -12,6 +12,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/server/getNewUUID',
+      name: 'server.newUuid',
       doc: 'A random UUID.',
       reply: payload(shape({ uuid: word() })),
       handle: () => ({ uuid: randomUUID() }),
@@ -19,6 +20,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/server/getNewX25519Cert',
+      name: 'server.newX25519',
       doc: 'A pair of X25519 keys for REALITY, base64url.',
       reply: payload(shape({ privateKey: word(), publicKey: word() })),
       handle: newX25519,

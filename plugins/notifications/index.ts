@@ -38,6 +38,7 @@ export default definePlugin({
     route({
       method: 'POST',
       path: '/panel/api/notifications/test',
+      name: 'notifications.test',
       doc: 'Sends a test over every channel that is on, once, and tells how that went.',
       reply: payload(list(shape({ channel: text(), plugin: text(), delivered: bool(), reason: text() }))),
       handle: () => notifier.test(),

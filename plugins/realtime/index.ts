@@ -62,6 +62,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/ws',
+      name: 'realtime.stream',
       auth: 'session',
       doc: 'The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only.',
       reply: message(),

@@ -16,6 +16,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/server/status',
+      name: 'server.status',
       doc: 'Load, memory, disk, network and the state of the core.',
       reply: payload(StatusReply),
       handle: () => report.status(),

@@ -33,6 +33,9 @@ export function describeSettings(store: Pick<SettingsStore, 'known' | 'names'>) 
   // The service looks at what is sent by itself, for a blank secret means "as it is".
   return {
     all: custom<Record<string, unknown>>(shape(all)),
-    update: describedAs(openObject(), shape(update)),
+    update: describedAs(
+      openObject(),
+      shape(update).example({ sessionMaxAge: 720, sessionMaxLifetime: 43_200 }),
+    ),
   };
 }

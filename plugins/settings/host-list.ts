@@ -21,7 +21,10 @@ function hostsOf(value: unknown): string[] {
 /** Host names and addresses in their canonical spelling, as a list or as one text with commas. */
 export const hostList = () =>
   custom<readonly string[]>(
-    describedAs(Joi.any(), list(text())).custom((value: unknown, state) => {
+    describedAs(
+      Joi.any(),
+      custom(Joi.alternatives(list(text()), text().description('the same with commas'))),
+    ).custom((value: unknown, state) => {
       try {
         return hostsOf(value);
       } catch (error) {

@@ -95,6 +95,7 @@ export default definePlugin({
       route({
         method: 'POST',
         path: '/panel/api/setting/all',
+        name: 'settings.all',
         doc: 'All settings in force; secrets are blank and have a flag.',
         reply: payload(all),
         handle: () => service.all(),
@@ -102,6 +103,7 @@ export default definePlugin({
       route({
         method: 'POST',
         path: '/panel/api/setting/update',
+        name: 'settings.update',
         doc: 'Changes the settings that are sent and leaves the others as they are.',
         body: update,
         reply: payload(nullable(openObject())),
@@ -119,6 +121,7 @@ export default definePlugin({
       route({
         method: 'POST',
         path: '/panel/api/setting/defaultSettings',
+        name: 'settings.defaultSettings',
         doc: 'What a page needs to know before it shows anything.',
         reply: payload(openObject()),
         handle: ({ host }) => service.defaultSettings(host),
@@ -126,6 +129,7 @@ export default definePlugin({
       route({
         method: 'POST',
         path: '/panel/api/setting/factoryDefaults',
+        name: 'settings.factoryDefaults',
         doc: 'What a fresh panel has, each value as text; secrets are left out.',
         reply: payload(mapOf(text())),
         handle: () => service.factoryDefaults(),

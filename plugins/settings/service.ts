@@ -48,7 +48,12 @@ export class SettingsService {
     const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
       const known = this.#store.known(name);
-      const cleared = known?.secret === true && sent[clearOf(name)] === true;
+      const cleared = known?.secret === true && clearOf(name) in sent ? sent[clearOf(name)] : false;
+      if (typeof cleared !== 'boolean') {
+        const path = clearOf(name);
+        issues.push({ path, message: `${path} must be a boolean` });
+        continue;
+      }
       if (!known || (!(name in sent) && !cleared)) continue;
       // A blank secret is what `all` returned: it means "as it is".
       if (known.secret && sent[name] === '' && !cleared) continue;

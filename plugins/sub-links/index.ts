@@ -80,8 +80,9 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/clients/links/{email}',
+      name: 'clients.links',
       doc: 'Share links of one client, under the names that a panel shows.',
-      params: shape({ email: word() }),
+      params: shape({ email: word().example('ada@example.org') }),
       reply: payload(list(text())),
       errors: [clientErrors.NOT_FOUND],
       handle: ({ params, host }) => {
@@ -93,8 +94,9 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/clients/subLinks/{subId}',
+      name: 'clients.subLinks',
       doc: 'Share links of the client with this subId, whether or not it may use them now; none when there is none.',
-      params: shape({ subId: word() }),
+      params: shape({ subId: word().example('ada') }),
       reply: payload(list(text())),
       handle: ({ params, host }) => {
         const client = clients.bySubId(params.subId);
@@ -104,6 +106,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/inbounds/allLinks',
+      name: 'inbounds.allLinks',
       doc: 'Share links of all clients over all inbounds that are on.',
       reply: payload(list(text())),
       handle: async ({ host }) => {

@@ -45,6 +45,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/system/plugins',
+      name: 'system.plugins.list',
       doc: 'Every plugin that is on, and for one that does not run why.',
       reply: payload(PluginList),
       handle: () => pluginList(plugins, program),
@@ -52,15 +53,17 @@ export default definePlugin({
     route({
       method: 'POST',
       path: '/panel/api/system/plugins/{name}',
+      name: 'system.plugins.setEnable',
       doc: 'Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back.',
-      params: shape({ name: word().max(255) }),
-      body: shape({ enable: bool() }),
+      params: shape({ name: word().max(255).example('quickstart') }),
+      body: shape({ enable: bool() }).example({ enable: false }),
       reply: payload(
         shape({
           name: text(),
           enable: bool(),
           restarting: bool().description('false: nothing had to be changed'),
         }),
+        { statuses: [200, 202] },
       ),
       errors: Object.values(errors),
       handle: async ({ params: { name }, body: { enable }, reply }) => {
@@ -81,8 +84,9 @@ export default definePlugin({
     route({
       method: 'POST',
       path: '/panel/api/setting/restartPanel',
+      name: 'settings.restartPanel',
       doc: 'Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on.',
-      reply: message(),
+      reply: message({ statuses: [202] }),
       errors: [errors.WOULD_NOT_START, errors.BUSY, errors.NO_PROGRAM],
       handle: async ({ reply }) => {
         if (!program) throw errors.NO_PROGRAM();

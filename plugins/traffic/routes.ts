@@ -6,6 +6,7 @@ export const routes = ({ online, clients }: { online: OnlineClients; clients: Cl
   route({
     method: 'POST',
     path: '/panel/api/clients/onlines',
+    name: 'clients.online',
     doc: 'Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds.',
     reply: payload(list(text())),
     handle: () => online.online().flatMap((id) => clients.byId(id)?.email ?? []),
@@ -13,6 +14,7 @@ export const routes = ({ online, clients }: { online: OnlineClients; clients: Cl
   route({
     method: 'POST',
     path: '/panel/api/clients/lastOnline',
+    name: 'clients.lastOnline',
     doc: 'When each client last moved bytes, by email, in Unix seconds; 0 for one that never did.',
     reply: payload(mapOf(int().min(0))),
     handle: () =>

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { FakeEngine } from '../../test/harness/fake-engine.js';
 import { ADMIN, freePort, TestPanel } from '../../test/harness/panel.js';
-import { type ClientsAddInput, type GetClientsListPagedReply, PanelFailure, Weir } from '../index.js';
+import { type ClientsAddInput, type ClientsListReply, PanelFailure, Weir } from '../index.js';
 
 const boot = (env: Record<string, string> = {}) =>
   TestPanel.boot({ plugins: [new FakeEngine().plugin], env });
@@ -17,47 +17,47 @@ async function withToken(panel: TestPanel): Promise<Weir> {
 test('with an API token: create, list, change, delete', async (t) => {
   await using panel = await boot();
   const weir = await withToken(panel);
-  const { id, port } = await weir.inboundsAdd({
+  const { id, port } = await weir.inbounds.add({
     body: { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), remark: 'sdk' },
   });
   t.true(port > 0);
   const added: ClientsAddInput = {
     body: { client: { email: 'ada+1@example.org', totalGB: 5 }, inboundIds: [id] },
   };
-  t.is(await weir.clientsAdd(added), 'client added');
-  const page: GetClientsListPagedReply = await weir.getClientsListPaged({
+  t.is(await weir.clients.add(added), 'client added');
+  const page: ClientsListReply = await weir.clients.list({
     query: { page: 1, search: 'ada' },
   });
   t.is(page.items[0]?.email, 'ada+1@example.org');
-  t.is((await weir.getClientsListPaged()).total, 1);
-  await weir.clientsUpdateByEmail({ email: 'ada+1@example.org', body: { comment: 'changed' } });
-  t.like(await weir.getClientsGetByEmail({ email: 'ada+1@example.org' }), { comment: 'changed', totalGB: 5 });
-  await weir.clientsDelByEmail({ email: 'ada+1@example.org' });
-  t.is((await weir.getClientsListPaged()).total, 0);
+  t.is((await weir.clients.list()).total, 1);
+  await weir.clients.update({ email: 'ada+1@example.org', body: { comment: 'changed' } });
+  t.like(await weir.clients.get({ email: 'ada+1@example.org' }), { comment: 'changed', totalGB: 5 });
+  await weir.clients.delete({ email: 'ada+1@example.org' });
+  t.is((await weir.clients.list()).total, 0);
 });
 
 test('with a session: signIn brings cookie and CSRF token along', async (t) => {
   await using panel = await boot({ WEIR_BASE_PATH: '/' });
   const weir = new Weir({ url: panel.url });
-  await t.throwsAsync(weir.settingAll(), { instanceOf: PanelFailure, message: /log in/ });
+  await t.throwsAsync(weir.settings.all(), { instanceOf: PanelFailure, message: /log in/ });
   await weir.signIn(ADMIN);
-  t.is((await weir.settingAll()).webBasePath, '/');
-  t.is(await weir.settingUpdate({ body: { sessionMaxAge: 99 } }), null);
-  t.is((await weir.settingAll()).sessionMaxAge, 99);
-  t.is(await weir.logout(), '');
-  t.is((await t.throwsAsync(weir.settingAll(), { instanceOf: PanelFailure })).status, 401);
+  t.is((await weir.settings.all()).webBasePath, '/');
+  t.is(await weir.settings.update({ body: { sessionMaxAge: 99 } }), null);
+  t.is((await weir.settings.all()).sessionMaxAge, 99);
+  t.is(await weir.access.logout(), '');
+  t.is((await t.throwsAsync(weir.settings.all(), { instanceOf: PanelFailure })).status, 401);
 });
 
 test('what the panel refuses is an error with status, code and the fields', async (t) => {
   await using panel = await boot();
   const weir = await withToken(panel);
-  const missing = await t.throwsAsync(weir.getClientsGetByEmail({ email: 'nobody' }), {
+  const missing = await t.throwsAsync(weir.clients.get({ email: 'nobody' }), {
     instanceOf: PanelFailure,
   });
   t.like(missing, { status: 404, code: 'CLIENTS_NOT_FOUND' });
   t.regex(missing.requestId, /^[0-9a-f-]{36}$/);
   const wrong = await t.throwsAsync(
-    weir.clientsAdd({ body: { client: { email: 'x', totalGB: -1 }, inboundIds: [1] } }),
+    weir.clients.add({ body: { client: { email: 'x', totalGB: -1 }, inboundIds: [1] } }),
     { instanceOf: PanelFailure },
   );
   t.is(wrong.status, 400);
@@ -65,7 +65,7 @@ test('what the panel refuses is an error with status, code and the fields', asyn
     wrong.issues.map(({ path }) => path),
     ['client.totalGB'],
   );
-  await t.throwsAsync(new Weir({ url: panel.url, token: 'wrong' }).settingAll(), {
+  await t.throwsAsync(new Weir({ url: panel.url, token: 'wrong' }).settings.all(), {
     instanceOf: PanelFailure,
     message: /token/,
   });
@@ -74,7 +74,7 @@ test('what the panel refuses is an error with status, code and the fields', asyn
       url: panel.url,
       token: 'x',
       fetch: async () => new Response('<html>', { status: 502 }),
-    }).settingAll(),
+    }).settings.all(),
     {
       instanceOf: PanelFailure,
     },
@@ -94,14 +94,14 @@ test('the compiler knows what calls take and give', async (t) => {
     },
   });
   // @ts-expect-error a client needs an email
-  await weir.clientsAdd({ body: { client: {}, inboundIds: [1] } });
+  await weir.clients.add({ body: { client: {}, inboundIds: [1] } });
   // @ts-expect-error inbounds have numbers
-  await weir.inboundsDelById({ id: 'one' });
+  await weir.inbounds.delete({ id: 'one' });
   // @ts-expect-error a body is needed
-  await weir.inboundsAdd();
+  await weir.inbounds.add();
   // @ts-expect-error there is no such call
-  t.throws(() => weir.inboundsExplode());
-  const message: string = await weir.clientsDelByEmail({ email: 'a/b c' });
+  t.throws(() => weir.inbounds.explode());
+  const message: string = await weir.clients.delete({ email: 'a/b c' });
   t.is(message, 'done');
   t.deepEqual(sent, [
     'POST http://panel.test/base/panel/api/clients/add',

@@ -14,19 +14,25 @@ const NOT_CALLED: ReadonlyMap<string, string> = new Map();
 type Fields = Record<string, unknown>;
 const nameOf = ({ route, path }: ServedRoute): string => `${route.method} ${path}`;
 const schemaOf = (schema: Schema, at: string) => new Describer(() => undefined).describe(schema, at);
-const example = (schema: Schema | undefined, at: string, whole = true): unknown =>
-  schema ? exampleOf(schemaOf(schema, at), at, whole) : undefined;
+function example(schema: Schema | undefined, at: string, whole = true): unknown {
+  if (!schema) return undefined;
+  const { examples, ...described } = schemaOf(schema, at);
+  return exampleOf(described, at, whole);
+}
 
 interface Sample {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: unknown;
 }
-const sampleOf = (served: ServedRoute, whole = true): Sample => ({
+/** `declared`: the example of the body that it declares, in place of one that is made of its schema. */
+const sampleOf = (served: ServedRoute, whole = true, declared = false): Sample => ({
   params: (example(served.route.params, `${nameOf(served)} params`) ?? {}) as Fields,
   query: (example(served.route.query, `${nameOf(served)} query`, whole) ?? {}) as Fields,
-  body: example(served.route.body, `${nameOf(served)} body`, whole),
+  body: declared ? declaredOf(served) : example(served.route.body, `${nameOf(served)} body`, whole),
 });
+const declaredOf = ({ route: { body } }: ServedRoute): unknown =>
+  body && (schemaOf(body, 'body')['examples'] as readonly unknown[] | undefined)?.[0];
 
 function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, body }: Sample) {
   const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
@@ -54,11 +60,13 @@ const harm = ({ route, path }: ServedRoute): number =>
       ? 2
       : 1;
 
-/** A panel with an inbound and a client that examples name. */
+/** A panel with what examples name: an inbound, clients, a group and an API token. */
 async function boot(): Promise<TestPanel> {
   const panel = await bootWithoutCore();
   const id = await panel.addInbound();
   await panel.addClient('example', [id]);
+  await panel.addClient('ada@example.org', [id], { subId: 'ada', tgId: 7, group: 'family' });
+  await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
   return panel;
 }
 
@@ -188,6 +196,35 @@ async function refuses(
   const spoken = field.replaceAll(/(?:^|\.)(\d+)(?=\.|$)/g, '[$1]');
   t.true(answer.body.msg.includes(spoken), `${label}: its message does not name it: ${answer.body.msg}`);
 }
+
+/** Why the example of a body cannot succeed on a fresh panel, and with what it is refused. */
+const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
+  ['POST /panel/api/access/recoveryCodes/renew', [422, 'ACCESS_TWO_FACTOR_OFF']],
+  // Nothing here can start a panel in place of this one.
+  ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
+]);
+
+test('every body declares an example, which the panel takes', async (t) => {
+  await using world = await boot();
+  const withBody = servedBy(world).filter(({ route }) => route.body !== undefined);
+  t.true(withBody.length > 25, 'hardly a route has a body');
+  for (const served of withBody) {
+    const name = nameOf(served);
+    const body = declaredOf(served);
+    if (body === undefined) {
+      t.fail(`${name}: its body has no example; give its schema one with .example(…)`);
+      continue;
+    }
+    const result = inspect(served.route.body as Schema, body);
+    t.false('issues' in result, `${name}: its body refuses its example: ${JSON.stringify(result)}`);
+    // Each finds the same panel.
+    await using panel = await boot();
+    const answer = await call(panel, served, sampleOf(served, false, true));
+    const [status, code] = REFUSED.get(name) ?? [200, undefined];
+    t.is(answer.status, status, `${name} answers its example with ${answer.text.slice(0, 300)}`);
+    t.is(answer.body.code, code, name);
+  }
+});
 
 test('every route refuses a broken example and names the field', async (t) => {
   await using panel = await boot();

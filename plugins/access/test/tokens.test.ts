@@ -113,7 +113,7 @@ test('bad input names the field and makes no token', async (t) => {
     panel,
     `${TOKENS}/create`,
     { body: { name: 'late', expiresAt: clock.now() } },
-    invalid('expiresAt'),
+    { status: 400, code: 'ACCESS_TOKEN_EXPIRED', field: 'expiresAt' },
   );
   await refused(
     t,

@@ -14,7 +14,7 @@ import {
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import type { OpenApi } from '../openapi.js';
-import { operationIdOf } from '../openapi.js';
+import { derivedName } from '../names.js';
 
 const DOCUMENT = '/panel/api/openapi.json';
 const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}) =>
@@ -74,16 +74,21 @@ test('every route of the panel is in it, once, and can be told from the others',
     'two operations have one id',
   );
   for (const { operationId, tags: own } of operations) {
-    t.regex(operationId, /^[a-z][A-Za-z0-9]*$/);
+    t.regex(operationId, /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*){1,2}$/);
     t.true(
       own.every((tag) => tags.some(({ name, description }) => name === tag && description !== '')),
       operationId,
     );
   }
   // Stable: made of method and path alone.
-  t.is(operationIdOf('GET', '/panel/api/clients/get/{email}'), 'getClientsGetByEmail');
-  t.is(operationIdOf('POST', '/panel/api/engine/outbound-subs/{id}'), 'engineOutboundSubsById');
-  t.is(operationIdOf('POST', '/login'), 'login');
+  for (const [method, path, name] of [
+    ['GET', '/panel/api/clients/get/{email}', 'clients.getGetByEmail'],
+    ['POST', '/panel/api/engine/outbound-subs/{id}', 'engine.outboundSubsById'],
+    ['POST', '/login', 'login.post'],
+    ['GET', '/panel/api/x/acme-tally/days', 'acmeTally.getDays'],
+    ['DELETE', '/panel/api/x/hello/{name}', 'hello.deleteByName'],
+  ] as const)
+    t.is(derivedName(method, path), name);
 });
 
 const errors = defineErrors('sample', {
@@ -143,7 +148,7 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
     required: true,
     content: { 'application/json': body, 'application/x-www-form-urlencoded': body },
   });
-  t.deepEqual(put?.security, [{ session: [], csrf: [] }, { bearer: [] }]);
+  t.deepEqual(put?.security, [{ bearer: [] }, { session: [], csrf: [] }]);
   t.deepEqual(Object.keys(put?.responses ?? {}), [
     '200',
     '400',
@@ -153,6 +158,8 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
     '409',
     '413',
     '415',
+    '421',
+    '431',
     'default',
   ]);
   t.is(put?.responses['409']?.['description'], '`SAMPLE_LATE`: it is late\n\n`SAMPLE_EARLY`: it is early');
@@ -166,11 +173,42 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
   });
   const open = paths['/panel/api/sample/open']?.['get'];
   t.deepEqual(open?.security, []);
-  t.deepEqual(Object.keys(open?.responses ?? {}), ['200', 'default']);
+  t.deepEqual(Object.keys(open?.responses ?? {}), ['200', '421', '431', 'default']);
   t.deepEqual(
     tags.find(({ name }) => name === 'sample'),
     { name: 'sample', description: 'A sample.' },
   );
+});
+
+test('two routes of one name: the plugin that came later is left out, and told why', async (t) => {
+  const named = (plugin: string, name: string) =>
+    definePlugin({
+      name: plugin,
+      version: '1.0.0',
+      api: 1,
+      about: 'Named.',
+      routes: () => [
+        route({
+          method: 'GET',
+          path: `/panel/api/x/${plugin}/it`,
+          name,
+          doc: 'It.',
+          reply: message(),
+          handle: () => '',
+        }),
+      ],
+    });
+  await using panel = await boot({
+    outside: [named('fits', 'fits.it'), named('grabs', 'clients.list')],
+    partial: true,
+  });
+  const stateOf = (name: string) => panel.kernel.plugins().find((plugin) => plugin.name === name);
+  t.is(stateOf('fits')?.state, 'running');
+  t.is(stateOf('grabs')?.state, 'failed');
+  t.regex(stateOf('grabs')?.reason ?? '', /clients\.list must begin with grabs\./);
+  const { paths } = await panel.get<OpenApi>(DOCUMENT);
+  t.is(paths['/panel/api/x/fits/it']?.['get']?.operationId, 'fits.it');
+  t.is(paths['/panel/api/clients/list/paged']?.['get']?.operationId, 'clients.list');
 });
 
 test('what is not served is not in it: plugins that are absent, and those that are switched off', async (t) => {

@@ -1,0 +1,28 @@
+// The name of a route, by which programs call it: `clients.list` is `weir.clients.list()` in the generated client.
+import type { Mounted } from './table.js';
+
+const NAME = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*){1,2}$/;
+/** `a.b` holds itself and `a.b.c`. */
+const holds = (group: string, name: string): boolean => `${name}.`.startsWith(`${group}.`);
+
+/** `my-plugin` as the first word of a name: `myPlugin`. */
+export const areaOf = (plugin: string): string =>
+  plugin.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_, next: string) => next.toUpperCase());
+
+/** Why this route cannot have its name beside those that have theirs already. */
+export function nameProblem(
+  { owner, route: { name } }: Mounted,
+  others: readonly Mounted[],
+): string | undefined {
+  if (name === undefined) return undefined;
+  const area = areaOf(owner.name);
+  if (!NAME.test(name))
+    return `its name must be two or three words with dots between, such as ${area}.list, not ${String(name).slice(0, 80)}`;
+  if (owner.outside && !holds(area, name))
+    return `its name ${name} must begin with ${area}., as a plugin from outside names its own`;
+  const twin = others.find(({ route: { name: other = '' } }) => holds(other, name) || holds(name, other));
+  return (
+    twin &&
+    `its name ${name} is taken: ${twin.owner.name} has ${twin.route.name} (${twin.route.method} ${twin.path}); choose another`
+  );
+}
