@@ -47,8 +47,6 @@ export { replaceFile } from './file/replace.js';
 export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
-export { isLoopback } from './http/address.js';
-export { canonicalAddress, hostName, hostOfHeader, ipv6Groups } from './http/host-name.js';
 export {
   type ListenerApi,
   type ListenerPlace,
@@ -67,7 +65,6 @@ export {
   type Route,
   route,
   said,
-  sizeOf,
   unwrapped,
 } from './http/route.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
@@ -84,6 +81,8 @@ export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
 export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { sizeOf } from '../net/body.js';
+export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';
 export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';

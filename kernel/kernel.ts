@@ -10,7 +10,7 @@ import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry } from './hooks/registry.js';
-import { Proxies } from './http/address.js';
+import { Proxies } from '../net/proxies.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { Upgrades } from './http/upgrade.js';

@@ -6,7 +6,7 @@ import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
-import type { Proxies } from './address.js';
+import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
@@ -14,7 +14,7 @@ import type { Route } from './route.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
+import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
 import { type Mounted, type Owned, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 

@@ -10,15 +10,32 @@ import { kernelErrors } from '../errors/errors.js';
 import { validate, validateInSlices } from '../errors/invalid.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Owner } from '../plugin/owner.js';
-import type { Proxies } from './address.js';
-import { RequestBody } from './body.js';
+import { RequestBody } from '../../net/body.js';
+import type { Proxies } from '../../net/proxies.js';
+import { isPinnable } from '../../net/transport-security.js';
+import { MOST_SEPARATORS } from '../../schema/json.js';
 import { failure, success } from './envelope.js';
 import { health } from './health.js';
-import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
-import { isPinnable } from './transport-security.js';
+import { Answer, LARGE_BODY, PUBLIC_BODY, type ReplyTools, type RequestInfo, type Route } from './route.js';
 import type { Log } from '../log/log.js';
 
 const readCookies = cookieParser();
+
+/** Separators (see JsonScan) in a body without a login: names, passwords and codes. */
+const PUBLIC_SEPARATORS = 1000;
+/** Where no list of thousands of objects is taken. */
+const USUAL_SEPARATORS = 20_000;
+
+function bodyOf({ auth, body, bodyLimit }: Route, request: Request, response: Response): RequestBody {
+  const limit = body ? bodyLimit : PUBLIC_BODY;
+  const usual = limit < LARGE_BODY ? USUAL_SEPARATORS : MOST_SEPARATORS;
+  return new RequestBody(request, response, {
+    limit,
+    separators: auth === 'anyone' ? PUBLIC_SEPARATORS : usual,
+    compressed: auth !== 'anyone',
+    errors: kernelErrors,
+  });
+}
 
 /** A reply that is not what its route declares is a bug of the route. */
 function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
@@ -133,7 +150,7 @@ export class Pipeline {
       if (!response.headersSent) response.setHeader('Connection', 'close');
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
-    const body = new RequestBody(request, route);
+    const body = bodyOf(route, request, response);
     asked.who = await this.#admit(route, request, body, cookies, asked.ip);
     if (route.params) asked.params = validate(route.params, request.params, { convert: true });
     if (route.query) asked.query = validate(route.query, request.query, { convert: true });

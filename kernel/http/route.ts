@@ -3,6 +3,7 @@ import type Joi from 'joi';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
+import { sizeOf } from '../../net/body.js';
 import type { Static } from '../../schema/shape.js';
 
 /** How the value that a handler returns is sent. */
@@ -81,10 +82,6 @@ export const PUBLIC_BODY = 16 * 1024;
 export const USUAL_BODY = 1024 * 1024;
 export const LIST_BODY = 4 * USUAL_BODY;
 export const LARGE_BODY = 10 * USUAL_BODY;
-
-/** For people: `16 KiB`, `10 MiB`. */
-export const sizeOf = (bytes: number): string =>
-  bytes % USUAL_BODY === 0 ? `${bytes / USUAL_BODY} MiB` : `${Math.round(bytes / 1024)} KiB`;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -5,7 +5,7 @@ import test from 'ava';
 import { definePlugin, Listeners, message, raw, route, shape } from '../index.js';
 import { Pipeline } from '../http/pipeline.js';
 import { Listener } from '../http/server.js';
-import { Proxies } from '../http/address.js';
+import { Proxies } from '../../net/proxies.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
 import { bare, call, latch, until, World } from './world.js';

@@ -1,9 +1,9 @@
-// The kernel and the schema library under it stay small and know no word of the domain.
+// The kernel and the libraries under it (schema, net) stay small and know no word of the domain.
 import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** Lines of code that a folder may have. */
-const MOST_LINES = { kernel: 3_800, schema: 500 } as const;
+const MOST_LINES = { kernel: 3_800, schema: 500, net: 800 } as const;
 type Folder = keyof typeof MOST_LINES;
 const DOMAIN = ['client', 'inbound', 'subscription', 'hwid', 'xray', 'outbound', 'traffic'];
 
@@ -24,7 +24,7 @@ function domainWords({ path, code }: Source): string[] {
         ),
       ].map(
         ([word]) =>
-          `${path}:${i + 1} says "${word}": kernel and schema know no word of the domain; say what it is to them, or move it into a plugin`,
+          `${path}:${i + 1} says "${word}": kernel, schema and net know no word of the domain; say what it is to them, or move it into a plugin`,
       ),
     );
 }
