@@ -16,8 +16,9 @@ export const sizeOf = (bytes: number): string =>
 
 /** Makes the error of a body that is refused. */
 type MakeError = (message: string, details?: { readonly path?: string; readonly cause?: unknown }) => Error;
-/** The errors for the ways in which a body can be wrong: more than is taken, not what it says it is, of a kind that is not taken. */
+/** The errors for the ways in which a body can be wrong: a field that does not fit, more than is taken, not what it says it is, of a kind that is not taken. */
 export interface BodyErrors {
+  readonly INVALID: MakeError;
   readonly TOO_LARGE: MakeError;
   readonly BAD_BODY: MakeError;
   readonly UNSUPPORTED_BODY: MakeError;
