@@ -11,11 +11,13 @@ import { AllowedHosts } from './allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
+import { routeProblem } from './route-problem.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
-import { fixedHeaders, type Intercept, Listener } from './server.js';
+import { fixedHeaders } from '../../net/fixed-headers.js';
+import { type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
-import { type Mounted, type Owned, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
+import { isOwnPath, type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -73,6 +75,8 @@ interface Parts {
   readonly proxies: Proxies;
   readonly log: Log;
   readonly checkReplies: boolean;
+  /** where uploads are kept until they are answered */
+  readonly uploads: string;
 }
 interface Place extends ListenerPlace {
   readonly certificate?: Certificate | undefined;
@@ -172,7 +176,7 @@ export class ListenerSet implements ListenersApi {
 
   #missing(path: string): Error {
     for (const owner of this.#awaited)
-      if (owner.faulty && path.startsWith(ownPath(owner.name))) return kernelErrors.PLUGIN_OFF(owner.why);
+      if (owner.faulty && isOwnPath(owner.name, path)) return kernelErrors.PLUGIN_OFF(owner.why);
     return kernelErrors.NOT_FOUND();
   }
 

@@ -6,14 +6,14 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import express, { type Express, type Request, type Response } from 'express';
-import helmet, { type HelmetOptions } from 'helmet';
 import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
 import type { Pipeline } from './pipeline.js';
 import { PathRouter } from '../../net/path-router.js';
 import { portHolder } from '../../net/port-holder.js';
 import type { Mounted } from './table.js';
-import { asksForWebSocket, withoutUpgrade } from './upgrade.js';
+import { asksForWebSocket, withoutUpgrade } from '../../net/websocket.js';
+import { isAnswering, refuseOnSocket, unreadable } from './socket-reply.js';
 
 /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -32,17 +32,6 @@ export interface ListenerOptions {
 const SILENCE_MS = 30_000;
 
 type Handler = ReturnType<Pipeline['handler']>;
-
-/** helmet's headers never depend on the request, so they are computed once: name, value, name, value … */
-export function fixedHeaders(options: HelmetOptions): string[] {
-  const headers = new Map<string, string>();
-  const response = {
-    setHeader: (name: string, value: string) => headers.set(name, value),
-    removeHeader: () => undefined,
-  };
-  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
-  return [...headers].flat();
-}
 
 export class Listener {
   readonly name: string;
@@ -85,6 +74,10 @@ export class Listener {
     const server = certificate
       ? createSecureServer({ ...classes, ...certificate.pem, handshakeTimeout: 10_000 }, answer)
       : createServer(classes, answer);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) socket.destroy(error);
+      else refuseOnSocket(socket, unreadable(error.code), this.#options.pipeline.hasEnvelopes);
+    });
     server.headersTimeout = 10_000;
     server.requestTimeout = 120_000;
     server.keepAliveTimeout = 65_000;

@@ -1,10 +1,9 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
-import Joi from 'joi';
 import type { Adder } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
-import { isPathPattern, moreSpecificFirst, shapeOfPath } from '../../net/path-router.js';
+import { moreSpecificFirst, shapeOfPath } from '../../net/path-router.js';
 
 export interface Owned {
   readonly owner: Owner;
@@ -39,29 +38,13 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
 
 /** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
 export const ownPath = (plugin: string): string => `/panel/api/x/${plugin}/`;
+/** Where its pages are. */
+const pagesPath = (plugin: string): string => `/panel/x/${plugin}/`;
+export const isOwnPath = (plugin: string, path: string): boolean =>
+  path.startsWith(ownPath(plugin)) || path.startsWith(pagesPath(plugin));
 
 export function strayPath({ name, outside }: Adder, path: string): string | undefined {
-  const own = ownPath(name);
-  return outside && !path.startsWith(own)
-    ? `${path} is not below ${own}, where a plugin from outside serves`
+  return outside && !isOwnPath(name, path)
+    ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, where a plugin from outside serves`
     : undefined;
-}
-
-const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies Route['method'][];
-
-/** What would break for all routes if this one were there. The compiler says the same to who asks it. */
-export function routeProblem(route: Route, path: string): string | undefined {
-  const { method, params, query, body, reply, handle } = route;
-  if (!METHODS.includes(method)) return `its method must be one of ${METHODS.join(', ')}`;
-  if (!isPathPattern(path))
-    return 'its path must be of segments of letters, digits, - _ . ~ @, or of a {parameter} each; {rest*} may be the last';
-  if (typeof handle !== 'function') return 'its handle must be a function';
-  const schemas = Object.entries({
-    params,
-    query,
-    body,
-    reply: 'schema' in reply ? reply.schema : undefined,
-  });
-  const [wrong] = schemas.find(([, schema]) => schema !== undefined && !Joi.isSchema(schema)) ?? [];
-  return wrong && `its ${wrong} must be a schema, such as shape({ … })`;
 }

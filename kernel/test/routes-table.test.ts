@@ -140,3 +140,28 @@ test('a path is decoded, told apart by case and slashes, and HEAD is GET', async
   for (const method of ['POST', 'OPTIONS', 'DELETE'])
     t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
 });
+
+test('a wildcard takes the rest of a path, decoded, and its parameter is held to its schema', async (t) => {
+  const rest = route({
+    method: 'GET',
+    path: '/files/{path*}',
+    auth: 'anyone',
+    doc: 'x',
+    params: shape({ path: word().max(20) }),
+    reply: message(),
+    handle: ({ params }) => params.path,
+  });
+  const literal = { ...get('/files/list'), handle: () => 'the list' };
+  await using world = await World.boot([
+    definePlugin({ name: 'files', version: '1.0.0', api: 1, about: 'x', routes: () => [rest, literal] }),
+  ]);
+  t.is((await world.call('/files/a/b%20c/%C3%A4?x=1')).body.msg, 'a/b c/ä');
+  t.is((await world.call('/files/list')).body.msg, 'the list');
+  t.is((await world.call('/files/list/')).body.msg, 'list/');
+  t.deepEqual((await world.call('/files/')).body.obj, {
+    issues: [{ path: 'path', message: 'path is not allowed to be empty' }],
+  });
+  t.is((await world.call(`/files/${'x/'.repeat(20)}`)).status, 400);
+  for (const path of ['/files', '/files/../x', '/files/a/%2e%2e/b', '/files/%ff', '/files/a%00'])
+    t.is((await world.call(path)).status, 404, path);
+});
