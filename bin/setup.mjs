@@ -11,6 +11,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 const SOURCES = [
   'schema',
+  'net',
   'kernel',
   'drivers',
   'panel',

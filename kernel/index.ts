@@ -47,8 +47,6 @@ export { replaceFile } from './file/replace.js';
 export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
 export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
-export { isLoopback } from './http/address.js';
-export { canonicalAddress, hostName, hostOfHeader, ipv6Groups } from './http/host-name.js';
 export {
   type ListenerApi,
   type ListenerPlace,
@@ -56,20 +54,19 @@ export {
   type ListenersApi,
   type ServedRoute,
 } from './http/listeners.js';
+export { bare, message, payload, raw, said, stream, unwrapped } from './http/reply.js';
 export {
-  bare,
+  file,
+  type FileField,
+  fileList,
+  type FileOptions,
   LARGE_BODY,
   LIST_BODY,
-  message,
-  payload,
-  raw,
   type RequestInfo,
   type Route,
   route,
-  said,
-  sizeOf,
-  unwrapped,
 } from './http/route.js';
+export { staticFiles, type StaticFilesOptions } from './http/static-files.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
 export type { Clock } from './jobs/clock.js';
 export { type Job, job } from './jobs/schedule.js';
@@ -84,6 +81,10 @@ export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
 export { frozen } from './plugin/frozen.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { sizeOf } from '../net/body.js';
+export type { Streamed } from '../net/streamed.js';
+export type { UploadedFile } from '../net/multipart.js';
+export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';
 export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
@@ -102,5 +103,6 @@ export {
   word,
 } from '../schema/shape.js';
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
+export { didYouMean, near } from '../schema/nearest.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';

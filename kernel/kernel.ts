@@ -1,5 +1,5 @@
 // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Commands, type OwnedCommand } from './command/list.js';
 import type { PluginConfig } from './config/variable.js';
@@ -10,9 +10,10 @@ import { Migrations } from './database/migrate.js';
 import { defineModel } from './database/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry } from './hooks/registry.js';
-import { Proxies } from './http/address.js';
+import { Proxies } from '../net/proxies.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
+import { uploadsFolder } from './http/request-body.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from './jobs/clock.js';
 import { Schedule } from './jobs/schedule.js';
@@ -111,7 +112,10 @@ export class Kernel {
     });
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { strict });
+    const uploads = uploadsFolder(dataDirectory);
     try {
+      // A crash leaves behind what was under way.
+      await rm(uploads, { recursive: true, force: true });
       const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
       for (const plugin of plugins)
@@ -122,7 +126,7 @@ export class Kernel {
       // Build: containers, hooks, routes. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
       const listeners = new ListenerSet(
-        { hooks, sessions, proxies, log, checkReplies: strict },
+        { hooks, sessions, proxies, log, checkReplies: strict, uploads },
         { host, port, portVariable: 'WEIR_PANEL_PORT', certificate },
       );
       const stopping = new AbortController();

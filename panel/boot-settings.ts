@@ -1,7 +1,7 @@
 // The panel's own boot settings.
 import Joi from 'joi';
 import { variable } from '../kernel/config/variable.js';
-import { Proxies } from '../kernel/http/address.js';
+import { Proxies } from '../net/proxies.js';
 import { levels } from './log.js';
 import { custom, int, oneOf, optional, withDefault, word } from '../schema/shape.js';
 import { DEFAULT_DATA_DIRECTORY } from './config-file.js';

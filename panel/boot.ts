@@ -1,6 +1,6 @@
 // Boots the kernel with what environment and config file say; without a plugin that fails, where the panel can do without it.
 import { resolve } from 'node:path';
-import { isLoopback } from '../kernel/http/address.js';
+import { isLoopback } from '../net/host-name.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
 import { createLog } from './log.js';

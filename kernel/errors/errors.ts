@@ -76,14 +76,17 @@ export function defineErrors<const C extends Catalogue>(
 /** The kernel's own errors. */
 export const kernelErrors = defineErrors('kernel', {
   INVALID: [400, 'the request does not fit its description'],
+  BAD_REQUEST: [400, 'this is not a valid HTTP request'],
   BAD_BODY: [400, 'the body could not be read'],
   UNAUTHORIZED: [401, 'log in or send an API token first'],
   CSRF: [403, 'the X-CSRF-Token header is missing or not that of this session; GET csrf-token gives it'],
   ORIGIN: [403, 'this connection comes from a page of another site'],
   HOST: [421, 'the panel does not answer under this host'],
   NOT_FOUND: [404, 'there is nothing at this path'],
+  SLOW_REQUEST: [408, 'the request did not arrive in time; send it again'],
   TOO_LARGE: [413, 'the body is larger than this endpoint takes'],
   UNSUPPORTED_BODY: [415, 'this endpoint takes JSON'],
+  LONG_HEADERS: [431, 'URL and headers are larger than 16 KiB in all'],
   INTERNAL: [500, 'something went wrong here; the log names it under this request id'],
   PLUGIN_OFF: [503, 'the plugin behind this is not running'],
   TIMEOUT: [503, 'the request took too long and was given up'],

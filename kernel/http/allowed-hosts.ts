@@ -2,8 +2,8 @@
 // (DNS rebinding) and then talks to us from its visitor's browser; but its requests carry that name.
 import type { IncomingMessage } from 'node:http';
 import { kernelErrors } from '../errors/errors.js';
-import { isLoopback, type Proxies } from './address.js';
-import { hostName, hostOfHeader } from './host-name.js';
+import { hostName, hostOfHeader, isLoopback } from '../../net/host-name.js';
+import type { Proxies } from '../../net/proxies.js';
 
 const refusedBy = (
   names: ReadonlySet<string | undefined> | undefined,

@@ -1,5 +1,6 @@
 // For watchdogs and load balancers: whether the panel answers. It tells nobody anything else.
-import { message, type Route, route } from './route.js';
+import { message } from './reply.js';
+import { type Route, route } from './route.js';
 
 export const health: Route = route({
   method: 'GET',

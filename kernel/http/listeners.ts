@@ -6,17 +6,19 @@ import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
-import type { Proxies } from './address.js';
+import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
+import { routeProblem } from './route-problem.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
-import { fixedHeaders, type Intercept, Listener } from './server.js';
-import { STRICT_TRANSPORT_SECURITY } from './transport-security.js';
 import { nameProblem } from './name.js';
-import { type Mounted, type Owned, ownPath, routeProblem, sortRoutes, strayPath } from './table.js';
+import { fixedHeaders } from '../../net/fixed-headers.js';
+import { type Intercept, Listener } from './server.js';
+import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
+import { isOwnPath, type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
 import { UpgradeDoor } from './upgrade.js';
 
 export interface ListenerApi {
@@ -74,6 +76,8 @@ interface Parts {
   readonly proxies: Proxies;
   readonly log: Log;
   readonly checkReplies: boolean;
+  /** where uploads are kept until they are answered */
+  readonly uploads: string;
 }
 interface Place extends ListenerPlace {
   readonly certificate?: Certificate | undefined;
@@ -174,7 +178,7 @@ export class ListenerSet implements ListenersApi {
 
   #missing(path: string): Error {
     for (const owner of this.#awaited)
-      if (owner.faulty && path.startsWith(ownPath(owner.name))) return kernelErrors.PLUGIN_OFF(owner.why);
+      if (owner.faulty && isOwnPath(owner.name, path)) return kernelErrors.PLUGIN_OFF(owner.why);
     return kernelErrors.NOT_FOUND();
   }
 

@@ -10,12 +10,17 @@ import { kernelErrors } from '../errors/errors.js';
 import { validate, validateInSlices } from '../errors/invalid.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Owner } from '../plugin/owner.js';
-import type { Proxies } from './address.js';
-import { RequestBody } from './body.js';
+import type { RequestBody } from '../../net/body.js';
+import type { MultipartBody } from '../../net/multipart.js';
+import type { Proxies } from '../../net/proxies.js';
+import { replyStreamed, type Streamed } from '../../net/streamed.js';
+import { isPinnable } from '../../net/transport-security.js';
+import { Asked } from './asked.js';
 import { failure, success } from './envelope.js';
 import { health } from './health.js';
-import { Answer, type ReplyTools, type RequestInfo, type Route } from './route.js';
-import { isPinnable } from './transport-security.js';
+import { Answer } from './reply.js';
+import { bodyOf, uploadOf } from './request-body.js';
+import type { ReplyTools, Route } from './route.js';
 import type { Log } from '../log/log.js';
 
 const readCookies = cookieParser();
@@ -39,6 +44,8 @@ export interface PipelineParts {
   readonly log: Log;
   /** cookies are bound to it */
   readonly basePath: () => string;
+  /** where uploads are kept until they are answered */
+  readonly uploads: string;
   /** tests check every reply against its declaration */
   readonly checkReplies: boolean;
   /** failures answer an envelope, or only their status (where programs look at nothing else) */
@@ -51,63 +58,15 @@ export interface PipelineParts {
   readonly requireHost?: (request: Request) => void;
 }
 
-/**
- * What a handler is told. A class, because of its getter: a literal with one gets a hidden class of its own each time,
- * which V8 keeps for several collections with all that it reaches, request and response included (measured: 60 MiB of
- * them at times, and seven times as long a collection).
- */
-class Asked implements RequestInfo {
-  readonly ip: string;
-  readonly host: string;
-  readonly method: string;
-  readonly url: string;
-  readonly secure: boolean;
-  readonly headers: RequestInfo['headers'];
-  readonly cookies: RequestInfo['cookies'];
-  readonly reply: ReplyTools;
-  who: Principal | undefined;
-  params: unknown = {};
-  query: unknown = {};
-  body: unknown = {};
-  readonly #response: Response;
-  #controller: AbortController | undefined;
-  #over = false;
-
-  constructor(
-    request: Request,
-    response: Response,
-    cookies: RequestInfo['cookies'],
-    proxies: Proxies,
-    reply: (secure: boolean) => ReplyTools,
-  ) {
-    this.ip = proxies.callerAddress(request);
-    this.host = proxies.requestHost(request);
-    this.secure = proxies.isSecure(request);
-    ({ method: this.method, url: this.url, headers: this.headers } = request);
-    this.cookies = cookies;
-    this.reply = reply(this.secure);
-    this.#response = response;
-  }
-
-  /** Making one and setting it off costs a fifth of a short call, so it is made for who asks. */
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#over || this.#response.closed) this.#controller.abort();
-      else this.#response.on('close', () => this.abort());
-    }
-    return this.#controller.signal;
-  }
-  abort(): void {
-    this.#over = true;
-    this.#controller?.abort();
-  }
-}
 export class Pipeline {
   readonly #parts: PipelineParts;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+  }
+
+  get hasEnvelopes(): boolean {
+    return this.#parts.errors === 'envelope';
   }
 
   handler(owner: Owner, route: Route) {
@@ -133,14 +92,33 @@ export class Pipeline {
       if (!response.headersSent) response.setHeader('Connection', 'close');
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
-    const body = new RequestBody(request, route);
+    const body = bodyOf(route, request, response);
     asked.who = await this.#admit(route, request, body, cookies, asked.ip);
     if (route.params) asked.params = validate(route.params, request.params, { convert: true });
     if (route.query) asked.query = validate(route.query, request.query, { convert: true });
     await route.beforeBody?.(asked);
-    if (route.body) asked.body = await this.#body(route, route.body, request, body);
-    const result = await route.handle(asked as never);
-    if (!response.headersSent) this.#reply(route, response, result);
+    const upload = route.files && uploadOf(route, request, response, this.#parts.uploads);
+    try {
+      if (upload) await this.#take(route, upload, asked);
+      else if (route.body) asked.body = await this.#body(route, route.body, request, body);
+      const result = await route.handle(asked as never);
+      // Only a stream may still read from a file.
+      if (route.reply.kind !== 'stream') await upload?.remove();
+      if (!response.headersSent) await this.#reply(route, response, result, asked);
+    } finally {
+      await upload?.remove();
+    }
+  }
+
+  async #take(route: Route, upload: MultipartBody, asked: Asked): Promise<void> {
+    const { fields, files } = await upload.read();
+    if (route.body) asked.body = validate(route.body, { ...fields }, { convert: true });
+    asked.files = Object.fromEntries(
+      Object.entries(route.files ?? {}).map(([name, { most, least }]) => [
+        name,
+        most === 1 && least === 1 ? files[name]?.[0] : files[name],
+      ]),
+    );
   }
 
   #cookies(request: Request, response: Response): Record<string, string> {
@@ -210,10 +188,20 @@ export class Pipeline {
     };
   }
 
-  #reply(route: Route, response: Response, result: unknown): void {
+  async #reply(route: Route, response: Response, result: unknown, asked: Asked): Promise<void> {
     const { reply } = route;
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
-    if (reply.kind === 'raw')
+    if (reply.kind === 'stream') {
+      const streamed = result as Streamed;
+      if (reply.headers && this.#parts.checkReplies) check(route, reply.headers, streamed.headers);
+      await replyStreamed(response, reply.mediaType, streamed, asked.signal, () =>
+        this.#setHeaders(response),
+      );
+    } else if (reply.kind === 'folder') {
+      this.#setHeaders(response);
+      const { path } = asked.params as { path: string };
+      if (!(await reply.folder.send(response.req, response, path))) throw kernelErrors.NOT_FOUND();
+    } else if (reply.kind === 'raw')
       this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
     else if (reply.kind === 'message')
       this.#json(response, success(typeof obj === 'string' ? obj : '', null));
@@ -242,6 +230,14 @@ export class Pipeline {
     return proxies.isSecure(request) && isPinnable(proxies.requestHost(request)) ? secureHeaders : headers;
   }
 
+  /** Those that every reply has, unless the route has set them. */
+  #setHeaders(response: Response): void {
+    const headers = this.#headers(response.req);
+    for (let i = 0; i < headers.length; i += 2)
+      if (!response.hasHeader(headers[i] as string))
+        response.setHeader(headers[i] as string, headers[i + 1] as string);
+  }
+
   /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
   #send(
     response: Response,
@@ -253,9 +249,7 @@ export class Pipeline {
     if (own.includes('Content-Length') && response.getHeaderNames().length === 0)
       response.writeHead(response.statusCode, [...headers, ...own]);
     else {
-      for (let i = 0; i < headers.length; i += 2)
-        if (!response.hasHeader(headers[i] as string))
-          response.setHeader(headers[i] as string, headers[i + 1] as string);
+      this.#setHeaders(response);
       for (let i = 0; i < own.length; i += 2) response.setHeader(own[i] as string, own[i + 1] as string);
     }
     response.end(body, encoding);
@@ -291,7 +285,7 @@ export class Pipeline {
     }
     response.status(status);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (this.#parts.errors === 'envelope') this.#json(response, body);
+    if (this.hasEnvelopes) this.#json(response, body);
     else this.#send(response, ['Cache-Control', 'no-store']);
   }
 }

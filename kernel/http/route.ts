@@ -3,52 +3,10 @@ import type Joi from 'joi';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
+import { sizeOf } from '../../net/body.js';
+import { fileBytes, type FileRule, type UploadedFile } from '../../net/multipart.js';
 import type { Static } from '../../schema/shape.js';
-
-/** With which it succeeds, for descriptions; `reply.status` sets any but 200, which is all without this. */
-type Success = { readonly statuses?: readonly number[] };
-/** How the value that a handler returns is sent. */
-export type ReplyKind =
-  | ({ readonly kind: 'payload'; readonly schema: Joi.Schema; readonly unwrappedAs?: string } & Success)
-  | ({ readonly kind: 'message' } & Success)
-  | { readonly kind: 'bare'; readonly schema: Joi.Schema }
-  | { readonly kind: 'raw'; readonly mediaType: string };
-
-/** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
-export const payload = <S extends Joi.Schema>(
-  schema: S,
-  options: { readonly unwrappedAs?: string } & Success = {},
-) => ({ kind: 'payload', schema, ...options }) as const;
-/** The handler returns a sentence (or nothing); `obj` is null. */
-export const message = (options: Success = {}) => ({ kind: 'message', ...options }) as const;
-/** The value is the whole body. */
-export const bare = <S extends Joi.Schema>(schema: S) => ({ kind: 'bare', schema }) as const;
-/** The handler returns the body's text and sets the headers itself; the media type is for descriptions. */
-export const raw = (mediaType = '*/*') => ({ kind: 'raw', mediaType }) as const;
-
-/** A value that says how it is sent; without a `msg` there is no envelope. */
-export class Answer<T> {
-  readonly obj: T;
-  readonly msg: string | undefined;
-  constructor(obj: T, msg?: string) {
-    this.obj = obj;
-    this.msg = msg;
-  }
-}
-/** An `obj` together with a `msg`, for payload routes that have something to say. */
-export const said = <T>(msg: string, obj: T): Answer<T> => new Answer(obj, msg);
-/** An `obj` without its envelope, for callers that asked for it so. */
-export const unwrapped = <T>(obj: T): Answer<T> => new Answer(obj);
-
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler with nothing to say has no return
-type Sentence = string | void;
-type Returned<R> = R extends { kind: 'payload'; schema: infer S }
-  ? Static<S> | Answer<Static<S>>
-  : R extends { kind: 'bare'; schema: infer S }
-    ? Static<S>
-    : R extends { kind: 'message' }
-      ? Sentence
-      : string;
+import type { ReplyKind, Returned } from './reply.js';
 
 export interface CookieOptions {
   readonly maxAge?: number;
@@ -86,15 +44,11 @@ export const USUAL_BODY = 1024 * 1024;
 export const LIST_BODY = 4 * USUAL_BODY;
 export const LARGE_BODY = 10 * USUAL_BODY;
 
-/** For people: `16 KiB`, `10 MiB`. */
-export const sizeOf = (bytes: number): string =>
-  bytes % USUAL_BODY === 0 ? `${bytes / USUAL_BODY} MiB` : `${Math.round(bytes / 1024)} KiB`;
-
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Route {
   readonly method: Method;
-  /** `/panel/api/x/hello/{name}`; a function where an admin configures it: it is read again at every remount */
+  /** `/panel/api/x/hello/{name}`; `{name*}` at its end takes the rest of the path, slashes included, or nothing. A function where an admin configures it: it is read again at every remount */
   readonly path: string | (() => string);
   /** admin: session or token (the default); session: cookie only; anyone: public */
   readonly auth: 'admin' | 'session' | 'anyone';
@@ -114,6 +68,8 @@ export interface Route {
    * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
    */
   readonly bodyLimit: number;
+  /** The body is multipart/form-data: these files, and texts that fit `body`. `bodyLimit` counts the texts alone. */
+  readonly files: Readonly<Record<string, FileRule>> | undefined;
   /** Refuses a request by an error, before anything of its body is read: it knows who asks, from where and for what. */
   readonly beforeBody: ((input: RequestInfo) => void | Promise<void>) | undefined;
   readonly reply: ReplyKind;
@@ -121,17 +77,50 @@ export interface Route {
   readonly handle: (input: never) => unknown;
 }
 
-interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
-  extends Pick<Route, 'method' | 'path' | 'doc'>,
+/** A file of an upload; `T` is what the handler is given for it. */
+export interface FileField<T> extends FileRule {
+  readonly given?: T;
+}
+export interface FileOptions {
+  /** of one file */
+  readonly maxBytes: number;
+  /** what its name ends with: `['.db', '.sqlite']`. Whoever sends it can call it as he likes. */
+  readonly endings?: readonly string[];
+}
+/** Exactly one file. */
+export const file = (options: FileOptions): FileField<UploadedFile> => ({ ...options, most: 1, least: 1 });
+/** None, one or several. */
+export const fileList = (
+  options: FileOptions & { readonly most: number },
+): FileField<readonly UploadedFile[]> => ({
+  ...options,
+  least: 0,
+});
+type Files = Readonly<Record<string, FileField<unknown>>>;
+type Given<F> = { readonly [K in keyof F]: F[K] extends FileField<infer T> ? T : never };
+
+interface Declared<
+  P extends Joi.Schema,
+  Q extends Joi.Schema,
+  B extends Joi.Schema,
+  R extends ReplyKind,
+  F extends Files,
+> extends Pick<Route, 'method' | 'path' | 'doc'>,
     Partial<
       Pick<Route, 'auth' | 'listener' | 'name' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>
     > {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  readonly files?: F;
   readonly reply: R;
   readonly handle: (
-    input: RequestInfo & { readonly params: Static<P>; readonly query: Static<Q>; readonly body: Static<B> },
+    input: RequestInfo & {
+      readonly params: Static<P>;
+      readonly query: Static<Q>;
+      readonly body: Static<B>;
+      readonly files: Given<F>;
+    },
   ) => Returned<R> | Promise<Returned<R>>;
 }
 
@@ -140,11 +129,13 @@ export function route<
   Q extends Joi.Schema = never,
   B extends Joi.Schema = never,
   R extends ReplyKind = { kind: 'message' },
->(declared: Declared<P, Q, B, R>): Route {
+  F extends Files = never,
+>(declared: Declared<P, Q, B, R, F>): Route {
   const {
     params,
     query,
     body,
+    files,
     handle,
     auth = 'admin',
     listener = 'panel',
@@ -155,7 +146,7 @@ export function route<
     errors = [],
     ...rest
   } = declared;
-  if (auth === 'anyone' && bodyLimit > PUBLIC_BODY)
+  if (auth === 'anyone' && Math.max(bodyLimit, fileBytes(files ?? {})) > PUBLIC_BODY)
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
     );
@@ -171,6 +162,7 @@ export function route<
     params,
     query,
     body,
+    files,
     handle: handle as Route['handle'],
   };
 }

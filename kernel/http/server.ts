@@ -5,14 +5,15 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import express, { type Express, type Request, type Response, Router } from 'express';
-import helmet, { type HelmetOptions } from 'helmet';
+import express, { type Express, type Request, type Response } from 'express';
 import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { Certificate } from './certificate.js';
 import type { Pipeline } from './pipeline.js';
-import { portHolder } from './port-holder.js';
-import { type Mounted, PathIndex } from './table.js';
-import { asksForWebSocket, withoutUpgrade } from './upgrade.js';
+import { PathRouter } from '../../net/path-router.js';
+import { portHolder } from '../../net/port-holder.js';
+import type { Mounted } from './table.js';
+import { asksForWebSocket, withoutUpgrade } from '../../net/websocket.js';
+import { isAnswering, refuseOnSocket, unreadable } from './socket-reply.js';
 
 /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -32,23 +33,11 @@ const SILENCE_MS = 30_000;
 
 type Handler = ReturnType<Pipeline['handler']>;
 
-/** helmet's headers never depend on the request, so they are computed once: name, value, name, value … */
-export function fixedHeaders(options: HelmetOptions): string[] {
-  const headers = new Map<string, string>();
-  const response = {
-    setHeader: (name: string, value: string) => headers.set(name, value),
-    removeHeader: () => undefined,
-  };
-  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
-  return [...headers].flat();
-}
-
 export class Listener {
   readonly name: string;
   readonly #options: ListenerOptions;
   readonly #server: Server;
-  #router: Router = Router();
-  #index = new PathIndex<Handler>();
+  #router = new PathRouter<Handler>();
   #basePath = '/';
   #upgrades = false;
   intercept: Intercept | undefined;
@@ -56,11 +45,10 @@ export class Listener {
   constructor(options: ListenerOptions) {
     this.name = options.name;
     this.#options = options;
-    const app = express();
-    this.#server = this.#serve(app);
-    this.#configure(app);
+    this.#server = this.#serve(express().set('query parser', 'simple'));
   }
 
+  /** Of Express there are the requests and responses, with what it adds to them; which route a request is for is not its business. */
   #serve(app: Express): Server {
     class PanelRequest extends IncomingMessage {}
     class PanelResponse extends ServerResponse {}
@@ -75,24 +63,21 @@ export class Listener {
       shouldUpgradeCallback: (request: IncomingMessage) => this.#upgrades && asksForWebSocket(request),
     };
     const answer = ((request: Request, response: Response): void => {
+      request.res = response;
       try {
-        if (this.intercept?.(request, response)) return;
-        // Express would answer OPTIONS by itself, with a list of what is there.
-        if (!request.url.startsWith(this.#basePath) || request.method === 'OPTIONS')
-          throw kernelErrors.NOT_FOUND();
+        if (!this.intercept?.(request, response)) this.#answer(request, response);
       } catch (error) {
-        this.#fail(error, request, response);
-        return;
+        this.#options.pipeline.fail(error, request, response, () => undefined);
       }
-      request.url = request.url.slice(this.#basePath.length - 1);
-      const found = this.#index.find(request.method, request.url);
-      if (found) void found.target(Object.assign(request, { params: found.params, res: response }), response);
-      else app(request, response);
     }) as RequestListener;
     const { certificate } = this.#options;
     const server = certificate
       ? createSecureServer({ ...classes, ...certificate.pem, handshakeTimeout: 10_000 }, answer)
       : createServer(classes, answer);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) socket.destroy(error);
+      else refuseOnSocket(socket, unreadable(error.code), this.#options.pipeline.hasEnvelopes);
+    });
     server.headersTimeout = 10_000;
     server.requestTimeout = 120_000;
     server.keepAliveTimeout = 65_000;
@@ -100,37 +85,23 @@ export class Listener {
     return server;
   }
 
-  #configure(app: Express): void {
-    app.disable('x-powered-by');
-    app.set('etag', false);
-    app.set('query parser', 'simple');
-    app.set('case sensitive routing', true);
-    app.use((request, response, next) => this.#router(request, response, next));
-    const { missing = () => kernelErrors.NOT_FOUND() } = this.#options;
-    app.use((request: Request, response: Response) => this.#fail(missing(request.path), request, response));
-    // A path that cannot be decoded (`/%`) is that of nothing; another answer would tell a right prefix from a wrong one.
-    app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
-      this.#fail(error instanceof URIError ? kernelErrors.NOT_FOUND() : error, request, response),
-    );
-  }
-
-  #fail(error: unknown, request: Request, response: Response): void {
-    this.#options.pipeline.fail(error, request, response, () => undefined);
+  #answer(request: Request, response: Response): void {
+    if (!request.url.startsWith(this.#basePath)) throw kernelErrors.NOT_FOUND();
+    request.url = request.url.slice(this.#basePath.length - 1);
+    // HEAD is GET; Node leaves the body out.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const found = this.#router.find(method, request.url);
+    if (!found) throw this.#options.missing?.(request.path) ?? kernelErrors.NOT_FOUND();
+    request.params = found.params;
+    void found.target(request, response);
   }
 
   /** Puts a new table in place of the old one; requests under way finish on the old. */
   mount(routes: readonly Mounted[]): void {
-    const router = Router({ caseSensitive: true, strict: true });
-    const index = new PathIndex<Handler>();
-    for (const mounted of routes) {
-      const { owner, route, path } = mounted;
-      const handler = this.#options.pipeline.handler(owner, route);
-      index.add(mounted, handler);
-      const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-      router[method](path.replaceAll(/\{([^}]+)\}/g, ':$1'), handler);
-    }
+    const router = new PathRouter<Handler>();
+    for (const { owner, route, path } of routes)
+      router.add(route.method, path, this.#options.pipeline.handler(owner, route));
     this.#router = router;
-    this.#index = index;
   }
 
   /** Everything is served below this path, which begins and ends with a slash. */

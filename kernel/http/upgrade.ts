@@ -1,7 +1,6 @@
 // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
 // here, for all: only a person's session, and no page of another site.
-import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../auth/csrf.js';
 import type { Principal } from '../auth/principal.js';
@@ -10,7 +9,7 @@ import { type Contributed, extensionPoint } from '../container/token.js';
 import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
-import { failure } from './envelope.js';
+import { refuseOnSocket } from './socket-reply.js';
 import { strayPath } from './table.js';
 
 export interface Upgraded {
@@ -91,7 +90,7 @@ export class UpgradeDoor {
     try {
       this.#admit(request, socket, head);
     } catch (error) {
-      if (isPanelError(error)) refuse(socket, error);
+      if (isPanelError(error)) refuseOnSocket(socket, error);
       else socket.destroy();
     }
   }
@@ -149,35 +148,4 @@ export class UpgradeDoor {
     this.#closed = true;
     for (const connection of this.#open) this.#end(connection, kernelErrors.PLUGIN_OFF('the panel stops'));
   }
-}
-
-function refuse(socket: Duplex, error: PanelError): void {
-  const { status, headers, body } = failure(error, randomUUID());
-  const text = JSON.stringify(body);
-  const lines = Object.entries({
-    ...headers,
-    Connection: 'close',
-    'Content-Type': 'application/json; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'Content-Length': Buffer.byteLength(text),
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
-}
-
-export const asksForWebSocket = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket';
-
-/** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
-export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
-  const { method, url, rawHeaders } = request;
-  const kept = rawHeaders.flatMap((name, i) =>
-    i % 2 === 0 && !/^(?:connection|upgrade|http2-settings)$/i.test(name)
-      ? [`${name}: ${rawHeaders[i + 1]}\r\n`]
-      : [],
-  );
-  return Buffer.concat([
-    Buffer.from(`${method} ${url} HTTP/1.1\r\n${kept.join('')}Connection: close\r\n\r\n`, 'latin1'),
-    head,
-  ]);
 }

@@ -5,7 +5,7 @@ import test from 'ava';
 import { definePlugin, Listeners, message, raw, route, shape } from '../index.js';
 import { Pipeline } from '../http/pipeline.js';
 import { Listener } from '../http/server.js';
-import { Proxies } from '../http/address.js';
+import { Proxies } from '../../net/proxies.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
 import { bare, call, latch, until, World } from './world.js';
@@ -15,14 +15,15 @@ const world = await open();
 test.after.always(() => world[Symbol.asyncDispose]());
 
 /** A pipeline without a kernel, for routes that everybody may call. */
-const alone = () =>
+const alone = (errors: 'envelope' | 'status' = 'envelope') =>
   new Pipeline({
     hooks: new HookRegistry(),
     sessions: undefined as never,
     proxies: new Proxies([]),
     log: createLog({ level: 'error', readable: false, write: () => undefined }),
+    uploads: '/nowhere',
     checkReplies: false,
-    errors: 'envelope',
+    errors,
     headers: [],
     basePath: () => '/',
   });
@@ -247,4 +248,48 @@ test('a request that never ends does not keep a stop: its connection is cut', as
   await begun.opened;
   await hanging.kernel.stop('test');
   await answer;
+});
+
+/** What comes back for bytes that are no request, until the connection is closed. */
+async function answerTo(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  await once(socket, 'close');
+  return text;
+}
+
+test('what cannot be read as a request is answered with an envelope, and the connection is closed', async (t) => {
+  const long = 'x'.repeat(20_000);
+  for (const [status, code, bytes] of [
+    [431, 'KERNEL_LONG_HEADERS', `GET /${long} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+    [431, 'KERNEL_LONG_HEADERS', `GET /?q=${long} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+    [431, 'KERNEL_LONG_HEADERS', `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${long}\r\n\r\n`],
+    [400, 'KERNEL_BAD_REQUEST', 'nonsense\r\n\r\n'],
+    [400, 'KERNEL_BAD_REQUEST', 'GET / HTTP/1.1\r\nHost: localhost\r\nBad Header\r\n\r\n'],
+  ] as const) {
+    const answer = await answerTo(world.port, bytes);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    t.true(head.startsWith(`HTTP/1.1 ${status} `), answer);
+    t.regex(head, /\r\nConnection: close\r\n/);
+    const { success, code: given, requestId } = JSON.parse(body) as Record<string, unknown>;
+    t.deepEqual([success, given, typeof requestId], [false, code, 'string']);
+  }
+  t.is((await world.call('/public')).status, 200);
+});
+
+test('a request that becomes nonsense in its body is answered once, and a listener of a plugin says no more than a status', async (t) => {
+  const cut = await answerTo(
+    world.port,
+    'POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  );
+  t.is(cut.split('HTTP/1.1 ').length, 2, cut);
+  t.true(cut.startsWith('HTTP/1.1 400 '), cut);
+  const listener = new Listener({ name: 'bare', pipeline: alone('status') });
+  const port = await listener.listen('127.0.0.1', 0);
+  t.teardown(() => listener.close());
+  const answer = await answerTo(port, 'nonsense\r\n\r\n');
+  t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\n\r\n$/);
 });

@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
-import { Proxies } from '../http/address.js';
+import { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../http/allowed-hosts.js';
-import { hostName } from '../http/host-name.js';
+import { hostName } from '../../net/host-name.js';
 import { shop } from './shop.js';
 import { people, World } from './world.js';
 

@@ -399,7 +399,7 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
         }),
       ],
     } as never,
-    /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/, where a plugin from outside serves; move it there$/,
+    /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/ or \/panel\/x\/bad\/, where a plugin from outside serves; move it there$/,
   ],
   [
     'jobs',

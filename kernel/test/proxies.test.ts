@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import test from 'ava';
-import { isLoopback, Proxies } from '../http/address.js';
+import { isLoopback } from '../../net/host-name.js';
+import { Proxies } from '../../net/proxies.js';
 
 const from = (remoteAddress: string, headers: Record<string, string> = {}, socket: object = {}) =>
   ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;

@@ -2,7 +2,8 @@
 import test from 'ava';
 import { areaOf, nameProblem } from '../http/name.js';
 import type { Mounted } from '../http/table.js';
-import { message, route } from '../http/route.js';
+import { message } from '../http/reply.js';
+import { route } from '../http/route.js';
 
 const mounted = (plugin: string, name: string | undefined, outside = false): Mounted => ({
   owner: { name: plugin, about: plugin, outside, faulty: false, why: '', fault: () => undefined },

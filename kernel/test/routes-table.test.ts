@@ -1,6 +1,6 @@
 import test from 'ava';
 import { definePlugin, Listeners, type ListenersApi, message, route, shape, word } from '../index.js';
-import { PathIndex, sortRoutes } from '../http/table.js';
+import { sortRoutes } from '../http/table.js';
 import { World } from './world.js';
 
 const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') =>
@@ -21,6 +21,7 @@ test('at the first difference a literal comes before a parameter', (t) => {
   t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
   t.deepEqual(sorted('/{x}/b', '/a/{y}'), ['/a/{y}', '/{x}/b']);
   t.deepEqual(sorted('/a/{x}/c', '/a/b/{y}', '/a/b/c'), ['/a/b/c', '/a/b/{y}', '/a/{x}/c']);
+  t.deepEqual(sorted('/{all*}', '/a/{rest*}', '/a/{x}', '/a/b'), ['/a/b', '/a/{x}', '/a/{rest*}', '/{all*}']);
 });
 
 test('the order is the same whatever the order of the plugins', (t) => {
@@ -45,6 +46,10 @@ test('two routes for one request are refused with both places; another method or
   ];
   t.throws(() => sortRoutes(twins), {
     message: 'GET /a/{}/b is declared by one (/a/{id}/b) and by two (/a/{name}/b)',
+  });
+  const rests = twins.map(({ owner: whose }, i) => ({ owner: whose, route: get(`/a/{rest${i}*}`) }));
+  t.throws(() => sortRoutes(rests), {
+    message: 'GET /a/{*} is declared by one (/a/{rest0*}) and by two (/a/{rest1*})',
   });
   t.notThrows(() =>
     sortRoutes([
@@ -109,50 +114,7 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
   t.is(inner.listeners?.panel.port, world.port);
 });
 
-test('the index finds what the order of the table says, and leaves to Express what is in doubt', (t) => {
-  const index = new PathIndex<string>();
-  for (const mounted of sortRoutes(
-    ['/a/b', '/a/{x}', '/{x}/b', '/a/{x}/c', '/a/b/{y}', '/', '/file.{ext}'].map((path) => ({
-      owner: owner('p'),
-      route: get(path),
-    })),
-  ))
-    index.add(mounted, mounted.path);
-  index.add({ route: get('/{y}/z', 'POST'), path: '/{y}/z' }, 'posted');
-  const found = (url: string, method = 'GET') => {
-    const { target, params } = index.find(method, url) ?? {};
-    return [target, params];
-  };
-  t.deepEqual(found('/a/b'), ['/a/b', {}]);
-  t.deepEqual(found('/?x=/a/b'), ['/', {}]);
-  t.deepEqual(found('/a/z?x=1'), ['/a/{x}', { x: 'z' }]);
-  t.deepEqual(found('/z/b'), ['/{x}/b', { x: 'z' }]);
-  t.deepEqual(found('/a/b/c'), ['/a/b/{y}', { y: 'c' }]);
-  t.deepEqual(found('/a/z/c'), ['/a/{x}/c', { x: 'z' }]);
-  t.deepEqual(found('/a/z', 'POST'), ['posted', { y: 'a' }]);
-  t.deepEqual(found('/a/%C3%A4%2F%20b@c'), ['/a/{x}', { x: 'ä/ b@c' }]);
-  t.deepEqual(found('/a/__proto__'), ['/a/{x}', { x: '__proto__' }]);
-  for (const url of [
-    '/A/z',
-    '/a/b/',
-    '/a/',
-    '//b',
-    '/a/%',
-    '/a/%ff',
-    '/a/b#c',
-    '/a\\b',
-    'http://h/a/b',
-    '/a/ä',
-    '/%61/b/c',
-    '/file.txt',
-    '/nowhere/at/all',
-    '',
-  ])
-    t.deepEqual(found(url), [undefined, undefined], url);
-  t.deepEqual(found('/a/b', 'HEAD'), [undefined, undefined]);
-});
-
-test('requests that the index leaves out are answered as ever', async (t) => {
+test('a path is decoded, told apart by case and slashes, and HEAD is GET', async (t) => {
   const echo = route({
     method: 'GET',
     path: '/echo/{what}',
@@ -177,4 +139,29 @@ test('requests that the index leaves out are answered as ever', async (t) => {
     t.deepEqual(await answer(path), [404, 'nosniff'], path);
   for (const method of ['POST', 'OPTIONS', 'DELETE'])
     t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
+});
+
+test('a wildcard takes the rest of a path, decoded, and its parameter is held to its schema', async (t) => {
+  const rest = route({
+    method: 'GET',
+    path: '/files/{path*}',
+    auth: 'anyone',
+    doc: 'x',
+    params: shape({ path: word().max(20) }),
+    reply: message(),
+    handle: ({ params }) => params.path,
+  });
+  const literal = { ...get('/files/list'), handle: () => 'the list' };
+  await using world = await World.boot([
+    definePlugin({ name: 'files', version: '1.0.0', api: 1, about: 'x', routes: () => [rest, literal] }),
+  ]);
+  t.is((await world.call('/files/a/b%20c/%C3%A4?x=1')).body.msg, 'a/b c/ä');
+  t.is((await world.call('/files/list')).body.msg, 'the list');
+  t.is((await world.call('/files/list/')).body.msg, 'list/');
+  t.deepEqual((await world.call('/files/')).body.obj, {
+    issues: [{ path: 'path', message: 'path is not allowed to be empty' }],
+  });
+  t.is((await world.call(`/files/${'x/'.repeat(20)}`)).status, 400);
+  for (const path of ['/files', '/files/../x', '/files/a/%2e%2e/b', '/files/%ff', '/files/a%00'])
+    t.is((await world.call(path)).status, 404, path);
 });

@@ -43,6 +43,8 @@ export interface Options {
 const isSafe = ({ method }: Route): boolean => method === 'GET';
 const successes = ({ reply }: Route): readonly number[] =>
   ('statuses' in reply ? reply.statuses : undefined) ?? [200];
+/** OpenAPI has no word for a parameter with slashes in it: `{path*}` is `{path}` there. */
+const templateOf = (path: string): string => path.replace(/\*\}$/, '}');
 const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
 const envelope = (obj: JsonSchema): JsonSchema => ({
   type: 'object',
@@ -143,10 +145,11 @@ export class OpenApiWriter {
   }
 
   async write(routes: readonly ServedRoute[], { basePath, version }: Options): Promise<OpenApi> {
-    const onPanel = routes.filter(({ route }) => route.listener === 'panel');
+    // Pages and their files are no calls.
+    const onPanel = routes.filter(({ route }) => route.listener === 'panel' && route.reply.kind !== 'folder');
     const paths: Record<string, Record<string, Operation>> = {};
     for (const [served, operationId] of namesOf(onPanel))
-      (paths[served.path] ??= {})[served.route.method.toLowerCase()] = {
+      (paths[templateOf(served.path)] ??= {})[served.route.method.toLowerCase()] = {
         operationId,
         ...(await this.#once(served)),
       };
@@ -185,7 +188,7 @@ export class OpenApiWriter {
       ...this.#parameters(route.query, 'query', at),
     ];
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-    const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
+    const inPath = [...templateOf(path).matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
     for (const name of inPath.filter((wanted) => !named.includes(wanted)))
       this.#complain(`${at}: its params do not describe {${name}}`);
     for (const name of named.filter((wanted) => !inPath.includes(wanted)))
@@ -195,7 +198,8 @@ export class OpenApiWriter {
       summary: route.doc,
       security: this.#security(route),
       ...(parameters.length > 0 && { parameters }),
-      ...(route.body && { requestBody: this.#body(route, route.body, at) }),
+      ...(route.body && !route.files && { requestBody: this.#body(route, route.body, at) }),
+      ...(route.files && { requestBody: this.#upload(route, route.files, at) }),
       responses: {
         ...Object.fromEntries(successes(route).map((status) => [status, this.#reply(route, at)])),
         ...this.#failures(route),
@@ -241,7 +245,43 @@ export class OpenApiWriter {
     };
   }
 
+  /** As OpenAPI 3.1 says it: a file is a part whose content has another media type (4.8.14.4). */
+  #upload(route: Route, files: NonNullable<Route['files']>, at: string) {
+    const { properties, required } = (
+      route.body ? this.#describer.describe(route.body, `${at} body`) : {}
+    ) as { properties?: Record<string, JsonSchema>; required?: string[] };
+    const parts = Object.entries(files).map(([name, { maxBytes, most, least, endings }]) => {
+      const ends = endings ? `, its name ends with ${endings.join(' or ')}` : '';
+      const part = {
+        description: `At most ${sizeOf(maxBytes)}${ends}.`,
+        contentMediaType: 'application/octet-stream',
+      };
+      return [
+        name,
+        most === 1 && least === 1 ? part : { type: 'array', items: part, maxItems: most },
+      ] as const;
+    });
+    const needed = Object.entries(files).flatMap(([name, { least }]) => (least > 0 ? [name] : []));
+    const schema = {
+      type: 'object',
+      properties: { ...properties, ...Object.fromEntries(parts) },
+      ...((required || needed.length > 0) && { required: [...(required ?? []), ...needed] }),
+    };
+    return {
+      description: `Not compressed; the texts at most ${sizeOf(route.bodyLimit)}.`,
+      required: schema.required !== undefined,
+      content: json(schema, 'multipart/form-data'),
+    };
+  }
+
   #reply({ reply }: Route, at: string): JsonSchema {
+    if (reply.kind === 'folder') return { description: 'A file.' };
+    if (reply.kind === 'stream')
+      return {
+        description: 'The content itself, as it is made.',
+        content: { [reply.mediaType]: {} },
+        ...(reply.headers && { headers: this.#headers(reply.headers, at) }),
+      };
     if (reply.kind === 'raw')
       return { description: 'As the summary says.', content: { [reply.mediaType]: {} } };
     if (reply.kind === 'message')
@@ -256,6 +296,13 @@ export class OpenApiWriter {
         ...(reply.unwrappedAs !== undefined && json(schema, reply.unwrappedAs)),
       },
     };
+  }
+
+  #headers(schema: Schema, at: string): JsonSchema {
+    const { properties = {} } = this.#describer.describe(schema, `${at} headers`) as {
+      properties?: Record<string, JsonSchema>;
+    };
+    return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, { schema: inner }]));
   }
 
   /** What the kernel answers by itself, and the errors that the route names, by status. */
@@ -276,7 +323,7 @@ export class OpenApiWriter {
       },
     ]);
     return {
-      ...((route.params ?? route.query ?? route.body) && { 400: refer('Invalid') }),
+      ...((route.params ?? route.query ?? route.body ?? route.files) && { 400: refer('Invalid') }),
       ...(route.params && { 404: refer('NotFound') }),
       421: refer('OtherHost'),
       431: refer('HeadersTooLarge'),
@@ -284,7 +331,7 @@ export class OpenApiWriter {
         401: refer('Unauthorized'),
         ...(!isSafe(route) && { 403: refer('Csrf') }),
       }),
-      ...(route.body && { 413: refer('TooLarge'), 415: refer('UnsupportedBody') }),
+      ...((route.body ?? route.files) && { 413: refer('TooLarge'), 415: refer('UnsupportedBody') }),
       ...Object.fromEntries(own),
     };
   }

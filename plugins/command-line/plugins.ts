@@ -3,7 +3,7 @@ import { bool, command, type Command, optional, type PluginsApi, Refusal, text }
 import type { PanelProgramApi } from '../system/contract.js';
 import { table } from './help.js';
 import { type HookDeclaration, hooksOf } from './hooks.js';
-import { didYouMean } from './near.js';
+import { didYouMean } from '../../kernel/index.js';
 
 /** What each kind promises who taps. */
 const PROMISES: Readonly<Record<string, string>> = {

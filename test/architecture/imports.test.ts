@@ -1,4 +1,4 @@
-// Who may import whom: arrows point down, at contracts, at the kernel's door and at the schema library, and never in a circle.
+// Who may import whom: arrows point down, at contracts, at the kernel's door and at the libraries beneath it (schema, net), and never in a circle.
 import test from 'ava';
 import { pluginOf, type Source, sourceOf, sources } from './source.js';
 
@@ -15,13 +15,15 @@ function trespasses({ path, imports, isTest }: Source): string[] {
       return [`${path} imports ${target}: sources do not need tests`];
     if (path.startsWith('schema/') && !target.startsWith('schema/'))
       return [`${path} imports ${target}: schema/ is a library that knows nothing of what uses it`];
-    if (path.startsWith('kernel/') && !/^(?:kernel|schema)\//.test(target))
+    if (path.startsWith('net/') && !/^(?:net|schema)\//.test(target))
+      return [`${path} imports ${target}: net/ is a library that knows nothing of what uses it`];
+    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net)\//.test(target))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
     if (isPlugin && target.startsWith('panel/'))
       return [`${path} imports ${target}: plugins know nothing of the program around them`];
-    if (isPlugin && /^(?:kernel|schema)\//.test(target) && target !== DOOR)
+    if (isPlugin && /^(?:kernel|schema|net)\//.test(target) && target !== DOOR)
       return [
-        `${path} imports ${target}: plugins see of kernel and schema only ${DOOR}; what is missing there is exported there`,
+        `${path} imports ${target}: plugins see of kernel, schema and net only ${DOOR}; what is missing there is exported there`,
       ];
     if (isPlugin && other !== undefined && other !== own && target !== `plugins/${other}/contract.ts`)
       return [
@@ -60,7 +62,7 @@ function circles(all: readonly Source[]): string[] {
   );
 }
 
-test('plugins import contracts and the door of the kernel, the kernel imports no plugin, schema imports nothing, sources import no test', async (t) => {
+test('plugins import contracts and the door of the kernel, the kernel imports no plugin, schema imports nothing, net only schema, sources import no test', async (t) => {
   t.deepEqual((await sources()).flatMap(trespasses), []);
 });
 
@@ -92,7 +94,13 @@ test('the rules see what they forbid', (t) => {
   t.is(wrong('plugins/a/index.ts', '../../kernel/index.js'), 0);
   t.is(wrong('examples/a/index.ts', '../../kernel/kernel.js'), 1);
   t.is(wrong('kernel/kernel.ts', '../plugins/a/contract.js'), 1);
-  t.is(wrong('kernel/http/body.ts', '../../schema/json.js'), 0);
+  t.is(wrong('kernel/http/pipeline.ts', '../../schema/json.js'), 0);
+  t.is(wrong('kernel/http/pipeline.ts', '../../net/body.js'), 0);
+  t.is(wrong('net/body.ts', '../schema/json.js'), 0);
+  t.is(wrong('net/body.ts', '../kernel/errors/errors.js'), 1);
+  t.is(wrong('net/body.ts', '../plugins/a/contract.js'), 1);
+  t.is(wrong('schema/json.ts', '../net/body.js'), 1);
+  t.is(wrong('plugins/a/index.ts', '../../net/host-name.js'), 1);
   t.is(wrong('plugins/a/index.ts', '../../schema/shape.js'), 1);
   t.is(wrong('schema/hidden.ts', '../kernel/errors/errors.js'), 1);
   t.is(wrong('schema/hidden.ts', '../kernel/index.js'), 1);

@@ -56,6 +56,25 @@ const blamed = (panel: TestPanel): string[] => [
 test('what could not be served, listed or described is refused at the start, and all else runs', async (t) => {
   const wrong: readonly (readonly [Plugin, RegExp])[] = [
     [serving('a-path', { path: '/panel/api/x/a-path/(a' }), /its path must be of segments/],
+    [serving('a-part', { path: '/panel/api/x/a-part/{id}.json' }), /its path must be of segments/],
+    [serving('a-rest', { path: '/panel/api/x/a-rest/{rest*}/more' }), /its path must be of segments/],
+    [
+      serving('a-handler', { handle: undefined, handler: () => 'x' }),
+      /declares a route GET \/panel\/api\/x\/a-handler\/now that cannot be served: it has `handler`, which no route knows; did you mean handle\?/,
+    ],
+    [serving('a-responder', { whenever: true }), /it has `whenever`, which no route knows$/],
+    [serving('a-auth', { auth: 'nobody' }), /its auth must be one of admin, session, anyone/],
+    [serving('a-reply', { reply: undefined }), /its reply must say how it replies/],
+    [serving('a-kind', { reply: { kind: 'song' } }), /its reply must say how it replies/],
+    [
+      serving('a-file', { method: 'POST', files: { x: { maxBytes: 'all' } } }),
+      /its files say of x neither maxBytes/,
+    ],
+    [serving('a-get', { files: { x: { maxBytes: 1, most: 1, least: 1 } } }), /a GET takes no files/],
+    [
+      serving('a-header', { reply: { kind: 'stream', mediaType: 'a/b', headers: 5 } }),
+      /its headers of the reply must be a schema/,
+    ],
     [serving('a-method', { method: 'BREW' }), /its method must be one of GET, POST/],
     [serving('a-body', { body: 42 }), /its body must be a schema/],
     [serving('a-handle', { handle: undefined }), /its handle must be a function/],

@@ -145,6 +145,38 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
 });
 
+test('a packed plugin has a page, takes an upload and gives it back', async (t) => {
+  const data = await folderOf(t);
+  const shelf = await pack(t, 'acme-shelf', join(data, 'plugins', 'node_modules'));
+  t.deepEqual(
+    shelf.files.filter((path) => /^(?:page|dist)/.test(path)),
+    ['dist/index.js', 'page/index.html', 'page/shelf.js'],
+  );
+  await writeFiles(data, { 'weir.json': { plugins: { 'npm:weir-plugin-acme-shelf': true } } });
+  const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
+  t.teardown(() => panel.kill('SIGTERM'));
+
+  const page = await panel.call('/panel/x/acme-shelf/');
+  t.regex(page.text, /<h1>Shelf<\/h1>/);
+  t.regex(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
+  t.is((await panel.call('/panel/x/acme-shelf/', { anonymous: true })).status, 401);
+  t.is((await panel.call('/panel/x/acme-shelf/shelf.js')).headers.get('cache-control'), 'no-cache');
+
+  const api = '/panel/api/x/acme-shelf/files';
+  const form = new FormData();
+  form.set('document', new File(['what is kept'], 'note.txt'));
+  const kept = await panel.call(api, { method: 'POST', rawBody: form as never });
+  t.deepEqual([kept.status, kept.body.msg], [200, 'kept note.txt'], kept.text);
+  t.deepEqual(await panel.get(api), ['note.txt']);
+  const back = await panel.call(`${api}/note.txt`);
+  t.deepEqual(
+    [back.text, back.headers.get('content-disposition')],
+    ['what is kept', 'attachment; filename=note.txt'],
+  );
+  t.is((await panel.call(`${api}/..%2F..%2Fweir.json`)).status, 400);
+  t.is((await panel.call(`${api}/gone.txt`)).body.msg, 'there is no such document');
+});
+
 test('the tests of acme-tally run as the guide says', async (t) => {
   const { folder, root } = await authored(t, 'acme-tally');
   const modules = join(root, 'node_modules');

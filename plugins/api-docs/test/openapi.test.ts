@@ -1,14 +1,19 @@
 // The document as programs fetch it: valid by an independent measure, whole, and of this panel.
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Readable } from 'node:stream';
 import test from 'ava';
 import {
   definePlugin,
   defineErrors,
+  file,
+  fileList,
   int,
   message,
   payload,
   route,
   shape,
+  staticFiles,
+  stream,
   text,
 } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
@@ -248,4 +253,71 @@ test('a part that cannot be described is a warning, once, and the rest is descri
   const warnings = panel.log.filter((line) => line.includes('cannot be described'));
   t.is(warnings.length, 1);
   t.true(warnings[0]?.includes('do not describe {x}'), warnings[0]);
+});
+
+test('streams, uploads and wildcards are described; files of a page are no calls', async (t) => {
+  await using panel = await boot({
+    plugins: [
+      definePlugin({
+        name: 'reports',
+        version: '1.0.0',
+        api: 1,
+        about: 'Has every kind of route.',
+        routes: () => [
+          route({
+            method: 'GET',
+            path: '/panel/api/reports/{path*}',
+            doc: 'A report.',
+            params: shape({ path: text() }),
+            reply: stream('text/csv', { headers: shape({ 'x-rows': int() }) }),
+            handle: () => ({ body: Readable.from(['']), headers: { 'x-rows': 0 } }),
+          }),
+          route({
+            method: 'POST',
+            path: '/panel/api/reports/upload',
+            doc: 'Takes a report.',
+            body: shape({ title: text() }),
+            files: {
+              report: file({ maxBytes: 1024, endings: ['.csv'] }),
+              more: fileList({ maxBytes: 1024, most: 3 }),
+            },
+            reply: message(),
+            handle: ({ files }) => files.report.name,
+          }),
+          staticFiles({ path: '/reports/', folder: import.meta.dirname, doc: 'Its page.' }),
+        ],
+      }),
+    ],
+  });
+  const document = await panel.get<OpenApi>(DOCUMENT);
+  const { valid, errors } = await new Validator().validate(
+    structuredClone(document) as unknown as Record<string, unknown>,
+  );
+  t.true(valid, JSON.stringify(errors, undefined, 1));
+  const { get } = document.paths['/panel/api/reports/{path}'] ?? {};
+  t.is(get?.operationId, 'getReportsByPath');
+  t.deepEqual(
+    get?.parameters?.map(({ name, in: where }) => [name, where]),
+    [['path', 'path']],
+  );
+  t.deepEqual(get?.responses['200'], {
+    description: 'The content itself, as it is made.',
+    content: { 'text/csv': {} },
+    headers: { 'x-rows': { schema: { type: 'integer' } } },
+  });
+  const body = document.paths['/panel/api/reports/upload']?.['post']?.requestBody;
+  const part = (description: string) => ({ description, contentMediaType: 'application/octet-stream' });
+  t.deepEqual(body?.content['multipart/form-data']?.schema as unknown, {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      report: part('At most 1 KiB, its name ends with .csv.'),
+      more: { type: 'array', items: part('At most 1 KiB.'), maxItems: 3 },
+    },
+    required: ['title', 'report'],
+  });
+  t.deepEqual(
+    Object.keys(document.paths).filter((path) => path.startsWith('/reports')),
+    [],
+  );
 });

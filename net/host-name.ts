@@ -45,3 +45,14 @@ export function hostOfHeader(header: string): string {
   const [, host] = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/s.exec(header.trim()) ?? [];
   return (host !== undefined && hostName(host)) || '';
 }
+
+/** Whether a host as somebody wrote it, without port, is this machine itself. */
+export function isLoopback(host: string): boolean {
+  const name = hostName(host) ?? '';
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '::1' ||
+    (isIP(name) === 4 && name.startsWith('127.'))
+  );
+}

@@ -1,18 +1,7 @@
 // Who is at the other end, and under which name we were asked for. Forwarded headers count only from configured proxies.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { canonicalAddress, hostName, hostOfHeader } from './host-name.js';
-
-/** Whether a host as somebody wrote it, without port, is this machine itself. */
-export function isLoopback(host: string): boolean {
-  const name = hostName(host) ?? '';
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '::1' ||
-    (isIP(name) === 4 && name.startsWith('127.'))
-  );
-}
+import { canonicalAddress, hostOfHeader } from './host-name.js';
 
 /** One of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
 const addressOfHop = (hop: string): string | undefined =>

@@ -1,6 +1,6 @@
 // HTTP Strict Transport Security (RFC 6797): browsers that came over TLS once do not go without it any more.
 import { isIP } from 'node:net';
-import { isLoopback } from './address.js';
+import { isLoopback } from './host-name.js';
 
 /** Name and value, for 180 days. Neither subdomains nor preload lists: what else runs under this domain is not ours to decide. */
 export const STRICT_TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=15552000'];
