@@ -295,7 +295,7 @@ test('streams, uploads and wildcards are described; files of a page are no calls
   );
   t.true(valid, JSON.stringify(errors, undefined, 1));
   const { get } = document.paths['/panel/api/reports/{path}'] ?? {};
-  t.is(get?.operationId, 'getReportsByPath');
+  t.is(get?.operationId, 'reports.getByPath');
   t.deepEqual(
     get?.parameters?.map(({ name, in: where }) => [name, where]),
     [['path', 'path']],
