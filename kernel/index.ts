@@ -104,3 +104,4 @@ export {
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
+export { KeyedQueue, SerialQueue } from '../timing/serial-queue.js';

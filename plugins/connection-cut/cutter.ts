@@ -1,5 +1,5 @@
 // Ends what removed users have open, and nothing else; counts what it could not end.
-import { type ListenersApi, type Log, messageOf } from '../../kernel/index.js';
+import { type ListenersApi, type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
@@ -32,7 +32,9 @@ export class Cutter {
   readonly #counts = new Map<number, { ended: number; missed: number }>();
   #hindrance = 'it is not known yet whether connections can be ended here';
   #leave: () => void = () => undefined;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
+  /** the look that those who are removed meanwhile join */
+  #next: Promise<void> = Promise.resolve();
   #failing = false;
   /** polls with traffic since the core's start, as long as no line of its log was of use */
   #silent: number | undefined = 0;
@@ -74,7 +76,7 @@ export class Cutter {
   }
   async stop(): Promise<void> {
     this.#leave();
-    await this.#last;
+    await this.#queue.settled();
   }
 
   get #wanted(): boolean {
@@ -136,7 +138,8 @@ export class Cutter {
     const first = this.#waiting.length === 0;
     for (const user of users) this.#waiting.push(userName(user));
     // Many calls that remove one each are one look at the table, not many.
-    return first ? this.#inTurn(() => this.#pass(this.#waiting.splice(0))) : this.#last;
+    if (first) this.#next = this.#inTurn(() => this.#pass(this.#waiting.splice(0)));
+    return this.#next;
   }
 
   /** Looks after everybody: those whose line came late, whose end failed, who were removed while no panel ran. */
@@ -145,7 +148,7 @@ export class Cutter {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(work).then(
+    return this.#queue.run(work).then(
       () => void (this.#failing = false),
       (error: unknown) => {
         if (!this.#failing)
@@ -155,7 +158,6 @@ export class Cutter {
         this.#failing = true;
       },
     );
-    return this.#last;
   }
 
   #isGone(user: string): boolean {

@@ -5,6 +5,7 @@ import {
   type Hooks,
   type Log,
   messageOf,
+  SerialQueue,
   type PluginContext,
   type PluginsApi,
 } from '../../kernel/index.js';
@@ -24,7 +25,6 @@ import {
 } from './contract.js';
 import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused } from './driver.js';
 import { halt } from './halt.js';
-import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
 import { Retry } from './retry.js';
 import { containedSource } from './shapes.js';
@@ -48,14 +48,14 @@ export class Supervisor implements EngineApi {
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
   /** Starts, stops and changes of the config, one after another. */
-  readonly #lane = new Lane();
+  readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
   readonly #state: CoreState;
   #version = '';
-  readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
+  readonly #retry = new Retry(() => void this.#queue.run(() => this.#tryAgain()));
   #wanted = false;
   #sources: readonly CoreUserSource[] | undefined;
 
@@ -88,7 +88,7 @@ export class Supervisor implements EngineApi {
     this.#driver = driver;
     this.#wanted = true;
     driver.onExit((reason) => this.#died(reason));
-    await this.#lane.run(() => this.#bringUp(driver));
+    await this.#queue.run(() => this.#bringUp(driver));
   }
 
   async #bringUp(driver: CoreDriver): Promise<void> {
@@ -113,7 +113,7 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#lane.run(async () =>
+    return this.#queue.run(async () =>
       this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow(),
     );
   }
@@ -201,7 +201,7 @@ export class Supervisor implements EngineApi {
 
   /** A start with the config of this moment. One that the core refuses leaves the running core as it is (where none runs, what it refuses is left out); rejects with CoreRefused then, and when there is no core. */
   restart(reason: string): Promise<void> {
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
@@ -234,7 +234,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, letGo = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
       this.#state.enter('stop', reason);

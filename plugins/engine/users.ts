@@ -1,9 +1,8 @@
 // Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
 // be repeated, may come late and may follow a crash: the end is the same.
-import { messageOf, type Log, TimeSlice } from '../../kernel/index.js';
+import { KeyedQueue, messageOf, type Log, TimeSlice } from '../../kernel/index.js';
 import { type Applied, type CoreUserSource, type UserRef, userName, userOf } from './contract.js';
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
-import { Lanes } from './lane.js';
 
 /** Calls to the core in one turn of the event loop; each takes about 0.3 ms of it. */
 const AT_ONCE = 16;
@@ -33,7 +32,7 @@ export class UserReconciler {
   readonly #sources: () => readonly CoreUserSource[];
   readonly #removed: (users: readonly UserRef[]) => void;
   /** Users of one inbound change one after another, together with the inbound itself. */
-  readonly lanes = new Lanes<string>();
+  readonly queues = new KeyedQueue<string>();
   /** Ids of inbounds whose users may differ from what they should be. */
   readonly dirty = new Set<number>();
 
@@ -98,7 +97,7 @@ export class UserReconciler {
     inboundId: number,
     refs: readonly UserRef[],
   ): Promise<Applied> {
-    return this.lanes.run(tag, async () => {
+    return this.queues.run(tag, async () => {
       const slice = new TimeSlice();
       for (let at = 0; at < refs.length; at += AT_ONCE) {
         // Inbounds change at the same time: their calls take turns.
@@ -122,10 +121,10 @@ export class UserReconciler {
 
   /** Compares all users of an inbound with what they should be; for starts, and after anything that failed. */
   async compare(driver: CoreDriver, tag: string, inboundId: number): Promise<Applied> {
-    return this.lanes.run(tag, async () => {
+    return this.queues.run(tag, async () => {
       try {
         const running = new Map((await driver.users(tag)).map((user) => [user.name, user]));
-        // All at once: what changes from here on waits in the lane behind us.
+        // All at once: what changes from here on waits in the queue behind us.
         const wanted = [...this.all(inboundId)];
         const missing = wanted.filter((user) => !sameAccount(running.get(user.name), user));
         const names = new Set(wanted.map(({ name }) => name));

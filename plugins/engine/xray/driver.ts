@@ -1,6 +1,6 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
-import { messageOf } from '../../../kernel/index.js';
+import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import { decodeUser, kindOf, NOBODY, userMessage } from './accounts.js';
 import {
   type Accepted,
@@ -49,7 +49,7 @@ export class XrayDriver implements CoreDriver {
   readonly #accesses: AccessLog;
   #core: RunningCore | undefined;
   /** start, adopt, stop and writes of the record, one after the other */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor({ binary, directory, log }: XrayDriverOptions) {
     // a name without a slash is looked up in PATH
@@ -104,7 +104,7 @@ export class XrayDriver implements CoreDriver {
 
   /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       if (this.#core !== undefined)
         throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
       const core = await adopt(this.#context);
@@ -118,7 +118,7 @@ export class XrayDriver implements CoreDriver {
 
   /** Throws a plain Error when a core runs in the directory already: adopt or stop it first. */
   start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       this.#accesses.position = await sizeOf(this.#context.folder.access);
       const core = await launch(this.#context, base, inbounds, record);
       this.#take(core);
@@ -131,7 +131,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   stop(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const core = this.#core;
       if (core === undefined) return;
       this.#core = undefined;
@@ -150,7 +150,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   remember(record: CoreRecord): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const core = this.#running();
       const saved = { ...core.saved, record };
       await saveCore(this.#context.folder, saved);
@@ -261,11 +261,5 @@ export class XrayDriver implements CoreDriver {
       this.#context.log.warn('core ended', { pid: core.saved.identity.pid, reason });
       for (const listener of this.#listeners) listener(reason);
     });
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 }
