@@ -71,8 +71,8 @@ export {
   unwrapped,
 } from './http/route.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
-export type { Clock } from './jobs/clock.js';
-export { type Job, job } from './jobs/schedule.js';
+export type { Clock } from '../timing/clock.js';
+export { type Job, job, type JobResult, Jobs, type JobsApi, type JobState } from './jobs/schedule.js';
 export {
   afterKernelOpen,
   afterPluginStart,
@@ -104,4 +104,6 @@ export {
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
+export { type CalendarTime, isTimeZone } from '../timing/calendar.js';
 export { KeyedQueue, SerialQueue } from '../timing/serial-queue.js';
+export type { When } from '../timing/timetable.js';

@@ -7,7 +7,7 @@ import type { ColumnTypes } from '../kernel/database/dialect.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
-import { within } from '../kernel/plugin/within.js';
+import { within } from '../timing/within.js';
 import { dataDirectoryOf } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
 import { notePluginFiles } from './plugin-files.js';

@@ -8,7 +8,7 @@ import type { Database } from '../database/writer.js';
 import type { Tap } from '../hooks/kinds.js';
 import type { Hooks } from '../hooks/registry.js';
 import type { Route } from '../http/route.js';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import type { Job } from '../jobs/schedule.js';
 import type { Log } from '../log/log.js';
 

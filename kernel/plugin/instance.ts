@@ -2,9 +2,9 @@
 import { asClass, asValue, createContainer, InjectionMode } from 'awilix';
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
-import { EventQueue } from '../hooks/queue.js';
+import { EventQueue } from '../../timing/event-queue.js';
 import type { Tapper } from '../hooks/registry.js';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
 import { PluginError } from './error.js';

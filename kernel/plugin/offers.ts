@@ -38,7 +38,7 @@ export class Offers {
 
   addJobs(owner: PluginInstance): void {
     blame(owner.plugin, 'cannot run its jobs', () => {
-      for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
+      this.#schedule.add(owner, owner.plugin.jobs(owner.scope));
     });
   }
 
@@ -53,6 +53,7 @@ export class Offers {
   drop(owner: PluginInstance): void {
     this.commands = this.commands.filter((command) => command.owner !== owner);
     this.#routes = this.#routes.filter((owned) => owned.owner !== owner);
+    this.#schedule.drop(owner);
     this.#listeners.mount(this.#routes);
   }
 }

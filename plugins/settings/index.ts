@@ -3,7 +3,10 @@ import {
   definePlugin,
   contribute,
   hostOfHeader,
+  Jobs,
+  type JobsApi,
   Listeners,
+  type ListenersApi,
   mapOf,
   nullable,
   openObject,
@@ -12,6 +15,7 @@ import {
   route,
   said,
   Sessions,
+  type SessionsApi,
   singleton,
   tap,
   text,
@@ -20,7 +24,13 @@ import {
   optional,
 } from '../../kernel/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
-import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from './contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  SettingGroups,
+  Settings,
+  type SettingValues,
+} from './contract.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
@@ -31,13 +41,23 @@ import { migrations, tables } from './tables.js';
 
 const MINUTE_MS = 60_000;
 
+/** Lets the kernel do what the panel's settings say. */
+function apply(
+  { webBasePath, sessionMaxAge, sessionMaxLifetime, timeLocation }: SettingValues<typeof panelSettings>,
+  kernel: { readonly listeners: ListenersApi; readonly sessions: SessionsApi; readonly jobs: JobsApi },
+): void {
+  kernel.listeners.panel.mountAt(webBasePath);
+  kernel.sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+  kernel.jobs.useZone(timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation);
+}
+
 export default definePlugin({
   name: 'settings',
   version: '0.1.0',
   api: 1,
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
-  uses: { listeners: Listeners, sessions: Sessions },
+  uses: { listeners: Listeners, sessions: Sessions, jobs: Jobs },
   config: {
     basePath: variable(
       'WEIR_BASE_PATH',
@@ -77,13 +97,11 @@ export default definePlugin({
       },
     }),
   ],
-  taps: ({ store, listeners, sessions, allowedHosts }) => [
+  taps: ({ store, allowedHosts, ...scope }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {
-      const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
-      listeners.panel.mountAt(webBasePath);
-      sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+      apply(store.read(panelSettings), scope);
       allowedHosts.apply();
     }),
   ],
@@ -141,11 +159,9 @@ export default definePlugin({
       },
     }),
   ],
-  start: async ({ store, listeners, sessions, allowedHosts }) => {
+  start: async ({ store, allowedHosts, ...scope }) => {
     await store.load();
-    const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
-    listeners.panel.mountAt(webBasePath);
-    sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+    apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },
 });

@@ -3,7 +3,7 @@ import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** Lines of code that a folder may have. */
-const MOST_LINES = { kernel: 3_800, schema: 500, timing: 250 } as const;
+const MOST_LINES = { kernel: 3_800, schema: 500, timing: 350 } as const;
 type Folder = keyof typeof MOST_LINES;
 const DOMAIN = ['client', 'inbound', 'subscription', 'hwid', 'xray', 'outbound', 'traffic'];
 
