@@ -83,10 +83,12 @@ export {
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
 export { frozen } from './plugin/frozen.js';
+export { type LiveSettings, SettingsSource } from './plugin/settings.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { holdsMoreThan } from '../schema/depth.js';
 export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
+export { setting, type Setting, type SettingGroup, type SettingValues } from '../schema/setting.js';
 export type { Schema, Static, Typed } from '../schema/shape.js';
 export {
   anything,

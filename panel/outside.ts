@@ -39,7 +39,7 @@ export const variablePrefix = (plugin: string): string =>
 
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<
+  const { name, api, about, uses, tables, config, settings, services, migrations, ...rest } = value as Record<
     string,
     unknown
   >;
@@ -47,7 +47,7 @@ const isPlugin = (value: unknown): value is Plugin => {
     typeof name === 'string' &&
     typeof api === 'number' &&
     typeof about === 'string' &&
-    [uses, tables, config, services].every((part) => typeof part === 'object' && part !== null) &&
+    [uses, tables, config, settings, services].every((part) => typeof part === 'object' && part !== null) &&
     Array.isArray(migrations) &&
     PARTS.every((part) => typeof rest[part] === 'function')
   );

@@ -1,6 +1,5 @@
-import { definePlugin, contribute, text } from '@weir-panel/weir/kernel';
+import { definePlugin, contribute, text, setting } from '@weir-panel/weir/kernel';
 import { Channels } from '@weir-panel/weir/plugins/notifications';
-import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
 import { post } from './post.js';
 
 const settings = {
@@ -22,14 +21,13 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Sends notifications as signed JSON to an address.',
-  uses: { settings: Settings },
+  settings,
   contributes: ({ settings: live }) => {
     const target = () => ({
-      url: live.read(settings)['acme-callbacks.url'],
-      secret: live.read(settings)['acme-callbacks.secret'],
+      url: live.read()['acme-callbacks.url'],
+      secret: live.read()['acme-callbacks.secret'],
     });
     return [
-      contribute(SettingGroups, { group: settings }),
       contribute(Channels, {
         name: 'acme-callbacks',
         isOn: () => target().url !== '' && target().secret !== '',

@@ -8,6 +8,7 @@ import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
 import { PluginError } from './error.js';
+import { SettingsSource } from './settings.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
@@ -103,9 +104,13 @@ export class PluginInstance implements Tapper {
         throw new PluginError(
           `plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`,
         );
-      return [key, value];
+      return [key, wanted === SettingsSource ? this.#ownSettings(value as SettingsSource) : value];
     });
     return Object.fromEntries(entries) as Record<string, unknown>;
+  }
+
+  #ownSettings(source: SettingsSource): object {
+    return source.declare(this.plugin, this.plugin.settings);
   }
 
   /** What the plugin's own functions receive. */

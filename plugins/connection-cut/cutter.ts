@@ -1,12 +1,17 @@
 // Ends what removed users have open, and nothing else; counts what it could not end.
-import { type ListenersApi, type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import {
+  type ListenersApi,
+  type Log,
+  messageOf,
+  SerialQueue,
+  type LiveSettings,
+} from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
 import { spell, written } from './address.js';
 import { PeerIndex } from './peers.js';
 import { runsOverUdp } from './reach.js';
-import { cutSettings } from './settings.js';
+import type { cutSettings } from './settings.js';
 import { addressIn, socketKey } from './socket-table.js';
 import type { SocketsApi } from './sockets.js';
 
@@ -20,7 +25,7 @@ export class Cutter {
   readonly #log: Log;
   readonly #access: CoreAccessApi | undefined;
   readonly #inbounds: Pick<InboundsApi, 'get'>;
-  readonly #settings: SettingsApi;
+  readonly #settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
   readonly #trusts: (address: string) => boolean;
   readonly #sockets: SocketsApi;
   readonly #index = new PeerIndex();
@@ -52,7 +57,7 @@ export class Cutter {
     log: Log;
     access: CoreAccessApi | undefined;
     inbounds: Pick<InboundsApi, 'get'>;
-    settings: SettingsApi;
+    settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
     listeners: Pick<ListenersApi, 'trusts'>;
     sockets: SocketsApi;
   }) {
@@ -80,7 +85,7 @@ export class Cutter {
   }
 
   get #wanted(): boolean {
-    return this.#settings.read(cutSettings).engineCutConnections;
+    return this.#settings.read().engineCutConnections;
   }
 
   /** What becomes of the open connections of a client that is removed from this inbound. */

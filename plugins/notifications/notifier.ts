@@ -1,10 +1,15 @@
 // Who is told what: every channel that is on, of the events that an admin wants to hear of.
 import { randomUUID } from 'node:crypto';
-import { type Clock, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
-import type { SettingsApi } from '../settings/contract.js';
+import {
+  type Clock,
+  type Log,
+  messageOf,
+  type PluginContext,
+  type LiveSettings,
+} from '../../kernel/index.js';
 import { Channels, type Notification } from './contract.js';
 import { ChannelQueue } from './channel-queue.js';
-import { type EventName, notificationSettings } from './settings.js';
+import type { EventName, notificationSettings } from './settings.js';
 import { blocked } from './texts.js';
 
 /** An address that goes on guessing is told of once in this time. */
@@ -21,7 +26,7 @@ export interface Outcome {
 }
 
 export class Notifier {
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof notificationSettings>;
   readonly #contributions: PluginContext['contributions'];
   readonly #clock: Clock;
   readonly #log: Log;
@@ -37,7 +42,7 @@ export class Notifier {
     log,
     signal,
   }: {
-    settings: SettingsApi;
+    settings: LiveSettings<typeof notificationSettings>;
     contributions: PluginContext['contributions'];
     clock: Clock;
     log: Log;
@@ -57,7 +62,7 @@ export class Notifier {
   }
 
   tell(told: Omit<Notification, 'id' | 'at'> & { readonly event: EventName }): void {
-    if (!this.#settings.read(notificationSettings).notificationEvents.includes(told.event)) return;
+    if (!this.#settings.read().notificationEvents.includes(told.event)) return;
     const notification = this.#make(told);
     for (const queue of this.#queues) queue.push(notification);
   }

@@ -16,6 +16,8 @@ import {
   said,
   Sessions,
   type SessionsApi,
+  SettingsSource,
+  type SettingValues,
   singleton,
   tap,
   text,
@@ -24,13 +26,7 @@ import {
   optional,
 } from '../../kernel/index.js';
 import { AllowedHosts } from './allowed-hosts.js';
-import {
-  afterSettingsSave,
-  beforeSettingsSave,
-  SettingGroups,
-  Settings,
-  type SettingValues,
-} from './contract.js';
+import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from './contract.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
@@ -77,7 +73,7 @@ export default definePlugin({
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
   },
-  provides: ({ store }) => [provide(Settings, store)],
+  provides: ({ store }) => [provide(Settings, store), provide(SettingsSource, store)],
   contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
     contribute(SettingGroups, {
       group: panelSettings,

@@ -1,8 +1,7 @@
 // Settings of the panel as a whole.
-import { int, isTimeZone, oneOf, text, urlPath } from '../../kernel/index.js';
+import { int, isTimeZone, oneOf, setting, text, urlPath } from '../../kernel/index.js';
 import { randomBytes } from 'node:crypto';
 import { hostList } from './host-list.js';
-import { setting } from './setting.js';
 
 const timeZone = () =>
   text().custom((zone: string, state) =>

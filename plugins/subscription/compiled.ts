@@ -1,5 +1,5 @@
 // Everything about a subscription that does not depend on who fetches it, worked out when it changes.
-import type { Hooks, Log, PluginContext } from '../../kernel/index.js';
+import type { Hooks, Log, PluginContext, LiveSettings } from '../../kernel/index.js';
 import { type Inbound, type InboundsApi, viewStream } from '../inbounds/contract.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { authorityOf } from './address.js';
@@ -7,7 +7,7 @@ import { composeSubscription, type Entry, type EntryTemplate, type Format, Forma
 import { contained } from './formats.js';
 import { pathsOf } from './paths.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
-import { subscriptionSettings } from './settings.js';
+import type { subscriptionSettings } from './settings.js';
 
 export interface CompiledEntry {
   /** its name after the first link, where that is the same for all clients; worked out when it is first asked for */
@@ -26,7 +26,8 @@ export class Compiled {
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #inbounds: InboundsApi;
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof subscriptionSettings>;
+  readonly #allSettings: SettingsApi;
   readonly #contributions: PluginContext['contributions'];
   /** by inbound; of enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
@@ -49,18 +50,21 @@ export class Compiled {
     log,
     inbounds,
     settings,
+    allSettings,
     contributions,
   }: {
     hooks: Hooks;
     log: Log;
     inbounds: InboundsApi;
-    settings: SettingsApi;
+    settings: LiveSettings<typeof subscriptionSettings>;
+    allSettings: SettingsApi;
     contributions: PluginContext['contributions'];
   }) {
     this.#hooks = hooks;
     this.#log = log;
     this.#inbounds = inbounds;
     this.#settings = settings;
+    this.#allSettings = allSettings;
     this.#contributions = contributions;
   }
 
@@ -79,9 +83,9 @@ export class Compiled {
   }
 
   settingsChanged(): void {
-    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read(subscriptionSettings);
+    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
-    const { timeLocation } = this.#settings.read(panelSettings);
+    const { timeLocation } = this.#allSettings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
     this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
       this.#log.warn(

@@ -1,12 +1,11 @@
 // One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
 import { validateHeaderValue } from 'node:http';
-import type { Clock, ListenersApi } from '../../kernel/index.js';
+import type { Clock, ListenersApi, LiveSettings, SettingValues } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
-import type { SettingsApi, SettingValues } from '../settings/contract.js';
 import { bracketed, hostFor } from './address.js';
 import type { Compiled, CompiledEntry } from './compiled.js';
 import type { Format, LinkHost, SubscriptionApi } from './contract.js';
-import { subscriptionSettings } from './settings.js';
+import type { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
   /** the same for every client */
@@ -53,7 +52,7 @@ const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).rep
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #clock: Clock;
   readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
   readonly #listeners: ListenersApi;
@@ -69,7 +68,7 @@ export class Renderer implements SubscriptionApi {
     listeners,
   }: {
     compiled: Compiled;
-    settings: SettingsApi;
+    settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
     config: { publicHost?: string | undefined; port: number };
     listeners: ListenersApi;
@@ -85,7 +84,7 @@ export class Renderer implements SubscriptionApi {
   render(format: Format, client: ClientRow, requestHost: string): Rendered {
     const now = this.#clock.now();
     // The object is another one after every change.
-    const settings = this.#settings.read(subscriptionSettings);
+    const settings = this.#settings.read();
     const works = client.enable && depletionOf(client, now) === undefined;
     const entries = works
       ? this.#entries(format.name, client, this.#host(requestHost, settings.subDomain), now, false)
@@ -110,7 +109,7 @@ export class Renderer implements SubscriptionApi {
 
   #hostOfLinks(host: LinkHost): string {
     if (typeof host !== 'string') return bracketed(host.named);
-    return this.#host(host, this.#settings.read(subscriptionSettings).subDomain);
+    return this.#host(host, this.#settings.read().subDomain);
   }
 
   #host(asked: string, subDomain: string): string {
