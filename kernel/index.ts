@@ -56,7 +56,9 @@ export {
   type ListenersApi,
   type ServedRoute,
 } from './http/listeners.js';
+export { Replays } from './http/replays.js';
 export {
+  Answer,
   bare,
   LARGE_BODY,
   LIST_BODY,

@@ -13,6 +13,7 @@ import { HookRegistry } from './hooks/registry.js';
 import { Proxies } from './http/address.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
+import { Replays } from './http/replays.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from '../timing/clock.js';
 import { job, Jobs, Schedule } from './jobs/schedule.js';
@@ -190,6 +191,7 @@ export class Kernel {
         }),
       );
     }
+    this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     for (const instance of outsideLast(this.#parts.instances))
       blame(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);

@@ -103,6 +103,8 @@ export interface Route {
   readonly form: boolean;
   /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
   readonly stream: boolean;
+  /** A caller may send `Idempotency-Key`: a repetition is answered as the first call was, and is not handled again. */
+  readonly idempotent: boolean;
   /**
    * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
    * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
@@ -117,7 +119,12 @@ export interface Route {
 
 interface Declared<P extends Joi.Schema, Q extends Joi.Schema, B extends Joi.Schema, R extends ReplyKind>
   extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<Pick<Route, 'auth' | 'listener' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>> {
+    Partial<
+      Pick<
+        Route,
+        'auth' | 'listener' | 'form' | 'stream' | 'idempotent' | 'bodyLimit' | 'beforeBody' | 'errors'
+      >
+    > {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -142,6 +149,7 @@ export function route<
     listener = 'panel',
     form = false,
     stream = false,
+    idempotent = false,
     bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY,
     beforeBody,
     errors = [],
@@ -151,12 +159,17 @@ export function route<
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
     );
+  if (idempotent && (auth === 'anyone' || stream || rest.method === 'GET'))
+    throw new Error(
+      `${rest.method} ${String(rest.path)}: idempotent goes with a call that changes something, asks for a login and has a body that is read`,
+    );
   return {
     ...rest,
     auth,
     listener,
     form,
     stream,
+    idempotent,
     bodyLimit,
     beforeBody,
     errors,

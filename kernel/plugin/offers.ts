@@ -3,6 +3,8 @@ import { checkCommands, type OwnedCommand } from '../command/list.js';
 import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
+import type { Replays } from '../http/replays.js';
+import type { Route } from '../http/route.js';
 import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
 
@@ -10,6 +12,8 @@ export class Offers {
   readonly #listeners: ListenerSet;
   readonly #schedule: Schedule;
   #routes: readonly Owned[];
+  /** of what callers may repeat, where a plugin keeps it */
+  replays: Replays | undefined;
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
 
@@ -29,11 +33,20 @@ export class Offers {
 
   addRoutes(owner: PluginInstance): void {
     blame(owner.plugin, 'cannot serve its routes', () => {
-      const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route }));
+      const own = owner.plugin
+        .routes(owner.scope)
+        .map((route) => ({ owner, route: this.#repeatable(route) }));
       const routes = [...this.#routes, ...own];
       this.#listeners.check(routes);
       this.#routes = routes;
     });
+  }
+
+  #repeatable(route: Route): Route {
+    const { replays } = this;
+    return replays && route.idempotent
+      ? { ...route, handle: (input) => replays.handle(route, input) }
+      : route;
   }
 
   addJobs(owner: PluginInstance): void {

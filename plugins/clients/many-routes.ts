@@ -60,6 +60,7 @@ export const manyRoutes = ({
     body: list(describedAs(anything(), AddClient)).max(10_000),
     bodyLimit: LARGE_BODY,
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
+    idempotent: true,
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
       return said(told(`${result.created} clients created`, applied), result);
@@ -121,6 +122,7 @@ export const manyRoutes = ({
     bodyLimit: LIST_BODY,
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
+    idempotent: true,
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
