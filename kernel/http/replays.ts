@@ -4,7 +4,7 @@ import type { Route } from './route.js';
 
 /** Provided by the plugin `idempotency`; without it a route with `idempotent: true` is served like any other. */
 export interface Replays {
-  /** Handles a call: once for each key of its caller, and as the first call was answered where the key comes again. */
-  handle(route: Route, input: never): unknown;
+  /** The route, handled once for each key of a caller; where the key comes again it answers as the first time. Throws where that cannot be. */
+  repeatable(route: Route): Route;
 }
 export const Replays = token<Replays>('idempotency', 'Replays');

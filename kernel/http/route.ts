@@ -159,10 +159,6 @@ export function route<
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
     );
-  if (idempotent && (auth === 'anyone' || stream || rest.method === 'GET'))
-    throw new Error(
-      `${rest.method} ${String(rest.path)}: idempotent goes with a call that changes something, asks for a login and has a body that is read`,
-    );
   return {
     ...rest,
     auth,

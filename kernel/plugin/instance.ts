@@ -104,13 +104,14 @@ export class PluginInstance implements Tapper {
         throw new PluginError(
           `plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`,
         );
-      return [key, wanted === SettingsSource ? this.#ownSettings(value as SettingsSource) : value];
+      return [
+        key,
+        wanted === SettingsSource
+          ? (value as SettingsSource).declare(this.plugin, this.plugin.settings)
+          : value,
+      ];
     });
     return Object.fromEntries(entries) as Record<string, unknown>;
-  }
-
-  #ownSettings(source: SettingsSource): object {
-    return source.declare(this.plugin, this.plugin.settings);
   }
 
   /** What the plugin's own functions receive. */

@@ -4,7 +4,6 @@ import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
 import type { Replays } from '../http/replays.js';
-import type { Route } from '../http/route.js';
 import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
 
@@ -33,20 +32,14 @@ export class Offers {
 
   addRoutes(owner: PluginInstance): void {
     blame(owner.plugin, 'cannot serve its routes', () => {
+      const { replays } = this;
       const own = owner.plugin
         .routes(owner.scope)
-        .map((route) => ({ owner, route: this.#repeatable(route) }));
+        .map((route) => ({ owner, route: route.idempotent && replays ? replays.repeatable(route) : route }));
       const routes = [...this.#routes, ...own];
       this.#listeners.check(routes);
       this.#routes = routes;
     });
-  }
-
-  #repeatable(route: Route): Route {
-    const { replays } = this;
-    return replays && route.idempotent
-      ? { ...route, handle: (input) => replays.handle(route, input) }
-      : route;
   }
 
   addJobs(owner: PluginInstance): void {

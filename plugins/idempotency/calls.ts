@@ -45,7 +45,16 @@ export class IdempotentCalls implements Replays {
     this.#log = log;
   }
 
-  async handle(route: Route, given: never): Promise<unknown> {
+  repeatable(route: Route): Route {
+    const { method, path, auth, stream } = route;
+    if (auth === 'anyone' || stream || method === 'GET')
+      throw new Error(
+        `${method} ${String(path)}: idempotent goes with a call that changes something, asks for a login and has a body that is read`,
+      );
+    return { ...route, handle: (input) => this.#handle(route, input) };
+  }
+
+  async #handle(route: Route, given: never): Promise<unknown> {
     const input: Input = given;
     const header = input.headers['idempotency-key'];
     if (header === undefined) return route.handle(given);

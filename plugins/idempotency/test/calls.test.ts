@@ -238,18 +238,32 @@ test('replies are kept for a day, and one caller can keep so many', async (t) =>
   t.is(await kept(), 1, 'what is old is swept');
 });
 
-test('idempotent goes with calls that ask for a login, change something and have a body that is read', (t) => {
-  const declare = (rest: object) => () =>
-    route({
-      method: 'POST',
-      path: '/x',
-      doc: 'x',
-      reply: message(),
-      handle: () => '',
-      idempotent: true,
-      ...rest,
-    });
-  t.notThrows(declare({}));
-  for (const rest of [{ method: 'GET' }, { auth: 'anyone' }, { stream: true }])
-    t.throws(declare(rest), { message: /idempotent goes with/ }, JSON.stringify(rest));
+test('a route that cannot be repeated leaves its plugin out, and is named', async (t) => {
+  const plugins = [{ method: 'GET' }, { auth: 'anyone' }, { stream: true }].map((rest, i) =>
+    definePlugin({
+      name: `oven-${i}`,
+      version: '1.0.0',
+      api: 1,
+      about: 'For a test.',
+      routes: () => [
+        route({
+          method: 'POST',
+          path: `/panel/api/x/oven-${i}/bread`,
+          doc: 'x',
+          reply: message(),
+          idempotent: true,
+          handle: () => '',
+          ...(rest as object),
+        }),
+      ],
+    }),
+  );
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: plugins,
+    partial: true,
+  });
+  const states = await panel.get<{ name: string; reason: string }[]>('/panel/api/system/plugins');
+  for (const [i] of plugins.entries())
+    t.regex(states.find(({ name }) => name === `oven-${i}`)?.reason ?? '', /\/bread: idempotent goes with/);
 });
