@@ -100,26 +100,35 @@ test('jitter delays each time by a part of it, and a stop leaves no timer behind
 });
 
 test('a machine that slept over a time makes up for it once', async (t) => {
-  let now = Date.UTC(2026, 0, 15, 3, 59);
-  let wake: () => void = () => undefined;
+  let now = Date.UTC(2026, 0, 15, 3, 40);
+  const timers = new Map<() => void, number>();
   const clock: Clock = {
     now: () => now,
-    every: (_, run) => {
-      wake = run;
-      return () => undefined;
+    every: (ms, run) => {
+      timers.set(run, ms);
+      return () => void timers.delete(run);
     },
+  };
+  const wake = async () => {
+    for (const run of [...timers.keys()]) run();
+    await idle();
   };
   let runs = 0;
   const schedule = new Schedule(clock, log);
-  schedule.add(world().owner, [job('bread', { at: { hour: 4 }, zone: 'UTC' }, () => void runs++)]);
+  schedule.add(world().owner, [job('bread', { at: { hour: 4 } }, () => void runs++)]);
+  schedule.useZone('UTC');
   schedule.begin();
-  now += 2 * DAY; // The 15th and the 16th were slept through.
-  wake();
-  await idle();
-  wake();
-  await idle();
+  t.deepEqual([...timers.values()], [MINUTE], 'the clock is looked at again and again');
+  // The 15th and the 16th are slept through.
+  now += 2 * DAY;
+  await wake();
+  await wake();
   t.is(runs, 1);
   t.is(schedule.list()[0]?.nextAt, Date.UTC(2026, 0, 17, 4));
+  schedule.useZone('Asia/Tokyo');
+  t.is(timers.size, 1, 'what was planned by the previous zone is not');
+  await schedule.stop();
+  t.is(timers.size, 0);
 });
 
 test('a run on demand tells how it went, and the last turn stays visible', async (t) => {
