@@ -404,7 +404,7 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
   [
     'jobs',
     { jobs: () => [job('plough', 'soon', () => undefined)] },
-    /^plugin bad cannot run its jobs: "soon" is no duration/,
+    /^plugin bad cannot run its jobs: job plough: "soon" is no duration/,
   ],
 ];
 for (const [step, part, said] of steps) {
