@@ -54,7 +54,8 @@ export {
   type ListenersApi,
   type ServedRoute,
 } from './http/listeners.js';
-export { bare, message, payload, raw, said, stream, unwrapped } from './http/reply.js';
+export { Answer, bare, message, payload, raw, said, stream, unwrapped } from './http/reply.js';
+export { Replays } from './http/replays.js';
 export {
   file,
   type FileField,
@@ -68,8 +69,8 @@ export {
 } from './http/route.js';
 export { staticFiles, type StaticFilesOptions } from './http/static-files.js';
 export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
-export type { Clock } from './jobs/clock.js';
-export { type Job, job } from './jobs/schedule.js';
+export type { Clock } from '../timing/clock.js';
+export { type Job, job, type JobResult, Jobs, type JobsApi, type JobState } from './jobs/schedule.js';
 export {
   afterKernelOpen,
   afterPluginStart,
@@ -80,6 +81,7 @@ export {
 export type { Log } from './log/log.js';
 export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
 export { frozen } from './plugin/frozen.js';
+export { type LiveSettings, SettingsSource } from './plugin/settings.js';
 export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
 export { sizeOf } from '../net/body.js';
 export type { Streamed } from '../net/streamed.js';
@@ -88,6 +90,7 @@ export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from
 export { holdsMoreThan } from '../schema/depth.js';
 export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
+export { setting, type Setting, type SettingGroup, type SettingValues } from '../schema/setting.js';
 export type { Schema, Static, Typed } from '../schema/shape.js';
 export {
   anything,
@@ -106,3 +109,6 @@ export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefaul
 export { didYouMean, near } from '../schema/nearest.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
+export { type CalendarTime, isTimeZone } from '../timing/calendar.js';
+export { KeyedQueue, SerialQueue } from '../timing/serial-queue.js';
+export type { When } from '../timing/timetable.js';

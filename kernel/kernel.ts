@@ -14,9 +14,10 @@ import { Proxies } from '../net/proxies.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { uploadsFolder } from './http/request-body.js';
+import { Replays } from './http/replays.js';
 import { Upgrades } from './http/upgrade.js';
-import { type Clock, systemClock } from './jobs/clock.js';
-import { Schedule } from './jobs/schedule.js';
+import { type Clock, systemClock } from '../timing/clock.js';
+import { job, Jobs, Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import type { Log } from './log/log.js';
 import { frozen } from './plugin/frozen.js';
@@ -28,7 +29,7 @@ import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
 import { Offers } from './plugin/offers.js';
 import { startPlugin, stopPlugins } from './plugin/start-stop.js';
-import { type Limits, LIMITS } from './plugin/within.js';
+import { type Limits, LIMITS } from './plugin/limits.js';
 import type { KernelOptions } from './options.js';
 
 type Parts = Readonly<{
@@ -151,6 +152,7 @@ export class Kernel {
       kernel.#build(options.configs, [
         provide(Sessions, sessions),
         provide(Listeners, listeners),
+        provide(Jobs, kernel.#schedule),
         provide(Commands, { list: () => kernel.commands }),
         provide(Plugins, {
           list: () => kernel.plugins(),
@@ -193,6 +195,7 @@ export class Kernel {
         }),
       );
     }
+    this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     for (const instance of outsideLast(this.#parts.instances))
       blame(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
@@ -216,9 +219,10 @@ export class Kernel {
       const offering = outsideLast(first);
       for (const instance of offering) this.#offers.addCommands(instance);
       for (const instance of offering) this.#offers.addRoutes(instance);
+      for (const instance of offering) this.#offers.addJobs(instance);
       if (!forCommand) {
         await this.#offers.serve();
-        for (const instance of offering) this.#offers.addJobs(instance);
+        this.#schedule.begin();
       }
       started.push(...this.#late.plugins);
       this.#late.begin(!forCommand);
@@ -236,12 +240,10 @@ export class Kernel {
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
     const { hooks, log, leftOut, begun } = this.#parts;
-    this.#schedule.start(this.#self, { name: 'sessions', every: '1m', run: () => sessions.sweep() });
-    this.#schedule.start(this.#self, {
-      name: 'certificate',
-      every: '1m',
-      run: () => this.listeners.renewCertificate(),
-    });
+    this.#schedule.add(this.#self, [
+      job('sessions', '1m', () => sessions.sweep()),
+      job('certificate', '1m', () => this.listeners.renewCertificate()),
+    ]);
     this.#isOpen = true;
     await hooks.after(afterKernelOpen, { startedAt });
     const facts = await hooks.compose(composeReadyLine, undefined).catch(() => []);

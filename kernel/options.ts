@@ -2,11 +2,11 @@
 import type { PluginConfig } from './config/variable.js';
 import type { Provision } from './container/token.js';
 import type { Certificate } from './http/certificate.js';
-import type { Clock } from './jobs/clock.js';
+import type { Clock } from '../timing/clock.js';
 import type { Log } from './log/log.js';
 import type { Plugin } from './plugin/define.js';
 import type { LeftOut } from './plugin/plugins.js';
-import type { Limits } from './plugin/within.js';
+import type { Limits } from './plugin/limits.js';
 
 export interface KernelOptions {
   /** in start order: what a plugin uses comes before it (`panel/order.ts`) */

@@ -36,14 +36,16 @@ const tablesOf = ({ tables, migrations }: Plugin): string[] => [
 ];
 
 /** Names of the settings that a plugin declares; like its commands, they do not depend on its scope. */
-export const settingsOf = (plugin: Plugin): string[] =>
-  plugin
+export const settingsOf = (plugin: Plugin): string[] => [
+  ...Object.keys(plugin.settings),
+  ...plugin
     .contributes(nothing as never)
     .flatMap(({ point, value }) =>
       point.owner === SettingGroups.owner && point.name === SettingGroups.name
         ? Object.keys((value as { group: object }).group)
         : [],
-    );
+    ),
+];
 
 export interface Wanted {
   readonly name: string;

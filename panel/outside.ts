@@ -7,7 +7,7 @@ import type { ColumnTypes } from '../kernel/database/dialect.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
-import { within } from '../kernel/plugin/within.js';
+import { within } from '../timing/within.js';
 import { dataDirectoryOf } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
 import { notePluginFiles } from './plugin-files.js';
@@ -39,7 +39,7 @@ export const variablePrefix = (plugin: string): string =>
 
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, tables, config, services, migrations, ...rest } = value as Record<
+  const { name, api, about, uses, tables, config, settings, services, migrations, ...rest } = value as Record<
     string,
     unknown
   >;
@@ -47,7 +47,7 @@ const isPlugin = (value: unknown): value is Plugin => {
     typeof name === 'string' &&
     typeof api === 'number' &&
     typeof about === 'string' &&
-    [uses, tables, config, services].every((part) => typeof part === 'object' && part !== null) &&
+    [uses, tables, config, settings, services].every((part) => typeof part === 'object' && part !== null) &&
     Array.isArray(migrations) &&
     PARTS.every((part) => typeof rest[part] === 'function')
   );

@@ -1,7 +1,6 @@
-import { definePlugin, contribute, text } from '@weir-panel/weir/kernel';
+import { definePlugin, contribute, text, setting } from '@weir-panel/weir/kernel';
 import { Channels } from '@weir-panel/weir/plugins/notifications';
 import { Outgoing, type OutgoingAccess, OutgoingHosts } from '@weir-panel/weir/plugins/outgoing';
-import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
 import { post } from './post.js';
 
 const settings = {
@@ -23,17 +22,17 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Sends notifications as signed JSON to an address.',
-  uses: { settings: Settings, outgoing: Outgoing },
+  settings,
+  uses: { outgoing: Outgoing },
   contributes: ({ settings: live, outgoing }) => {
     const target = () => ({
-      url: live.read(settings)['acme-callbacks.url'],
-      secret: live.read(settings)['acme-callbacks.secret'],
+      url: live.read()['acme-callbacks.url'],
+      secret: live.read()['acme-callbacks.secret'],
     });
     const access: OutgoingAccess = { hosts: () => [target().url] };
     const fetch = outgoing.for(access);
     return [
       contribute(OutgoingHosts, access),
-      contribute(SettingGroups, { group: settings }),
       contribute(Channels, {
         name: 'acme-callbacks',
         isOn: () => target().url !== '' && target().secret !== '',

@@ -1,5 +1,4 @@
-import { bool, definePlugin, contribute, urlPath } from '@weir-panel/weir/kernel';
-import { setting, SettingGroups, Settings } from '@weir-panel/weir/plugins/settings';
+import { bool, definePlugin, contribute, urlPath, setting } from '@weir-panel/weir/kernel';
 import { Formats, randomPath } from '@weir-panel/weir/plugins/subscription';
 import { lineOf, listOf, surgeCannot } from './surge.js';
 
@@ -13,14 +12,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Subscriptions as a list of proxies for Surge.',
-  uses: { settings: Settings },
+  settings,
   contributes: ({ settings: live }) => [
-    contribute(SettingGroups, { group: settings }),
     contribute(Formats, {
       name: 'surge-list',
       contentType: 'text/plain; charset=utf-8',
-      prefix: () =>
-        live.read(settings)['surge-list.enable'] ? live.read(settings)['surge-list.path'] : undefined,
+      prefix: () => (live.read()['surge-list.enable'] ? live.read()['surge-list.path'] : undefined),
       pathSetting: 'surge-list.path',
       cannot: surgeCannot,
       compile: lineOf,

@@ -1,7 +1,7 @@
 // Sessions of people: a random id in a cookie, its digest in the database, so that a leaked backup opens nothing
 // and a log-out really ends it. All sessions are held in memory too: a request costs no query.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import type { Database, Tx } from '../database/writer.js';
 import { token } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';

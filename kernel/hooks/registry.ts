@@ -3,9 +3,9 @@
 import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import { frozenItems, handedOut } from '../plugin/frozen.js';
 import type { Owner } from '../plugin/owner.js';
-import { type Limits, LIMITS } from '../plugin/within.js';
+import { type Limits, LIMITS } from '../plugin/limits.js';
 import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
-import type { EventQueue } from './queue.js';
+import type { EventQueue } from '../../timing/event-queue.js';
 import { type DraftCall, type FilterCall, type GuardCall, TapCall } from './tap-call.js';
 
 /** The owner of a tap, and how its plugin is called. */

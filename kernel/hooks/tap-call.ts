@@ -1,7 +1,8 @@
 // One tap as the registry calls it: within its limits, with its failures named, and only with what fits.
 import { isPanelError, kernelErrors } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
-import { type Limits, within } from '../plugin/within.js';
+import { within } from '../../timing/within.js';
+import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../plugin/frozen.js';
 import { fitting } from './fit.js';
 import type { Tap } from './kinds.js';

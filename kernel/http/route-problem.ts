@@ -17,6 +17,7 @@ const KEYS = Object.keys({
   body: true,
   form: true,
   stream: true,
+  idempotent: true,
   bodyLimit: true,
   files: true,
   beforeBody: true,

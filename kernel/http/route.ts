@@ -63,6 +63,8 @@ export interface Route {
   readonly form: boolean;
   /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
   readonly stream: boolean;
+  /** A caller may send `Idempotency-Key`: a repetition is answered as the first call was, and is not handled again. */
+  readonly idempotent: boolean;
   /**
    * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
    * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
@@ -107,7 +109,18 @@ interface Declared<
   F extends Files,
 > extends Pick<Route, 'method' | 'path' | 'doc'>,
     Partial<
-      Pick<Route, 'auth' | 'listener' | 'name' | 'form' | 'stream' | 'bodyLimit' | 'beforeBody' | 'errors'>
+      Pick<
+        Route,
+        | 'auth'
+        | 'listener'
+        | 'name'
+        | 'form'
+        | 'stream'
+        | 'idempotent'
+        | 'bodyLimit'
+        | 'beforeBody'
+        | 'errors'
+      >
     > {
   readonly params?: P;
   readonly query?: Q;
@@ -141,6 +154,7 @@ export function route<
     listener = 'panel',
     form = false,
     stream = false,
+    idempotent = false,
     bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY,
     beforeBody,
     errors = [],
@@ -156,6 +170,7 @@ export function route<
     listener,
     form,
     stream,
+    idempotent,
     bodyLimit,
     beforeBody,
     errors,

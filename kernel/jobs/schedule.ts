@@ -1,63 +1,168 @@
 // Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
+import { Alarm } from '../../timing/alarm.js';
+import type { Clock } from '../../timing/clock.js';
+import { timetable, type Timetable, type When } from '../../timing/timetable.js';
+import { within } from '../../timing/within.js';
+import { token } from '../container/token.js';
+import { messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 import type { Owner } from '../plugin/owner.js';
-import { LIMITS, within } from '../plugin/within.js';
-import type { Clock } from './clock.js';
+import { LIMITS } from '../plugin/limits.js';
 
 export interface Job {
+  /** of one job of the plugin */
   readonly name: string;
-  readonly every: string;
+  readonly when: When;
   readonly run: (signal: AbortSignal) => void | Promise<void>;
 }
-/** `every` is a number with a unit: `500ms`, `5s`, `10m`, `1h`, `1d`. */
-export const job = (name: string, every: string, run: Job['run']): Job => ({ name, every, run });
+/** `when` is a duration such as `5s`, or `{ every, jitter }`, or `{ at, zone, jitter }` for times of the calendar. */
+export const job = (name: string, when: When, run: Job['run']): Job => ({ name, when, run });
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const LONGEST_MS = 2 ** 31 - 1;
+/** How a turn of a job went. */
+export interface JobResult {
+  /** Unix ms */
+  readonly startedAt: number;
+  readonly tookMs: number;
+  /** empty when it went well */
+  readonly error: string;
+}
+export interface JobState {
+  readonly plugin: string;
+  readonly job: string;
+  /** for people, such as `every 5s` */
+  readonly when: string;
+  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  readonly nextAt: number;
+  /** Unix ms since when a turn is under way; 0 when none is */
+  readonly runningSince: number;
+  /** of the last turn since the panel started */
+  readonly last: JobResult | undefined;
+}
+/** The jobs of all plugins; provided by the kernel. */
+export interface JobsApi {
+  list(): readonly JobState[];
+  /** Runs a job now; undefined where there is none, where a turn of it is under way, and where its plugin is not called. */
+  run(plugin: string, job: string): Promise<JobResult> | undefined;
+  /** IANA time zone of calendar times that name none; undefined is that of the machine. */
+  useZone(zone: string | undefined): void;
+}
+export const Jobs = token<JobsApi>('kernel', 'Jobs');
 
-export function durationOf(text: string): number {
-  const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (amount === undefined || unit === undefined)
-    throw new Error(`"${text}" is no duration; write a number and ms, s, m, h or d, like 5s`);
-  const ms = Number(amount) * (UNITS[unit] ?? 1);
-  // A timer of Node that is asked for more (or for nothing) fires every millisecond.
-  if (ms < 1 || ms > LONGEST_MS)
-    throw new Error(`"${text}" is no duration that a timer can keep; it takes 1ms to 24d`);
-  return ms;
+interface Entry {
+  readonly owner: Owner;
+  readonly job: Job;
+  readonly times: Timetable;
+  readonly alarm: Alarm;
+  runningSince: number | undefined;
+  last: JobResult | undefined;
 }
 
-export class Schedule {
+export class Schedule implements JobsApi {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #stop = new AbortController();
-  readonly #timers: (() => void)[] = [];
-  readonly #running = new Map<Promise<void>, (error: unknown) => void>();
   readonly #limit: number;
+  readonly #random: () => number;
+  readonly #stop = new AbortController();
+  readonly #running = new Map<Promise<JobResult>, (error: unknown) => void>();
+  #entries: readonly Entry[] = [];
+  #zone: string | undefined;
+  #begun = false;
 
-  constructor(clock: Clock, log: Log, limit: number = LIMITS.job) {
+  constructor(clock: Clock, log: Log, limit: number = LIMITS.job, random = Math.random) {
     this.#limit = limit;
     this.#clock = clock;
     this.#log = log;
+    this.#random = random;
   }
 
-  start(owner: Owner, { name, every, run }: Job): void {
-    let busy = false;
-    const tick = () => {
-      if (busy || owner.faulty) return;
-      busy = true;
-      const turn = Promise.resolve()
-        .then(() => run(this.#stop.signal))
-        .catch((error: unknown) => {
-          if (!this.#stop.signal.aborted) owner.fault(`job ${name} of ${owner.name}`, error);
-        })
-        .finally(() => {
-          busy = false;
-          this.#running.delete(turn);
-        });
-      this.#running.set(turn, (error) => owner.fault(`job ${name} of ${owner.name}`, error));
+  /** Throws where one of them cannot be run, and adds none of them then. */
+  add(owner: Owner, jobs: readonly Job[]): void {
+    const added = jobs.map((one, i) => {
+      const { name, run } = one;
+      if (typeof name !== 'string' || typeof run !== 'function' || jobs.findIndex((j) => j.name === name) < i)
+        throw new Error(
+          `job ${name}: it needs a name that no other job of the plugin has, and a function run`,
+        );
+      return this.#entryOf(owner, one);
+    });
+    this.#entries = [...this.#entries, ...added];
+    if (this.#begun) for (const entry of added) this.#plan(entry);
+  }
+
+  #entryOf(owner: Owner, one: Job): Entry {
+    try {
+      const times = timetable(one.when);
+      const alarm = new Alarm(this.#clock, times, () => void this.#turn(entry), this.#random);
+      const entry: Entry = { owner, job: one, times, alarm, runningSince: undefined, last: undefined };
+      return entry;
+    } catch (error) {
+      throw new Error(`job ${one.name}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Nothing is due before. */
+  begin(): void {
+    this.#begun = true;
+    for (const entry of this.#entries) this.#plan(entry);
+  }
+
+  drop(owner: Owner): void {
+    for (const { alarm } of this.#entries.filter((entry) => entry.owner === owner)) alarm.cancel();
+    this.#entries = this.#entries.filter((entry) => entry.owner !== owner);
+  }
+
+  #plan({ owner, job, times, alarm }: Entry): void {
+    alarm.set(this.#zone);
+    this.#log.debug('job scheduled', { plugin: owner.name, job: job.name, when: times.text });
+  }
+
+  /** Every turn of a job is run here, and a lease would be taken here. */
+  #turn(entry: Entry): Promise<JobResult> | undefined {
+    const { owner, job } = entry;
+    if (entry.runningSince !== undefined || owner.faulty) return undefined;
+    const startedAt = this.#clock.now();
+    entry.runningSince = startedAt;
+    const fault = (error: unknown) => owner.fault(`job ${job.name} of ${owner.name}`, error);
+    const work = async (): Promise<JobResult> => {
+      let problem = '';
+      try {
+        await Promise.resolve();
+        await job.run(this.#stop.signal);
+      } catch (error) {
+        problem = messageOf(error);
+        if (!this.#stop.signal.aborted) fault(error);
+      }
+      this.#running.delete(turn);
+      entry.runningSince = undefined;
+      entry.last = { startedAt, tookMs: this.#clock.now() - startedAt, error: problem };
+      return entry.last;
     };
-    this.#timers.push(this.#clock.every(durationOf(every), tick));
-    this.#log.debug('job scheduled', { plugin: owner.name, job: name, every });
+    const turn = work();
+    this.#running.set(turn, fault);
+    return turn;
+  }
+
+  list(): readonly JobState[] {
+    return this.#entries.map(({ owner, job, times, alarm, runningSince, last }) => ({
+      plugin: owner.name,
+      job: job.name,
+      when: times.text,
+      nextAt: alarm.nextAt,
+      runningSince: runningSince ?? 0,
+      last,
+    }));
+  }
+
+  run(plugin: string, name: string): Promise<JobResult> | undefined {
+    const entry = this.#entries.find(({ owner, job }) => owner.name === plugin && job.name === name);
+    return entry && this.#turn(entry);
+  }
+
+  useZone(zone: string | undefined): void {
+    if (zone === this.#zone) return;
+    this.#zone = zone;
+    if (!this.#begun) return;
+    for (const entry of this.#entries) if (entry.times.everyMs === undefined) this.#plan(entry);
   }
 
   /** Resolves when the runs under way are over. For tests. */
@@ -67,7 +172,7 @@ export class Schedule {
 
   /** No further runs; waits for those under way, which are told by their signal, but not for one that does not heed it. */
   async stop(): Promise<void> {
-    for (const cancel of this.#timers) cancel();
+    for (const { alarm } of this.#entries) alarm.cancel();
     this.#stop.abort();
     await Promise.all(
       [...this.#running].map(([turn, fault]) => within(this.#limit, 'its end', () => turn).catch(fault)),

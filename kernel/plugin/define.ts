@@ -8,9 +8,11 @@ import type { Database } from '../database/writer.js';
 import type { Tap } from '../hooks/kinds.js';
 import type { Hooks } from '../hooks/registry.js';
 import type { Route } from '../http/route.js';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import type { Job } from '../jobs/schedule.js';
 import type { Log } from '../log/log.js';
+import type { SettingGroup } from '../../schema/setting.js';
+import { type LiveSettings, SettingsSource } from './settings.js';
 
 /** Number of the kernel's contract; a plugin written for another one is not started. */
 export const KERNEL_API = 1;
@@ -55,16 +57,17 @@ export type Instances<S> = {
 };
 type NeedsOf<X> = X extends { readonly [needs]?: (needed: infer N) => void } ? N : never;
 
+type Settled<G> = [keyof G] extends [never] ? unknown : { readonly settings: LiveSettings<G> };
 /** All that a plugin's own code may ask for by name. */
-export type Scope<C, U, T, S> = PluginContext<C, T> & Used<U> & Instances<S>;
+export type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
 
 interface MissingFromPlugin<Missing> {
   readonly 'this class asks for something the plugin does not have': Missing;
 }
-type Wired<C, U, T, S> = {
-  readonly [K in keyof S]: Scope<C, U, T, S> extends NeedsOf<S[K]>
+type Wired<S, Has> = {
+  readonly [K in keyof S]: Has extends NeedsOf<S[K]>
     ? S[K]
-    : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Scope<C, U, T, S>>>;
+    : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Has>>;
 };
 
 /** What stands in a declaration as it is. */
@@ -95,24 +98,32 @@ export interface Plugin extends Identity, Functions<never> {
   readonly outside?: boolean;
   readonly uses: Uses;
   readonly config: Variables;
+  readonly settings: SettingGroup;
   readonly tables: Tables;
   readonly migrations: readonly Migration[];
   readonly services: Services;
 }
 
-interface Declared<C extends Variables, U extends Uses, T extends Tables, S extends Services>
-  extends Identity,
-    Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S>>> {
+interface Declared<
+  C extends Variables,
+  U extends Uses,
+  T extends Tables,
+  S extends Services,
+  G extends SettingGroup,
+> extends Identity,
+    Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S, G>>> {
   /** the panel does not start without it */
   readonly essential?: boolean;
   /** tokens of other plugins, under the names this plugin wants */
   readonly uses?: U;
   /** boot settings; what can wait for the database belongs into settings */
   readonly config?: C;
+  /** what admins change in the running panel; its functions and services have it as `settings` */
+  readonly settings?: G;
   readonly tables?: T;
   readonly migrations?: readonly Migration[];
   /** built once, without side effects; I/O begins in `start` */
-  readonly services?: S & Wired<Configured<C>, U, TableModels<T>, S>;
+  readonly services?: S & Wired<S, Scope<Configured<C>, U, TableModels<T>, S, G>>;
 }
 
 type None = Readonly<Record<never, never>>;
@@ -136,15 +147,20 @@ export function definePlugin<
   const U extends Uses = None,
   const T extends Tables = None,
   const S extends Services = None,
->(declared: Declared<C, U, T, S>): Plugin {
+  const G extends SettingGroup = None,
+>(declared: Declared<C, U, T, S, G>): Plugin {
+  const { name, settings, uses } = declared;
+  if (settings && uses && 'settings' in uses)
+    throw new Error(`plugin ${name} uses something as "settings", the name of its own settings`);
   return {
     essential: false,
-    uses: {},
     config: {},
+    settings: {},
     tables: {},
     migrations: [],
     services: {},
     ...functions,
     ...declared,
+    uses: { ...uses, ...(settings && { settings: SettingsSource }) },
   };
 }

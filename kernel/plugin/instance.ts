@@ -2,12 +2,13 @@
 import { asClass, asValue, createContainer, InjectionMode } from 'awilix';
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
-import { EventQueue } from '../hooks/queue.js';
+import { EventQueue } from '../../timing/event-queue.js';
 import type { Tapper } from '../hooks/registry.js';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
 import { PluginError } from './error.js';
+import { SettingsSource } from './settings.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
@@ -103,7 +104,12 @@ export class PluginInstance implements Tapper {
         throw new PluginError(
           `plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`,
         );
-      return [key, value];
+      return [
+        key,
+        wanted === SettingsSource
+          ? (value as SettingsSource).declare(this.plugin, this.plugin.settings)
+          : value,
+      ];
     });
     return Object.fromEntries(entries) as Record<string, unknown>;
   }

@@ -9,7 +9,7 @@ import { blame, checkNeeds, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
 import type { Offers } from './offers.js';
 import { startPlugin, stopPlugin } from './start-stop.js';
-import type { Limits } from './within.js';
+import type { Limits } from './limits.js';
 
 interface Parts {
   readonly hooks: HookRegistry;
@@ -80,10 +80,8 @@ export class LateStarts {
     if (signal.aborted) return this.#over(instance);
     offers.addCommands(instance);
     offers.addRoutes(instance);
-    if (serve) {
-      await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
-      offers.addJobs(instance);
-    }
+    offers.addJobs(instance);
+    if (serve) await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
     instance.state = 'running';
     this.#over(instance);
     const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);

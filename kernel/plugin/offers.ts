@@ -3,6 +3,7 @@ import { checkCommands, type OwnedCommand } from '../command/list.js';
 import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
+import type { Replays } from '../http/replays.js';
 import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
 
@@ -10,6 +11,8 @@ export class Offers {
   readonly #listeners: ListenerSet;
   readonly #schedule: Schedule;
   #routes: readonly Owned[];
+  /** of what callers may repeat, where a plugin keeps it */
+  replays: Replays | undefined;
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
 
@@ -29,7 +32,10 @@ export class Offers {
 
   addRoutes(owner: PluginInstance): void {
     blame(owner.plugin, 'cannot serve its routes', () => {
-      const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route }));
+      const { replays } = this;
+      const own = owner.plugin
+        .routes(owner.scope)
+        .map((route) => ({ owner, route: route.idempotent && replays ? replays.repeatable(route) : route }));
       const routes = [...this.#routes, ...own];
       this.#listeners.check(routes);
       this.#routes = routes;
@@ -38,7 +44,7 @@ export class Offers {
 
   addJobs(owner: PluginInstance): void {
     blame(owner.plugin, 'cannot run its jobs', () => {
-      for (const job of owner.plugin.jobs(owner.scope)) this.#schedule.start(owner, job);
+      this.#schedule.add(owner, owner.plugin.jobs(owner.scope));
     });
   }
 
@@ -53,6 +59,7 @@ export class Offers {
   drop(owner: PluginInstance): void {
     this.commands = this.commands.filter((command) => command.owner !== owner);
     this.#routes = this.#routes.filter((owned) => owned.owner !== owner);
+    this.#schedule.drop(owner);
     this.#listeners.mount(this.#routes);
   }
 }

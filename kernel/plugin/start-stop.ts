@@ -2,7 +2,8 @@
 import type { Log } from '../log/log.js';
 import { blame } from './error.js';
 import type { PluginInstance } from './instance.js';
-import { type Limits, within } from './within.js';
+import { within } from '../../timing/within.js';
+import type { Limits } from './limits.js';
 
 /** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
 const EVENTS_LIMIT_MS = 1_000;

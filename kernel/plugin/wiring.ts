@@ -29,7 +29,7 @@ export class Wiring {
       if (other) throw new PluginError(`the table ${table} is declared by ${other} and by ${name}`);
       this.#tables.set(table, name);
     }
-    instance.build(context, (wanted) => this.#resolve(name, wanted));
+    instance.build(context, (wanted) => this.resolve(name, wanted));
     for (const { token, value } of plugin.provides(instance.scope)) {
       const id = `${token.owner}/${token.name}`;
       if (token.owner !== name)
@@ -61,7 +61,8 @@ export class Wiring {
     }
   }
 
-  #resolve(user: string, wanted: Token<unknown>): object | undefined {
+  /** What was provided for this token, until now. */
+  resolve(user: string, wanted: Token<unknown>): object | undefined {
     const found = this.#provided.get(`${wanted.owner}/${wanted.name}`);
     if (found && found.token.api !== wanted.api)
       throw new PluginError(

@@ -14,7 +14,7 @@ import {
 } from '../index.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { PluginInstance } from '../plugin/instance.js';
-import { LIMITS } from '../plugin/within.js';
+import { LIMITS } from '../plugin/limits.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, latch, until, World } from './world.js';
 import {

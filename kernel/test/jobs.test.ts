@@ -1,7 +1,8 @@
 import test from 'ava';
 import { job } from '../index.js';
-import { systemClock } from '../jobs/clock.js';
-import { durationOf, Schedule } from '../jobs/schedule.js';
+import { systemClock } from '../../timing/clock.js';
+import { type Job, Schedule } from '../jobs/schedule.js';
+import type { Owner } from '../plugin/owner.js';
 import { createLog } from '../../panel/log.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { latch, until } from './world.js';
@@ -16,19 +17,19 @@ function schedule() {
     why: '',
     fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`),
   };
-  return {
-    clock,
-    faults,
-    runner,
-    schedule: new Schedule(clock, createLog({ level: 'error', readable: false, write: () => undefined })),
-  };
+  const log = createLog({ level: 'error', readable: false, write: () => undefined });
+  const jobs = new Schedule(clock, log);
+  jobs.begin();
+  return { clock, faults, runner, schedule: jobs };
 }
+const start = (jobs: Schedule, runner: Owner, one: Job) => jobs.add(runner, [one]);
 const idle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 test('a job runs once each time that it is due, and not before', async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('bread', '10s', () => void runs++),
   );
@@ -51,7 +52,8 @@ test('a job that takes longer than its period is not run beside itself; others a
   const { clock, runner, schedule: jobs } = schedule();
   const ovens: ReturnType<typeof latch>[] = [];
   let others = 0;
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('cake', '1s', () => {
       const oven = latch();
@@ -59,7 +61,8 @@ test('a job that takes longer than its period is not run beside itself; others a
       return oven.opened;
     }),
   );
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('bread', '1s', () => void others++),
   );
@@ -82,13 +85,15 @@ test('a job that takes longer than its period is not run beside itself; others a
 
 test('a job that throws is a fault with its name, and runs again', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('burnt', '1s', () => {
       throw new Error('smoke');
     }),
   );
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('slow burnt', '1s', () => Promise.reject(new Error('more smoke'))),
   );
@@ -108,7 +113,8 @@ test('a job that throws is a fault with its name, and runs again', async (t) => 
 test('a stop tells jobs under way, waits for them, and does not blame them for ending', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
   const story: string[] = [];
-  jobs.start(
+  start(
+    jobs,
     runner,
     job(
       'long',
@@ -132,7 +138,8 @@ test('a stop tells jobs under way, waits for them, and does not blame them for e
 test("a faulty plugin's jobs rest", async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
-  jobs.start(
+  start(
+    jobs,
     runner,
     job('bread', '1s', () => void runs++),
   );
@@ -141,26 +148,6 @@ test("a faulty plugin's jobs rest", async (t) => {
   await idle();
   t.is(runs, 0);
   await jobs.stop();
-});
-
-test('durations are a number and a unit', (t) => {
-  t.deepEqual(['250ms', '5s', '10m', '2h', '1d', '24d'].map(durationOf), [
-    250,
-    5_000,
-    600_000,
-    7_200_000,
-    86_400_000,
-    24 * 86_400_000,
-  ]);
-  for (const wrong of ['', '5', 's', '5 s', '5sec', '-5s', '1.5s', '5S', '1w'])
-    t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration; write`) }, wrong);
-});
-
-test('a period that a timer cannot keep is refused: it would fire every millisecond', (t) => {
-  for (const wrong of ['0s', '25d', '1000h', '99999999999s'])
-    t.throws(() => durationOf(wrong), {
-      message: new RegExp(`^"${wrong}" is no duration that a timer can keep`),
-    });
 });
 
 test('the system clock ticks until it is told not to', async (t) => {

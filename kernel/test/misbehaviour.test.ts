@@ -28,7 +28,7 @@ import {
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
 import { PluginInstance } from '../plugin/instance.js';
-import { LIMITS } from '../plugin/within.js';
+import { LIMITS } from '../plugin/limits.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, latch, until, World } from './world.js';
 
@@ -404,7 +404,7 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
   [
     'jobs',
     { jobs: () => [job('plough', 'soon', () => undefined)] },
-    /^plugin bad cannot run its jobs: "soon" is no duration/,
+    /^plugin bad cannot run its jobs: job plough: "soon" is no duration/,
   ],
 ];
 for (const [step, part, said] of steps) {

@@ -16,7 +16,8 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
     createLog({ level: 'error', readable: false, write: () => undefined }),
     20,
   );
-  jobs.start(
+  jobs.begin();
+  jobs.add(
     {
       name: 'bad',
       about: '',
@@ -24,7 +25,7 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
       why: '',
       fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`),
     },
-    job('plough', '1s', never),
+    [job('plough', '1s', never)],
   );
   clock.tick(1_000);
   await jobs.stop();

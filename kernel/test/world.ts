@@ -18,10 +18,10 @@ import {
 import { bootPanel } from '../../panel/boot.js';
 import type { ConfigFile } from '../../panel/config-file.js';
 import type { Kernel } from '../kernel.js';
-import type { Clock } from '../jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import { databaseEnvironment, dropDatabase } from '../../test/harness/database.js';
 import { PluginError } from '../plugin/error.js';
-import type { Limits } from '../plugin/within.js';
+import type { Limits } from '../plugin/limits.js';
 
 export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly level: string;

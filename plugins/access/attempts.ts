@@ -34,7 +34,8 @@ export interface Attempt {
   wrongCode(): void;
 }
 
-interface Lane {
+/** What an attempt has to pass, by who makes it. */
+interface Checks {
   /** the narrowest source comes last */
   readonly limits: readonly Limit[];
   /** those that a failure counts for besides */
@@ -67,20 +68,20 @@ export class Attempts {
 
   /** Throws TOO_MANY_LOGINS when this device or address is blocked, whatever the user name. Needs no body, and counts nothing. */
   refuseBlocked(caller: Pick<Guesser, 'ip' | 'cookies'>): void {
-    const { limits } = this.#laneOf({ ...caller, username: '' });
+    const { limits } = this.#checksOf({ ...caller, username: '' });
     const waitMs = this.#limits.blockedFor(limits.map(({ source }) => source));
     if (waitMs > 0) throw tooMany(waitMs);
   }
 
   /** Runs the check unless there were too many failures before. A PanelError of the check counts as a failure. */
   async run<T>(guesser: Guesser, check: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const lane = this.#laneOf(guesser);
-    const blocked = this.#limits.blockedFor(lane.limits.map(({ source }) => source));
+    const checks = this.#checksOf(guesser);
+    const blocked = this.#limits.blockedFor(checks.limits.map(({ source }) => source));
     if (blocked > 0) throw tooMany(blocked);
-    const entered = lane.gate === undefined ? undefined : this.#gate.enter(lane.gate);
-    if (lane.gate !== undefined && !entered)
+    const entered = checks.gate === undefined ? undefined : this.#gate.enter(checks.gate);
+    if (checks.gate !== undefined && !entered)
       throw tooMany(GATE_RETRY_MS, 'too many logins with this user name are being checked; try again');
-    const admitted = this.#limits.admit(lane.limits, lane.also);
+    const admitted = this.#limits.admit(checks.limits, checks.also);
     if (typeof admitted !== 'function') {
       entered?.leave('undecided', false);
       throw tooMany(admitted.waitMs);
@@ -96,7 +97,7 @@ export class Attempts {
         });
       hasBegun = true;
       const result = await check({
-        isStranger: lane.isStranger,
+        isStranger: checks.isStranger,
         wrongCode: () => {
           wrongCode = true;
         },
@@ -125,7 +126,7 @@ export class Attempts {
     return sleep(ms, undefined, { signal });
   }
 
-  #laneOf({ ip, username, cookies = {}, isAuthenticated = false }: Guesser): Lane {
+  #checksOf({ ip, username, cookies = {}, isAuthenticated = false }: Guesser): Checks {
     const user = username.trim().toLowerCase();
     const { own, around } = networksOf(ip);
     const limits = (source: string): Limit[] => [

@@ -7,11 +7,11 @@ import type { Tokens } from './tokens.js';
 export const commands = ({
   credentials,
   tokens,
-  settings,
+  allSettings,
 }: {
   credentials: Credentials;
   tokens: Tokens;
-  settings: SettingsApi;
+  allSettings: SettingsApi;
 }): Command[] => [
   command({
     name: 'admin reset',
@@ -28,7 +28,7 @@ export const commands = ({
       say('This is shown once:');
       say(`  user name  ${username}`);
       say(`  password   ${password}`);
-      say(`  base path  ${settings.read(panelSettings).webBasePath}`);
+      say(`  base path  ${allSettings.read(panelSettings).webBasePath}`);
       const names = tokens
         .list()
         .filter(({ enabled }) => enabled)

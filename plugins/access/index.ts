@@ -1,7 +1,6 @@
 import {
   authenticate,
   definePlugin,
-  contribute,
   job,
   optional,
   Sessions,
@@ -15,7 +14,6 @@ import {
   composeSettingsReply,
   panelSettings,
   settingChanges,
-  SettingGroups,
   Settings,
 } from '../settings/contract.js';
 import { Admins } from './admins.js';
@@ -46,7 +44,8 @@ export default definePlugin({
   essential: true,
   about:
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
-  uses: { sessions: Sessions, settings: Settings },
+  uses: { sessions: Sessions, allSettings: Settings },
+  settings: twoFactorSettings,
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',
@@ -77,7 +76,6 @@ export default definePlugin({
     login: singleton(Login),
     credentials: singleton(Credentials),
   },
-  contributes: () => [contribute(SettingGroups, { group: twoFactorSettings })],
   taps: ({ tokens, rules }) => [
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
@@ -104,13 +102,13 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({ admins, tokens, limits, addresses, devices, config, settings, dataDirectory, log }) => {
+  start: async ({ admins, tokens, limits, addresses, devices, config, allSettings, dataDirectory, log }) => {
     await tokens.load();
     await limits.load();
     await addresses.load();
     await devices.load();
     await createFirstAdmin(admins, config, {
-      basePath: () => settings.read(panelSettings).webBasePath,
+      basePath: () => allSettings.read(panelSettings).webBasePath,
       dataDirectory,
       log,
     });

@@ -1,7 +1,6 @@
 // The second factor: a code by time (RFC 6238: SHA-1, six digits, thirty seconds) from a secret that an authenticator shares with us.
 import { Secret, TOTP } from 'otpauth';
-import { bool, type Clock, type Log, text, type Tx } from '../../kernel/index.js';
-import { setting, type SettingsApi } from '../settings/contract.js';
+import { bool, type Clock, type Log, text, type Tx, setting, type LiveSettings } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { RecoveryCodes } from './recovery-codes.js';
 
@@ -31,7 +30,7 @@ export const twoFactorSettings = {
 } as const;
 
 export class TwoFactor {
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof twoFactorSettings>;
   readonly #admins: Admins;
   readonly #clock: Clock;
   readonly #recoveryCodes: RecoveryCodes;
@@ -43,7 +42,13 @@ export class TwoFactor {
     clock,
     recoveryCodes,
     log,
-  }: { settings: SettingsApi; admins: Admins; clock: Clock; recoveryCodes: RecoveryCodes; log: Log }) {
+  }: {
+    settings: LiveSettings<typeof twoFactorSettings>;
+    admins: Admins;
+    clock: Clock;
+    recoveryCodes: RecoveryCodes;
+    log: Log;
+  }) {
     this.#settings = settings;
     this.#admins = admins;
     this.#clock = clock;
@@ -52,10 +57,10 @@ export class TwoFactor {
   }
 
   get isOn(): boolean {
-    return this.#settings.read(twoFactorSettings).twoFactorEnable;
+    return this.#settings.read().twoFactorEnable;
   }
   get secret(): string {
-    return this.#settings.read(twoFactorSettings).twoFactorToken;
+    return this.#settings.read().twoFactorToken;
   }
 
   /** Whether this is a code of the secret, and the first time that we see it: a code that somebody overheard opens nothing. A recovery code does as well, and is used up. */
@@ -90,6 +95,6 @@ export class TwoFactor {
 
   async turnOff(tx: Tx): Promise<void> {
     await this.#recoveryCodes.clear(tx);
-    await this.#settings.change(tx, twoFactorSettings, { twoFactorEnable: false, twoFactorToken: '' });
+    await this.#settings.change(tx, { twoFactorEnable: false, twoFactorToken: '' });
   }
 }

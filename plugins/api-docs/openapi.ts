@@ -1,5 +1,6 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
+import { idempotencyErrors } from '../idempotency/contract.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './names.js';
 
@@ -20,11 +21,20 @@ export interface Operation {
 type Described = Omit<Operation, 'operationId'>;
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly schema: JsonSchema;
   readonly description?: string;
 }
+/** draft-ietf-httpapi-idempotency-key-header */
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A key of your own for this call, such as a UUID. For 24 hours a repetition with the same key is answered as the first call was, with `Idempotency-Replayed: true`, and is not done again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -186,6 +196,7 @@ export class OpenApiWriter {
     const parameters = [
       ...this.#parameters(route.params, 'path', at),
       ...this.#parameters(route.query, 'query', at),
+      ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ];
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const inPath = [...templateOf(path).matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
@@ -308,7 +319,8 @@ export class OpenApiWriter {
   /** What the kernel answers by itself, and the errors that the route names, by status. */
   #failures(route: Route): Record<string, JsonSchema> {
     const byStatus = new Map<number, Map<string, string>>();
-    for (const { status, code, text } of route.errors)
+    const repeated = route.idempotent ? Object.values(idempotencyErrors) : [];
+    for (const { status, code, text } of [...route.errors, ...repeated])
       byStatus.set(status, (byStatus.get(status) ?? new Map<string, string>()).set(code, text));
     const own = [...byStatus].map(([status, codes]): [string, JsonSchema] => [
       String(status),

@@ -33,6 +33,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: NewGroup,
     reply: payload(shape({ name: text() })),
     errors: [errors.GROUP_TAKEN],
+    idempotent: true,
     handle: async ({ body }) => {
       await groups.create(body.name);
       return said('group created', { name: body.name });

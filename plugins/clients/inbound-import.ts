@@ -114,6 +114,7 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
       inboundErrors.CORE_REFUSED,
     ],
     // A program with a token is refused like anywhere else.
+    idempotent: true,
     handle: ({ body, who }) =>
       importInbound(needs, validate(openObject(), body.data), who?.via === 'session'),
   }),

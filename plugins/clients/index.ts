@@ -1,7 +1,6 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, InboundEdits, Inbounds } from '../inbounds/contract.js';
-import { SettingGroups, Settings } from '../settings/contract.js';
 import { afterClientSave, ClientEdits, Clients } from './contract.js';
 import { forgetImports, Import } from './import/import.js';
 import { inboundImportRoutes } from './inbound-import.js';
@@ -26,7 +25,8 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
-  uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits, settings: Settings },
+  uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits },
+  settings: clientSettings,
   migrations,
   services: {
     store: singleton(ClientStore),
@@ -45,10 +45,7 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, also) => many.resetOf(inboundIds, also),
     }),
   ],
-  contributes: ({ store }) => [
-    contribute(CoreUsers, store),
-    contribute(SettingGroups, { group: clientSettings }),
-  ],
+  contributes: ({ store }) => [contribute(CoreUsers, store)],
   taps: ({ store, groupStore }) => [
     tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),
     tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),

@@ -1,7 +1,6 @@
 // The paged list, out of memory. What is counted over all clients is counted once per change, not once per page.
-import type { Clock, Contributed, PluginContext } from '../../kernel/index.js';
+import type { Clock, Contributed, PluginContext, LiveSettings } from '../../kernel/index.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
 import { type PresenceSource, PresenceSources } from './contract.js';
 import { choose } from './filter.js';
@@ -9,7 +8,7 @@ import type { GroupStore } from './group-store.js';
 import { type Ordered, Orders } from './order.js';
 import type { ClientRow } from './row.js';
 import type { PageQuery } from './schema.js';
-import { clientSettings } from './settings.js';
+import type { clientSettings } from './settings.js';
 import type { ClientStore } from './store.js';
 import { clientView } from './view.js';
 
@@ -26,7 +25,7 @@ interface Counted {
 export class ClientLists {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof clientSettings>;
   readonly #clock: Clock;
   readonly #contributions: PluginContext['contributions'];
   readonly #orders: Orders;
@@ -45,7 +44,7 @@ export class ClientLists {
     store: ClientStore;
     groupStore: GroupStore;
     inbounds: InboundsApi;
-    settings: SettingsApi;
+    settings: LiveSettings<typeof clientSettings>;
     clock: Clock;
     contributions: PluginContext['contributions'];
   }) {
@@ -97,7 +96,7 @@ export class ClientLists {
   }
 
   #moment(): Moment {
-    const { expireDiff, trafficDiff } = this.#settings.read(clientSettings);
+    const { expireDiff, trafficDiff } = this.#settings.read();
     return {
       now: this.#clock.now(),
       soonMs: expireDiff * DAY_MS,

@@ -59,6 +59,7 @@ export const manyRoutes = ({
     body: AddClients,
     bodyLimit: LARGE_BODY,
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
+    idempotent: true,
     handle: async ({ body }) => {
       const { applied, ...result } = await addEach(service, body);
       return said(told(`${result.created} clients created`, applied), result);
@@ -125,6 +126,7 @@ export const manyRoutes = ({
     bodyLimit: LIST_BODY,
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
+    idempotent: true,
     handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });

@@ -1,5 +1,5 @@
 // What is done to clients by their emails, one or many: who is meant, what becomes of each, and who is skipped for which reason.
-import type { Clock, Tx } from '../../kernel/index.js';
+import { type Clock, SerialQueue, type Tx } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { adjustment, type Adjustment } from './adjust.js';
@@ -33,6 +33,8 @@ export class ManyClients {
   readonly #edits: Edits;
   readonly #inbounds: InboundsApi;
   readonly #clock: Clock;
+  /** Each adjustment adds to what the one before has left. */
+  readonly #adjustments = new SerialQueue();
 
   constructor({
     store,
@@ -75,10 +77,14 @@ export class ManyClients {
     };
   }
 
-  async adjust(
+  adjust(
     emails: readonly string[],
     wanted: Adjustment,
   ): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
+    return this.#adjustments.run(() => this.#adjust(emails, wanted));
+  }
+
+  async #adjust(emails: readonly string[], wanted: Adjustment) {
     const now = this.#clock.now();
     const { rows, skipped } = this.#pick(emails);
     const edits: Edit[] = [];

@@ -102,6 +102,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     body: AddClient,
     reply: message(),
     errors: taken,
+    idempotent: true,
     handle: async ({ body }) => told('client added', await service.add(body)),
   }),
   route({

@@ -1,6 +1,5 @@
 // Settings of the lists: from when on a client counts as expiring.
-import { int } from '../../kernel/index.js';
-import { setting } from '../settings/contract.js';
+import { int, setting } from '../../kernel/index.js';
 
 export const clientSettings = {
   expireDiff: setting(

@@ -1,12 +1,17 @@
 // Ends what removed users have open, and nothing else; counts what it could not end.
-import { type ListenersApi, type Log, messageOf } from '../../kernel/index.js';
+import {
+  type ListenersApi,
+  type Log,
+  messageOf,
+  SerialQueue,
+  type LiveSettings,
+} from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
 import { spell, written } from './address.js';
 import { PeerIndex } from './peers.js';
 import { runsOverUdp } from './reach.js';
-import { cutSettings } from './settings.js';
+import type { cutSettings } from './settings.js';
 import { addressIn, socketKey } from './socket-table.js';
 import type { SocketsApi } from './sockets.js';
 
@@ -20,7 +25,7 @@ export class Cutter {
   readonly #log: Log;
   readonly #access: CoreAccessApi | undefined;
   readonly #inbounds: Pick<InboundsApi, 'get'>;
-  readonly #settings: SettingsApi;
+  readonly #settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
   readonly #trusts: (address: string) => boolean;
   readonly #sockets: SocketsApi;
   readonly #index = new PeerIndex();
@@ -32,7 +37,9 @@ export class Cutter {
   readonly #counts = new Map<number, { ended: number; missed: number }>();
   #hindrance = 'it is not known yet whether connections can be ended here';
   #leave: () => void = () => undefined;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
+  /** the look that those who are removed meanwhile join */
+  #next: Promise<void> = Promise.resolve();
   #failing = false;
   /** polls with traffic since the core's start, as long as no line of its log was of use */
   #silent: number | undefined = 0;
@@ -50,7 +57,7 @@ export class Cutter {
     log: Log;
     access: CoreAccessApi | undefined;
     inbounds: Pick<InboundsApi, 'get'>;
-    settings: SettingsApi;
+    settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
     listeners: Pick<ListenersApi, 'trusts'>;
     sockets: SocketsApi;
   }) {
@@ -74,11 +81,11 @@ export class Cutter {
   }
   async stop(): Promise<void> {
     this.#leave();
-    await this.#last;
+    await this.#queue.settled();
   }
 
   get #wanted(): boolean {
-    return this.#settings.read(cutSettings).engineCutConnections;
+    return this.#settings.read().engineCutConnections;
   }
 
   /** What becomes of the open connections of a client that is removed from this inbound. */
@@ -136,7 +143,8 @@ export class Cutter {
     const first = this.#waiting.length === 0;
     for (const user of users) this.#waiting.push(userName(user));
     // Many calls that remove one each are one look at the table, not many.
-    return first ? this.#inTurn(() => this.#pass(this.#waiting.splice(0))) : this.#last;
+    if (first) this.#next = this.#inTurn(() => this.#pass(this.#waiting.splice(0)));
+    return this.#next;
   }
 
   /** Looks after everybody: those whose line came late, whose end failed, who were removed while no panel ran. */
@@ -145,7 +153,7 @@ export class Cutter {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(work).then(
+    return this.#queue.run(work).then(
       () => void (this.#failing = false),
       (error: unknown) => {
         if (!this.#failing)
@@ -155,7 +163,6 @@ export class Cutter {
         this.#failing = true;
       },
     );
-    return this.#last;
   }
 
   #isGone(user: string): boolean {

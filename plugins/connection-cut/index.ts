@@ -1,16 +1,6 @@
-import {
-  definePlugin,
-  contribute,
-  job,
-  Listeners,
-  maybe,
-  singleton,
-  stage,
-  tap,
-} from '../../kernel/index.js';
+import { definePlugin, job, Listeners, maybe, singleton, stage, tap } from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
-import { SettingGroups, Settings } from '../settings/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { Cutter } from './cutter.js';
 import { Levers } from './levers.js';
@@ -27,16 +17,15 @@ export default definePlugin({
     access: maybe(CoreAccess),
     engine: Engine,
     inbounds: Inbounds,
-    settings: Settings,
     listeners: Listeners,
   },
+  settings: cutSettings,
   services: {
     sockets: singleton(Sockets),
     cutter: singleton(Cutter),
     levers: singleton(Levers),
     parting: singleton(Parting),
   },
-  contributes: () => [contribute(SettingGroups, { group: cutSettings })],
   taps: ({ cutter, levers, parting }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {

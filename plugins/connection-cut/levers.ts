@@ -1,11 +1,10 @@
 // Two levers that end what would run out. Both hit others as well, so they are pulled only where an admin wants it.
-import { type Clock, type Log, messageOf } from '../../kernel/index.js';
+import { type Clock, type Log, messageOf, type LiveSettings } from '../../kernel/index.js';
 import type { EngineApi, UserRef } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
 import type { Cutter } from './cutter.js';
 import { servesUdp } from './reach.js';
-import { cutSettings } from './settings.js';
+import type { cutSettings } from './settings.js';
 
 const BETWEEN_RESTARTS_MS = 60_000;
 
@@ -14,7 +13,7 @@ export class Levers {
   readonly #clock: Clock;
   readonly #engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
   readonly #inbounds: Pick<InboundsApi, 'get'>;
-  readonly #settings: SettingsApi;
+  readonly #settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
   readonly #cutter: Pick<Cutter, 'describe'>;
   #restartAt: number | undefined;
   #restartedAt = -Infinity;
@@ -31,7 +30,7 @@ export class Levers {
     clock: Clock;
     engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
     inbounds: Pick<InboundsApi, 'get'>;
-    settings: SettingsApi;
+    settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
     cutter: Pick<Cutter, 'describe'>;
   }) {
     this.#log = log;
@@ -44,8 +43,7 @@ export class Levers {
 
   /** The core has given these up. */
   async removed(users: readonly UserRef[]): Promise<void> {
-    const { engineReplaceUdpInbounds: replace, engineRestartToCut: restart } =
-      this.#settings.read(cutSettings);
+    const { engineReplaceUdpInbounds: replace, engineRestartToCut: restart } = this.#settings.read();
     if (!replace && !restart) return;
     const inbounds = [...new Set(users.map(({ inboundId }) => inboundId))]
       .map((id) => this.#inbounds.get(id))

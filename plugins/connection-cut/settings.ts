@@ -1,5 +1,4 @@
-import { bool } from '../../kernel/index.js';
-import { setting } from '../settings/contract.js';
+import { bool, setting } from '../../kernel/index.js';
 
 export const cutSettings = {
   engineCutConnections: setting(

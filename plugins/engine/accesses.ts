@@ -1,8 +1,7 @@
 // Who follows what the core lets through, and who is told.
-import { type Log, messageOf } from '../../kernel/index.js';
+import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userOf } from './contract.js';
 import type { Accepted } from './driver.js';
-import { Lane } from './lane.js';
 import type { Supervisor } from './supervisor.js';
 
 type Hear = (accepted: readonly AcceptedPeer[]) => void;
@@ -11,7 +10,7 @@ export class Accesses implements CoreAccessApi {
   readonly #log: Log;
   readonly #supervisor: Pick<Supervisor, 'admits' | 'accepted'>;
   readonly #followers = new Set<Hear>();
-  readonly #lane = new Lane();
+  readonly #queue = new SerialQueue();
   #waiting: Promise<void> | undefined;
   #failing = false;
 
@@ -31,7 +30,7 @@ export class Accesses implements CoreAccessApi {
 
   /** A reading that is under way may be past what the caller wants to know of; one that waits is not. */
   catchUp(): Promise<void> {
-    this.#waiting ??= this.#lane.run(async () => {
+    this.#waiting ??= this.#queue.run(async () => {
       this.#waiting = undefined;
       await this.#read();
     });

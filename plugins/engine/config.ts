@@ -102,7 +102,7 @@ export class ConfigReconciler {
   async change(driver: CoreDriver, plan: Plan): Promise<void> {
     const { put, remove } = difference(plan, this.record);
     for (const tag of remove) {
-      await this.#users.lanes.run(tag, () => driver.removeInbound(tag));
+      await this.#users.queues.run(tag, () => driver.removeInbound(tag));
       await this.#remember(driver, tag, undefined);
     }
     const before = this.refused;
@@ -113,7 +113,7 @@ export class ConfigReconciler {
       // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
       await this.#remember(driver, tag, '');
       try {
-        await this.#users.lanes.run(tag, () => driver.putInbound(this.withUsers(inbound)));
+        await this.#users.queues.run(tag, () => driver.putInbound(this.withUsers(inbound)));
         await this.#remember(driver, tag, digest);
       } catch (error) {
         if (!(error instanceof CoreRefused)) throw error;

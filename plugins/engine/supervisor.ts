@@ -5,6 +5,7 @@ import {
   type Hooks,
   type Log,
   messageOf,
+  SerialQueue,
   type PluginContext,
   type PluginsApi,
 } from '../../kernel/index.js';
@@ -25,7 +26,6 @@ import {
   type CoreUser,
 } from './driver.js';
 import { halt } from './halt.js';
-import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
@@ -50,14 +50,14 @@ export class Supervisor implements EngineApi {
   readonly #accounts: Accounts;
   readonly #configUsers: ConfigUsers;
   /** Starts, stops and changes of the config, one after another. */
-  readonly #lane = new Lane();
+  readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
   readonly #state: CoreState;
   #version = '';
-  readonly #retry = new BackOff(() => void this.#lane.run(() => this.#tryAgain()));
+  readonly #retry = new BackOff(() => void this.#queue.run(() => this.#tryAgain()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
@@ -92,7 +92,7 @@ export class Supervisor implements EngineApi {
     this.#driver = driver;
     this.#wanted = true;
     driver.onExit((reason) => this.#died(reason));
-    await this.#lane.run(() => this.#bringUp(driver));
+    await this.#queue.run(() => this.#bringUp(driver));
   }
 
   async #bringUp(driver: CoreDriver): Promise<void> {
@@ -122,7 +122,7 @@ export class Supervisor implements EngineApi {
 
   /** @param begin is called when its turn has come, before the plan is made */
   #reconcile(begin?: () => void): Promise<Applied> {
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       begin?.();
       return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
     });
@@ -217,7 +217,7 @@ export class Supervisor implements EngineApi {
 
   /** A start with the config of this moment. One that the core refuses leaves the running core as it is (where none runs, what it refuses is left out); rejects with CoreRefused then, and when there is no core. */
   restart(reason: string): Promise<void> {
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
@@ -245,7 +245,7 @@ export class Supervisor implements EngineApi {
     this.#wanted = false;
     this.#retry.cancel();
     this.#configUsers.cancel();
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       if (letGo) return this.#driver?.detach();
       if (this.#driver) await this.#halt(this.#driver, reason);
       this.#state.enter('stop', reason);

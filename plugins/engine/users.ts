@@ -1,6 +1,13 @@
 // Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
 // be repeated, may come late and may follow a crash: the end is the same.
-import { type Hooks, type Log, messageOf, type PluginContext, TimeSlice } from '../../kernel/index.js';
+import {
+  type Hooks,
+  KeyedQueue,
+  type Log,
+  messageOf,
+  type PluginContext,
+  TimeSlice,
+} from '../../kernel/index.js';
 import {
   type Applied,
   CoreUsers,
@@ -13,7 +20,6 @@ import {
 import { type CoreDriver, CoreRefused, CoreUnreachable, type CoreUser, type UserCounter } from './driver.js';
 import { accountJson } from './account-type.js';
 import type { Accounts } from './accounts.js';
-import { Lanes } from './lane.js';
 import { containedSource } from './shapes.js';
 import type { InboundIdentity } from './plan.js';
 
@@ -60,7 +66,7 @@ export class UserReconciler {
   /** how many users of an inbound its config has no room for, by tag */
   readonly #overfull = new Map<string, number>();
   /** Users of one inbound change one after another, together with the inbound itself. */
-  readonly lanes = new Lanes<string>();
+  readonly queues = new KeyedQueue<string>();
   /** Ids of inbounds whose users may differ from what they should be. */
   readonly dirty = new Set<number>();
 
@@ -168,7 +174,7 @@ export class UserReconciler {
     inboundId: number,
     refs: readonly UserRef[],
   ): Promise<Applied> {
-    return this.lanes.run(tag, async () => {
+    return this.queues.run(tag, async () => {
       const slice = new TimeSlice();
       for (let at = 0; at < refs.length; at += AT_ONCE) {
         // Inbounds change at the same time: their calls take turns.
@@ -193,10 +199,10 @@ export class UserReconciler {
   /** Compares all users of an inbound with what they should be; for starts, and after anything that failed. */
   async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<Applied> {
     const { tag, id: inboundId, protocol } = inbound;
-    return this.lanes.run(tag, async () => {
+    return this.queues.run(tag, async () => {
       try {
         const running = new Map((await driver.users(tag, protocol)).map((user) => [user.name, user]));
-        // All at once: what changes from here on waits in the lane behind us.
+        // All at once: what changes from here on waits in the queue behind us.
         const wanted = [...this.fitting(inbound)];
         const missing = wanted.filter((user) => !sameAccount(running.get(user.name), user));
         const names = new Set(wanted.map(({ name }) => name));

@@ -3,6 +3,7 @@ import {
   contribute,
   PanelError,
   provide,
+  SerialQueue,
   singleton,
   tap,
   validate,
@@ -32,7 +33,6 @@ import { coreInbound } from './core-inbound.js';
 import { InboundService } from './service.js';
 import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
-import { Turns } from './turns.js';
 
 /** Nothing where the protocol's plugin fails, which is written down to it: the other inbounds go on. */
 function corePart(inbound: Inbound, protocol: Protocol): CorePart[] {
@@ -55,7 +55,8 @@ export default definePlugin({
   tables,
   migrations,
   services: {
-    turns: singleton(Turns),
+    // Edits go one after another: each is checked against what the one before has left, and a partial one fills up with nothing stale.
+    turns: singleton(SerialQueue),
     store: singleton(InboundStore),
     limits: singleton(Limits),
     check: singleton(InboundCheck),

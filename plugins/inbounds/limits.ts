@@ -1,12 +1,11 @@
 // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
-import type { Database, Tx } from '../../kernel/index.js';
+import type { Database, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import { afterInboundSave, type InboundChange, type InboundLimitsApi } from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
-import type { Turns } from './turns.js';
 
 export type InboundDepletion = 'quota' | 'expiry' | undefined;
 interface Used {
@@ -42,7 +41,7 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #rows: InboundTables['inbounds'];
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
-  readonly #turns: Turns;
+  readonly #turns: SerialQueue;
 
   constructor({
     db,
@@ -50,7 +49,7 @@ export class InboundLimits implements InboundLimitsApi {
     store,
     engine,
     turns,
-  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: Turns }) {
+  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: SerialQueue }) {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;

@@ -91,6 +91,7 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [...refusals, errors.CLIENTS_APART],
+    idempotent: true,
     handle: async ({ body }) => {
       const { id, applied } = await service.add(body);
       return said(told('inbound added', applied), service.get(id));

@@ -1,6 +1,6 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
-import type { Clock, Database, Hooks, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Hooks, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import type { InboundCheck } from './check.js';
 import {
@@ -17,7 +17,6 @@ import { optionOf } from './option.js';
 import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
-import type { Turns } from './turns.js';
 
 type Draft = Omit<Inbound, 'id'>;
 const UNUSED = { up: 0, down: 0 };
@@ -32,7 +31,7 @@ export class InboundService {
   readonly #engine: EngineApi;
   readonly #clock: Clock;
   readonly #check: InboundCheck;
-  readonly #turns: Turns;
+  readonly #turns: SerialQueue;
 
   constructor(needs: {
     db: Database;
@@ -42,7 +41,7 @@ export class InboundService {
     check: InboundCheck;
     store: InboundStore;
     engine: EngineApi;
-    turns: Turns;
+    turns: SerialQueue;
   }) {
     this.#db = needs.db;
     this.#rows = needs.tables.inbounds;

@@ -1,18 +1,6 @@
-import {
-  bool,
-  definePlugin,
-  contribute,
-  list,
-  payload,
-  route,
-  shape,
-  singleton,
-  tap,
-  text,
-} from '../../kernel/index.js';
+import { bool, definePlugin, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
-import { SettingGroups, Settings } from '../settings/contract.js';
 import { clientDepleted } from '../traffic/contract.js';
 import { Notifier } from './notifier.js';
 import { notificationSettings } from './settings.js';
@@ -23,9 +11,8 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Tells people what happens, over the channels that other plugins add.',
-  uses: { settings: Settings },
+  settings: notificationSettings,
   services: { notifier: singleton(Notifier) },
-  contributes: () => [contribute(SettingGroups, { group: notificationSettings })],
   taps: ({ notifier }) => [
     tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
     tap(coreStateChanged, (change) => notifier.tell(coreState(change))),

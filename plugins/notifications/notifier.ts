@@ -1,10 +1,15 @@
 // Who is told what: every channel that is on, of the events that an admin wants to hear of.
 import { randomUUID } from 'node:crypto';
-import { type Clock, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
-import type { SettingsApi } from '../settings/contract.js';
+import {
+  type Clock,
+  type Log,
+  messageOf,
+  type PluginContext,
+  type LiveSettings,
+} from '../../kernel/index.js';
 import { Channels, type Notification } from './contract.js';
-import { Lane } from './lane.js';
-import { type EventName, notificationSettings } from './settings.js';
+import { ChannelQueue } from './channel-queue.js';
+import type { EventName, notificationSettings } from './settings.js';
 import { blocked } from './texts.js';
 
 /** An address that goes on guessing is told of once in this time. */
@@ -21,14 +26,14 @@ export interface Outcome {
 }
 
 export class Notifier {
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof notificationSettings>;
   readonly #contributions: PluginContext['contributions'];
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #signal: AbortSignal;
   /** when an address was last told of */
   readonly #told = new Map<string, number>();
-  #lanes: readonly Lane[] = [];
+  #queues: readonly ChannelQueue[] = [];
 
   constructor({
     settings,
@@ -37,7 +42,7 @@ export class Notifier {
     log,
     signal,
   }: {
-    settings: SettingsApi;
+    settings: LiveSettings<typeof notificationSettings>;
     contributions: PluginContext['contributions'];
     clock: Clock;
     log: Log;
@@ -51,13 +56,15 @@ export class Notifier {
   }
 
   start(): void {
-    this.#lanes = this.#contributions(Channels).map((entry) => new Lane(entry, this.#log, this.#signal));
+    this.#queues = this.#contributions(Channels).map(
+      (entry) => new ChannelQueue(entry, this.#log, this.#signal),
+    );
   }
 
   tell(told: Omit<Notification, 'id' | 'at'> & { readonly event: EventName }): void {
-    if (!this.#settings.read(notificationSettings).notificationEvents.includes(told.event)) return;
+    if (!this.#settings.read().notificationEvents.includes(told.event)) return;
     const notification = this.#make(told);
-    for (const lane of this.#lanes) lane.push(notification);
+    for (const queue of this.#queues) queue.push(notification);
   }
 
   loginBlocked(ip: string, username: string): void {
@@ -73,14 +80,14 @@ export class Notifier {
   /** One attempt over every channel that is on, past those that wait. */
   async test(): Promise<Outcome[]> {
     const notification = this.#make({ event: 'test', text: 'this is a test', data: {} });
-    const attempt = async (lane: Lane): Promise<Outcome> => {
-      const reason = await lane.attempt(notification).then(
+    const attempt = async (queue: ChannelQueue): Promise<Outcome> => {
+      const reason = await queue.attempt(notification).then(
         () => '',
         (error: unknown) => messageOf(error).slice(0, LONGEST_REASON) || 'it said no reason',
       );
-      return { channel: lane.name, plugin: lane.plugin, delivered: reason === '', reason };
+      return { channel: queue.name, plugin: queue.plugin, delivered: reason === '', reason };
     };
-    return Promise.all(this.#lanes.filter((lane) => lane.isOn()).map(attempt));
+    return Promise.all(this.#queues.filter((queue) => queue.isOn()).map(attempt));
   }
 
   #make(told: Omit<Notification, 'id' | 'at'>): Notification {

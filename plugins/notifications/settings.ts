@@ -1,5 +1,4 @@
-import { list, oneOf } from '../../kernel/index.js';
-import { setting } from '../settings/contract.js';
+import { list, oneOf, setting } from '../../kernel/index.js';
 
 export const EVENTS = ['clientDepleted', 'coreStateChanged', 'loginBlocked'] as const;
 export type EventName = (typeof EVENTS)[number];

@@ -6,18 +6,14 @@ import {
   filter,
   guard,
   jsonRecord,
-  type Static,
+  type SettingGroup,
+  type SettingValues,
   token,
   type Tx,
 } from '../../kernel/index.js';
 import { groupProblem } from './group-problem.js';
-import type { Setting } from './setting.js';
 
 export { panelSettings } from './panel-settings.js';
-export { setting, type Setting } from './setting.js';
-
-export type SettingGroup = Readonly<Record<string, Setting>>;
-export type SettingValues<G> = { readonly [K in keyof G]: G[K] extends Setting<infer S> ? Static<S> : never };
 
 /** A group as a plugin adds it; a value in `pinned` comes from the environment, wins over the database and cannot be changed. */
 export interface SettingGroupEntry {
@@ -28,7 +24,7 @@ export interface SettingGroupEntry {
   /** From the config file: what holds as long as no admin has changed it. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
-/** Groups of settings that admins change in the running panel. */
+/** Groups of settings that variables or the config file have a say in. All others are declared as `settings` in definePlugin. */
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', groupProblem);
 
 /** Hosts that a plugin knows the panel's machine by. They are allowed as soon as the setting `allowedHosts` limits the hosts. */
@@ -46,7 +42,7 @@ export const PanelHosts = extensionPoint<PanelHost>('settings', 'PanelHosts', ({
 });
 
 export interface SettingsApi {
-  /** Effective values of a group that was added to SettingGroups; the object is replaced at every change, never mutated. */
+  /** Effective values of a plugin's settings; the object is replaced at every change, never mutated. */
   read<G extends SettingGroup>(group: G): SettingValues<G>;
   /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
   change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void>;

@@ -1,7 +1,6 @@
 // What is wrong with a group of settings that a plugin wants to add, before anything rests on it.
-import { type Adder, type Contributed, inspect, messageOf } from '../../kernel/index.js';
+import { type Adder, type Contributed, inspect, messageOf, type Setting } from '../../kernel/index.js';
 import type { SettingGroupEntry } from './contract.js';
-import type { Setting } from './setting.js';
 
 /** A fresh panel must be able to begin with it. */
 function valueProblem(name: string, { schema, initial, about }: Setting): string | undefined {
@@ -21,7 +20,7 @@ function valueProblem(name: string, { schema, initial, about }: Setting): string
 export function groupProblem(
   { group, defaults = {}, pinned = {} }: SettingGroupEntry,
   { name: plugin, outside }: Adder,
-  others: readonly Contributed<SettingGroupEntry>[],
+  others: readonly Pick<Contributed<SettingGroupEntry>, 'plugin' | 'value'>[],
 ): string | undefined {
   const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${plugin}.`)) : [];
   if (foreign.length > 0)

@@ -3,7 +3,10 @@ import {
   definePlugin,
   contribute,
   hostOfHeader,
+  Jobs,
+  type JobsApi,
   Listeners,
+  type ListenersApi,
   mapOf,
   nullable,
   openObject,
@@ -12,6 +15,9 @@ import {
   route,
   said,
   Sessions,
+  type SessionsApi,
+  SettingsSource,
+  type SettingValues,
   singleton,
   tap,
   text,
@@ -32,13 +38,23 @@ import { migrations, sealedSettings, tables } from './tables.js';
 
 const MINUTE_MS = 60_000;
 
+/** Lets the kernel do what the panel's settings say. */
+function apply(
+  { webBasePath, sessionMaxAge, sessionMaxLifetime, timeLocation }: SettingValues<typeof panelSettings>,
+  kernel: { readonly listeners: ListenersApi; readonly sessions: SessionsApi; readonly jobs: JobsApi },
+): void {
+  kernel.listeners.panel.mountAt(webBasePath);
+  kernel.sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+  kernel.jobs.useZone(timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation);
+}
+
 export default definePlugin({
   name: 'settings',
   version: '0.1.0',
   api: 1,
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
-  uses: { listeners: Listeners, sessions: Sessions, secrets: Secrets },
+  uses: { listeners: Listeners, sessions: Sessions, jobs: Jobs, secrets: Secrets },
   config: {
     basePath: variable(
       'WEIR_BASE_PATH',
@@ -58,7 +74,7 @@ export default definePlugin({
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
   },
-  provides: ({ store }) => [provide(Settings, store)],
+  provides: ({ store }) => [provide(Settings, store), provide(SettingsSource, store)],
   contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
     contribute(SealedColumns, sealedSettings),
     contribute(SettingGroups, {
@@ -79,13 +95,11 @@ export default definePlugin({
       },
     }),
   ],
-  taps: ({ store, listeners, sessions, allowedHosts }) => [
+  taps: ({ store, allowedHosts, ...scope }) => [
     tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {
-      const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
-      listeners.panel.mountAt(webBasePath);
-      sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+      apply(store.read(panelSettings), scope);
       allowedHosts.apply();
     }),
   ],
@@ -147,11 +161,9 @@ export default definePlugin({
       },
     }),
   ],
-  start: async ({ store, listeners, sessions, allowedHosts }) => {
+  start: async ({ store, allowedHosts, ...scope }) => {
     await store.load();
-    const { webBasePath, sessionMaxAge, sessionMaxLifetime } = store.read(panelSettings);
-    listeners.panel.mountAt(webBasePath);
-    sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
+    apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },
 });

@@ -1,17 +1,7 @@
 // Settings of the panel as a whole.
-import { int, oneOf, text, urlPath } from '../../kernel/index.js';
+import { int, isTimeZone, oneOf, setting, text, urlPath } from '../../kernel/index.js';
 import { randomBytes } from 'node:crypto';
 import { hostList } from './host-list.js';
-import { setting } from './setting.js';
-
-const isTimeZone = (zone: string): boolean => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const timeZone = () =>
   text().custom((zone: string, state) =>

@@ -7,19 +7,19 @@ import {
   type Log,
   messageOf,
   type PluginContext,
+  type Adder,
+  type LiveSettings,
+  type SettingGroup,
+  type SettingsSource,
+  type SettingValues,
+  tap,
   type TableModel,
   type Tx,
 } from '../../kernel/index.js';
-import {
-  afterSettingsSave,
-  type SettingGroup,
-  type SettingGroupEntry,
-  SettingGroups,
-  type SettingsApi,
-  type SettingValues,
-} from './contract.js';
+import { afterSettingsSave, type SettingGroupEntry, SettingGroups, type SettingsApi } from './contract.js';
 import { isSealed, type SecretsApi } from '../secrets/contract.js';
 import { errors } from './errors.js';
+import { groupProblem } from './group-problem.js';
 import { sealedSettings, type tables } from './tables.js';
 
 /** Internal to this plugin: memory follows the commit before anybody else hears of it. */
@@ -43,12 +43,14 @@ interface StoredRow {
 const initialOf = (initial: unknown): unknown =>
   typeof initial === 'function' ? (initial as () => unknown)() : initial;
 
-export class SettingsStore implements SettingsApi {
+export class SettingsStore implements SettingsApi, SettingsSource {
   readonly #db: Database;
   readonly #rows: TableModel<typeof tables.settings>;
   readonly #log: Log;
   readonly #contributions: PluginContext['contributions'];
   readonly #secrets: SecretsApi;
+  /** by definePlugin, in the order in which plugins are built */
+  readonly #declared: { readonly plugin: string; readonly value: SettingGroupEntry }[] = [];
   readonly #known = new Map<string, Known>();
   readonly #groups = new Map<SettingGroup, Readonly<Record<string, unknown>>>();
 
@@ -72,17 +74,37 @@ export class SettingsStore implements SettingsApi {
     this.#secrets = secrets;
   }
 
+  declare<G extends SettingGroup>(plugin: Adder, group: G): LiveSettings<G> {
+    const entry = { plugin: plugin.name, value: frozen({ group }) };
+    const problem = groupProblem(entry.value, plugin, this.#declared);
+    if (problem !== undefined) throw new Error(problem);
+    this.#declared.push(entry);
+    return {
+      read: () => this.read(group),
+      change: (tx, values) => this.change(tx, group, values),
+      changed: (run) =>
+        tap(afterSettingsSave, ({ keys }) =>
+          Object.keys(group).some((name) => keys.has(name)) ? run(this.read(group)) : undefined,
+        ),
+    };
+  }
+
   async load(): Promise<void> {
     const rows = (await this.#rows.findAll({ raw: true })) as unknown as readonly StoredRow[];
     const stored = new Map(rows.map((row) => [row.name, row]));
     const fresh: Record<string, unknown> = {};
-    for (const { value: entry } of this.#contributions(SettingGroups)) this.#declare(entry, stored, fresh);
+    for (const { value } of this.#declared) this.#take(value, stored, fresh);
+    for (const { value, fault } of this.#contributions(SettingGroups)) {
+      const twice = Object.keys(value.group).find((name) => this.#known.has(name));
+      if (twice === undefined) this.#take(value, stored, fresh);
+      else fault('settings', new Error(`the setting ${twice} is declared already; choose another name`));
+    }
     if (Object.keys(fresh).length > 0) await this.#db.write((tx) => this.#write(tx, fresh, true));
     await this.#sealClear(rows);
     for (const group of this.#groups.keys()) this.#refresh(group);
   }
 
-  #declare(
+  #take(
     { group, pinned = {}, defaults = {} }: SettingGroupEntry,
     stored: ReadonlyMap<string, StoredRow>,
     fresh: Record<string, unknown>,
@@ -139,7 +161,8 @@ export class SettingsStore implements SettingsApi {
 
   read<G extends SettingGroup>(group: G): SettingValues<G> {
     const values = this.#groups.get(group);
-    if (!values) throw new Error('this group of settings was not added to SettingGroups');
+    if (!values)
+      throw new Error('these settings are not declared, or are read before the start of their plugin');
     return values as SettingValues<G>;
   }
 

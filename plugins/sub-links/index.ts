@@ -11,9 +11,9 @@ import {
   text,
   urlPath,
   word,
+  setting,
 } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
-import { setting, SettingGroups, Settings } from '../settings/contract.js';
 import { cannotLink, compileLink } from './link.js';
 import {
   encodeFragment,
@@ -44,13 +44,13 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'The standard format of subscriptions: share links.',
-  uses: { settings: Settings, clients: Clients, subscription: Subscription },
+  uses: { clients: Clients, subscription: Subscription },
+  settings: linkSettings,
   contributes: ({ settings }) => [
-    contribute(SettingGroups, { group: linkSettings }),
     contribute(Formats, {
       name: FORMAT,
       contentType: 'text/plain; charset=utf-8',
-      prefix: () => settings.read(linkSettings).subPath,
+      prefix: () => settings.read().subPath,
       pathSetting: 'subPath',
       cannot: cannotLink,
       compile: (entry) => {
@@ -72,7 +72,7 @@ export default definePlugin({
       body: (links) => {
         let plain = '';
         for (const link of links) plain += `${link}\n`;
-        return settings.read(linkSettings).subEncrypt ? base64(plain) : plain;
+        return settings.read().subEncrypt ? base64(plain) : plain;
       },
     } satisfies ListFormat),
   ],

@@ -1,5 +1,11 @@
 // Everything about a subscription that does not depend on who fetches it, worked out when it changes.
-import { type Hooks, type Log, PanelError, type PluginContext } from '../../kernel/index.js';
+import {
+  type Hooks,
+  type LiveSettings,
+  type Log,
+  PanelError,
+  type PluginContext,
+} from '../../kernel/index.js';
 import type { EntryTemplate, Inbound, InboundsApi } from '../inbounds/contract.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import {
@@ -16,13 +22,14 @@ import { contained } from './formats.js';
 import { pathsOf } from './paths.js';
 import { containedRenderer } from './renderers.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
-import { subscriptionSettings } from './settings.js';
+import type { subscriptionSettings } from './settings.js';
 
 export class Compiled {
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #inbounds: InboundsApi;
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof subscriptionSettings>;
+  readonly #allSettings: SettingsApi;
   readonly #contributions: PluginContext['contributions'];
   /** by inbound; of enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
@@ -46,18 +53,21 @@ export class Compiled {
     log,
     inbounds,
     settings,
+    allSettings,
     contributions,
   }: {
     hooks: Hooks;
     log: Log;
     inbounds: InboundsApi;
-    settings: SettingsApi;
+    settings: LiveSettings<typeof subscriptionSettings>;
+    allSettings: SettingsApi;
     contributions: PluginContext['contributions'];
   }) {
     this.#hooks = hooks;
     this.#log = log;
     this.#inbounds = inbounds;
     this.#settings = settings;
+    this.#allSettings = allSettings;
     this.#contributions = contributions;
   }
 
@@ -80,9 +90,9 @@ export class Compiled {
   }
 
   settingsChanged(): void {
-    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read(subscriptionSettings);
+    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
-    const { timeLocation } = this.#settings.read(panelSettings);
+    const { timeLocation } = this.#allSettings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
     this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
       this.#log.warn(

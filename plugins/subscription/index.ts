@@ -10,13 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
-import {
-  afterSettingsSave,
-  beforeSettingsSave,
-  PanelHosts,
-  SettingGroups,
-  Settings,
-} from '../settings/contract.js';
+import { afterSettingsSave, beforeSettingsSave, PanelHosts, Settings } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
 import { composeSubscription, inboundEntry, Subscription } from './contract.js';
@@ -31,7 +25,8 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Serves to client programs what they need to connect, on a listener of its own.',
-  uses: { clients: Clients, inbounds: Inbounds, settings: Settings, listeners: Listeners },
+  uses: { clients: Clients, inbounds: Inbounds, allSettings: Settings, listeners: Listeners },
+  settings: subscriptionSettings,
   config: subscriptionVariables,
   services: {
     compiled: singleton(Compiled),
@@ -41,7 +36,6 @@ export default definePlugin({
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
   contributes: ({ config: { publicHost } }) => [
-    contribute(SettingGroups, { group: subscriptionSettings }),
     contribute(PanelHosts, {
       hosts: publicHost === undefined ? [] : [publicHost],
       settings: ['subDomain' satisfies keyof typeof subscriptionSettings],

@@ -1,15 +1,14 @@
 // One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
 import { validateHeaderValue } from 'node:http';
-import type { Clock, ListenersApi } from '../../kernel/index.js';
+import type { Clock, ListenersApi, LiveSettings, SettingValues } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
-import type { SettingsApi, SettingValues } from '../settings/contract.js';
 import { bracketed, hostFor } from './address.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, SubscriptionApi } from './contract.js';
 import { isDocument } from './formats.js';
 import type { RenderedEntries } from './rendered-entries.js';
-import { subscriptionSettings } from './settings.js';
+import type { subscriptionSettings } from './settings.js';
 
 export interface Rendered {
   /** the same for every client */
@@ -57,7 +56,7 @@ const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).rep
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
   readonly #rendered: RenderedEntries;
-  readonly #settings: SettingsApi;
+  readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #clock: Clock;
   readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
   readonly #listeners: ListenersApi;
@@ -75,7 +74,7 @@ export class Renderer implements SubscriptionApi {
   }: {
     compiled: Compiled;
     rendered: RenderedEntries;
-    settings: SettingsApi;
+    settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
     config: { publicHost?: string | undefined; port: number };
     listeners: ListenersApi;
@@ -92,7 +91,7 @@ export class Renderer implements SubscriptionApi {
   render(format: Format, client: ClientRow, requestHost: string): Rendered {
     const now = this.#clock.now();
     // The object is another one after every change.
-    const settings = this.#settings.read(subscriptionSettings);
+    const settings = this.#settings.read();
     const works = client.enable && depletionOf(client, now) === undefined;
     const host = this.#host(requestHost, settings.subDomain);
     const known = this.#settled.get(format);
@@ -128,7 +127,7 @@ export class Renderer implements SubscriptionApi {
 
   #hostOfLinks(host: LinkHost): string {
     if (typeof host !== 'string') return bracketed(host.named);
-    return this.#host(host, this.#settings.read(subscriptionSettings).subDomain);
+    return this.#host(host, this.#settings.read().subDomain);
   }
 
   #host(asked: string, subDomain: string): string {

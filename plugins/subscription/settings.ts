@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { bool, hostName, int, optional, text, variable, withDefault, word } from '../../kernel/index.js';
-import { setting } from '../settings/contract.js';
+import {
+  bool,
+  hostName,
+  int,
+  optional,
+  text,
+  variable,
+  withDefault,
+  word,
+  setting,
+} from '../../kernel/index.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** A prefix that nobody guesses: `/` and 16 letters and digits and `/`. */

@@ -7,5 +7,8 @@ export const errors = defineErrors('system', {
   WOULD_NOT_START: [409, 'the panel would not start with this'],
   NOT_WRITABLE: [409, 'the config file cannot be written; change it by hand'],
   BUSY: [409, 'the panel restarts already; try again in a moment'],
+  NO_JOB: [404, 'there is no such job'],
+  JOB_RUNS: [409, 'the job is running already'],
+  JOB_RESTS: [409, 'the plugin of this job is not called now'],
   NO_PROGRAM: [503, 'this panel is part of another program, which decides about its plugins'],
 });

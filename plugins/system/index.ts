@@ -1,6 +1,7 @@
 import {
   bool,
   definePlugin,
+  Jobs,
   maybe,
   message,
   payload,
@@ -14,6 +15,7 @@ import {
 } from '../../kernel/index.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
+import { jobRoutes, jobsCommand } from './jobs.js';
 import { PluginList, pluginList } from './plugins.js';
 
 const refusals: Readonly<Record<Objection['refused'], (reason: string) => Error>> = {
@@ -39,9 +41,11 @@ export default definePlugin({
   name: 'system',
   version: '0.1.0',
   api: 1,
-  about: 'Tells which plugins there are and how they are, and switches them on and off.',
-  uses: { plugins: Plugins, program: maybe(PanelProgram) },
-  routes: ({ plugins, program }) => [
+  about:
+    'Tells which plugins and jobs there are and how they are, switches plugins on and off, and runs jobs.',
+  uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram) },
+  routes: ({ plugins, jobs, program }) => [
+    ...jobRoutes(jobs),
     route({
       method: 'GET',
       path: '/panel/api/system/plugins',
@@ -65,7 +69,15 @@ export default definePlugin({
         }),
         { statuses: [200, 202] },
       ),
-      errors: Object.values(errors),
+      errors: [
+        errors.UNKNOWN,
+        errors.ESSENTIAL,
+        errors.IN_USE,
+        errors.WOULD_NOT_START,
+        errors.NOT_WRITABLE,
+        errors.BUSY,
+        errors.NO_PROGRAM,
+      ],
       handle: async ({ params: { name }, body: { enable }, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
         const done = await program.switchPlugin(name, enable);
@@ -96,4 +108,5 @@ export default definePlugin({
       },
     }),
   ],
+  commands: ({ jobs }) => [jobsCommand(jobs)],
 });

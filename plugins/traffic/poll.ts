@@ -1,5 +1,12 @@
 // One poll: read the core's counters, make the bytes safe, then see who is at a limit.
-import { type Clock, type Database, type Hooks, type Log, messageOf } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  type Log,
+  messageOf,
+  SerialQueue,
+} from '../../kernel/index.js';
 import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
@@ -26,7 +33,7 @@ export class Poll {
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
   readonly #departed: Departed;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   /** A former panel may have died between the bytes of a poll and their consequence, and those of a core's last moment are still without one. */
   #first = true;
 
@@ -58,21 +65,15 @@ export class Poll {
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
   run(): Promise<void> {
-    return this.#inTurn(() => this.#run());
+    return this.#queue.run(() => this.#run());
   }
 
   /** The last reading of a core that is gone; who reached a limit by it is found by the next poll. */
   last(counters: CoreCounters): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       await this.#add(counters, this.#clock.now());
       this.#first = true;
     });
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 
   async #run(): Promise<void> {

@@ -17,11 +17,13 @@ function trespasses({ path, imports, isTest }: Source): string[] {
       return [`${path} imports ${target}: schema/ is a library that knows nothing of what uses it`];
     if (path.startsWith('net/') && !/^(?:net|schema)\//.test(target))
       return [`${path} imports ${target}: net/ is a library that knows nothing of what uses it`];
-    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net)\//.test(target))
+    if (path.startsWith('timing/') && !target.startsWith('timing/'))
+      return [`${path} imports ${target}: timing/ is a library that knows nothing of what uses it`];
+    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing)\//.test(target))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
     if (isPlugin && target.startsWith('panel/'))
       return [`${path} imports ${target}: plugins know nothing of the program around them`];
-    if (isPlugin && /^(?:kernel|schema|net)\//.test(target) && target !== DOOR)
+    if (isPlugin && /^(?:kernel|schema|net|timing)\//.test(target) && target !== DOOR)
       return [
         `${path} imports ${target}: plugins see of kernel, schema and net only ${DOOR}; what is missing there is exported there`,
       ];
@@ -106,6 +108,10 @@ test('the rules see what they forbid', (t) => {
   t.is(wrong('schema/hidden.ts', '../kernel/index.js'), 1);
   t.is(wrong('schema/shape.ts', '../plugins/a/contract.js'), 1);
   t.is(wrong('schema/shape.ts', './depth.js'), 0);
+  t.is(wrong('timing/calendar.ts', '../kernel/index.js'), 1);
+  t.is(wrong('timing/calendar.ts', '../schema/shape.js'), 1);
+  t.is(wrong('kernel/jobs/schedule.ts', '../../timing/calendar.js'), 0);
+  t.is(wrong('plugins/a/index.ts', '../../timing/calendar.js'), 1);
   t.is(wrong('plugins/a/index.ts', '../../test/harness/index.js'), 1);
   t.is(wrong('plugins/a/test/a.test.ts', '../../../kernel/kernel.js'), 0);
   const chain = [

@@ -157,7 +157,7 @@ class World {
       log,
       access,
       inbounds: { get: (id) => inbounds.get(id) },
-      settings: { read: () => ({ engineCutConnections: true }) as never, change: async () => undefined },
+      settings: { read: () => ({ engineCutConnections: true }) as never },
       listeners: { trusts: () => false },
       sockets,
     });

@@ -1,5 +1,5 @@
 // Time that moves when a test says so.
-import type { Clock } from '../../kernel/jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 
 export class FakeClock implements Clock {
   #now: number;

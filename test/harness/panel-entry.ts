@@ -1,5 +1,5 @@
 // The panel as a process of its own, without the set-up that `npm start` does first. It ends with the process that started it.
-import type { Limits } from '../../kernel/plugin/within.js';
+import type { Limits } from '../../kernel/plugin/limits.js';
 import { main } from '../../panel/main.js';
 
 process.stdin.resume().on('end', () => process.emit('SIGTERM'));

@@ -8,10 +8,10 @@ import { bootPanel } from '../../panel/boot.js';
 import { readPreset } from '../../panel/choose.js';
 import { findPlugins } from '../../panel/find.js';
 import { asOutside } from '../../panel/outside.js';
-import type { Clock } from '../../kernel/jobs/clock.js';
+import type { Clock } from '../../timing/clock.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
-import type { Limits } from '../../kernel/plugin/within.js';
+import type { Limits } from '../../kernel/plugin/limits.js';
 import { environmentOf, PanelApi, type Told } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 

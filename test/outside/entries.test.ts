@@ -1,10 +1,18 @@
 // Entries that a plugin from outside adds to others' lists and that cannot be: it is left out with a sentence, and the rest boots.
 import test from 'ava';
-import { definePlugin, contribute, extensionPoint, int, type Plugin } from '../../kernel/index.js';
+import {
+  definePlugin,
+  contribute,
+  extensionPoint,
+  int,
+  type Plugin,
+  setting,
+  type SettingGroup,
+} from '../../kernel/index.js';
 import { Protocols } from '../../plugins/inbounds/contract.js';
 import { Channels } from '../../plugins/notifications/contract.js';
 import { LiveTypes } from '../../plugins/realtime/contract.js';
-import { setting, type SettingGroup, SettingGroups } from '../../plugins/settings/contract.js';
+import { SettingGroups } from '../../plugins/settings/contract.js';
 import { Formats } from '../../plugins/subscription/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';

@@ -1,9 +1,9 @@
 // What plugins hand to each other is frozen: what one of them writes into it fails for itself, and changes nothing.
 import test from 'ava';
-import { definePlugin, contribute, int, optional, tap, variable } from '../../kernel/index.js';
+import { definePlugin, int, optional, tap, variable } from '../../kernel/index.js';
 import { beforeClientSave } from '../../plugins/clients/contract.js';
 import { afterInboundSave, Inbounds } from '../../plugins/inbounds/contract.js';
-import { panelSettings, SettingGroups, Settings } from '../../plugins/settings/contract.js';
+import { panelSettings, Settings } from '../../plugins/settings/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 
@@ -26,9 +26,9 @@ test('links, settings, config, entries and payloads stay as they are, whatever a
     version: '1.0.0',
     api: 1,
     about: 'Writes into what it gets.',
-    uses: { inbounds: Inbounds, settings: Settings },
+    uses: { inbounds: Inbounds, allSettings: Settings },
+    settings: group,
     config: { keep: variable('WEIR_X_VANDAL_KEEP', optional(int()), 'for a test') },
-    contributes: () => [contribute(SettingGroups, { group })],
     taps: () => [
       tap(beforeClientSave, (payload) => {
         attempt('payload', () => Object.assign(payload, { changes: [] }));
@@ -39,9 +39,9 @@ test('links, settings, config, entries and payloads stay as they are, whatever a
           attempt('inbound', () => Object.assign(loosely(after?.streamSettings), { network: 'weeds' }));
       }),
     ],
-    start: ({ inbounds, settings, config }) => {
+    start: ({ inbounds, allSettings, config }) => {
       attempt('protocol', () => Object.assign(loosely(inbounds.protocol('vless')), { entry: () => 'weeds' }));
-      attempt('setting', () => Object.assign(loosely(settings.read(panelSettings)), { pageSize: 1 }));
+      attempt('setting', () => Object.assign(loosely(allSettings.read(panelSettings)), { pageSize: 1 }));
       attempt('entry', () => Object.assign(group['vandal.days'], { about: 'weeds' }));
       attempt('config', () => Object.assign(config, { keep: 1 }));
       attempt('token', () => Object.assign(Inbounds, { owner: 'vandal' }));

@@ -159,7 +159,7 @@ test('a plugin whose route, job and events all fail is closed after twenty fault
   const everywhere = bad('bad', {
     taps: () => hooks.map((hook) => ({ hook, fn: crash, options: {} })),
     routes: () => [route({ method: 'GET', path, doc: 'Fails.', reply: message(), handle: crash })],
-    jobs: () => [{ name: 'fail', every: '1s', run: crash }],
+    jobs: () => [{ name: 'fail', when: '1s', run: crash }],
   });
   const clock = new FakeClock();
   await using panel = await TestPanel.boot({

@@ -9,8 +9,9 @@ import {
   route,
   singleton,
   Upgrades,
+  setting,
+  type LiveSettings,
 } from '../../kernel/index.js';
-import { setting, SettingGroups, Settings, type SettingsApi } from '../../plugins/settings/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 
@@ -20,8 +21,8 @@ const group = { 'oven.heat': setting(int().min(1), 180, 'degrees') } as const;
 
 class Oven {
   readonly heat: () => number;
-  constructor({ settings }: { settings: SettingsApi }) {
-    this.heat = () => settings.read(group)['oven.heat'];
+  constructor({ settings }: { settings: LiveSettings<typeof group> }) {
+    this.heat = () => settings.read()['oven.heat'];
   }
 }
 
@@ -30,9 +31,8 @@ test('a setting bears the name of its plugin, and is served and changed with all
     definePlugin({
       ...part,
       name: 'oven',
-      uses: { settings: Settings },
+      settings: group,
       services: { oven: singleton(Oven) },
-      contributes: () => [contribute(SettingGroups, { group })],
       routes: ({ oven }) => [
         route({
           method: 'GET',
@@ -54,15 +54,11 @@ test('a setting without its name, and a connection at a path of others, are refu
   const foreign = definePlugin({
     ...part,
     name: 'oven',
-    contributes: () => [
-      contribute(SettingGroups, {
-        group: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') },
-      }),
-    ],
+    settings: { heat: setting(int(), 1, 'x'), 'ovens.heat': setting(int(), 1, 'x') },
   });
   await t.throwsAsync(boot(foreign), {
     message:
-      'plugin oven cannot add to settings/SettingGroups: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own',
+      'plugin oven could not be built: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own',
   });
   const grabbing = definePlugin({
     ...part,

@@ -45,7 +45,6 @@ class World {
       inbounds: { get: (id) => this.inbounds.get(id) as Inbound | undefined },
       settings: {
         read: () => ({ engineCutConnections: this.wanted }) as never,
-        change: async () => undefined,
       },
       listeners: { trusts: (address) => this.proxies.has(address) },
       sockets: {

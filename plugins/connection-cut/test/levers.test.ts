@@ -24,7 +24,6 @@ function world({ replace = false, restart = false, ends = (id: number) => id !==
     inbounds: { get: (id) => INBOUNDS.get(id) as Inbound | undefined },
     settings: {
       read: () => ({ engineReplaceUdpInbounds: replace, engineRestartToCut: restart }) as never,
-      change: async () => undefined,
     },
     cutter: { describe: ({ id }) => ({ end: ends(id), reason: '', ended: 0, missed: 0 }) },
   });

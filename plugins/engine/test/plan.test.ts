@@ -1,7 +1,7 @@
 import test from 'ava';
 import { difference, planOf, recordOf } from '../plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
-import type { EventQueue } from '../../../kernel/hooks/queue.js';
+import type { EventQueue } from '../../../timing/event-queue.js';
 import { tap } from '../../../kernel/index.js';
 import { composeCoreConfig, type CorePart, type JsonObject } from '../contract.js';
 

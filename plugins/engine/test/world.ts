@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../panel/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
-import type { EventQueue } from '../../../kernel/hooks/queue.js';
+import type { EventQueue } from '../../../timing/event-queue.js';
 import { type PluginContext, stage, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import { Accounts } from '../accounts.js';

@@ -1,6 +1,6 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
-import { messageOf } from '../../../kernel/index.js';
+import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
 import type { ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
@@ -52,7 +52,7 @@ export class XrayDriver implements CoreDriver {
   /** account types that the core has read as they are declared */
   readonly #read = new Set<string>();
   /** start, adopt, stop and writes of the record, one after the other */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor({ binary, directory, log, accounts, processes }: XrayDriverOptions) {
     const folder = new EngineFolder(resolve(directory));
@@ -121,7 +121,7 @@ export class XrayDriver implements CoreDriver {
 
   /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       if (this.#core !== undefined)
         throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
       const core = await adopt(this.#context);
@@ -135,7 +135,7 @@ export class XrayDriver implements CoreDriver {
 
   /** Throws a plain Error when a core runs in the directory already: adopt or stop it first. */
   start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       this.#accesses.position = await sizeOf(this.#context.folder.access);
       const core = await launch(this.#context, base, inbounds, record);
       this.#take(core);
@@ -148,7 +148,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   stop(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const core = this.#core;
       if (core === undefined) return;
       this.#core = undefined;
@@ -167,7 +167,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   remember(record: CoreRecord): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const { instance } = this.#running();
       await instance.remember({ ...instance.note, record });
     });
@@ -286,11 +286,5 @@ export class XrayDriver implements CoreDriver {
       this.#context.log.warn('core ended', { pid: core.instance.identity.pid, reason });
       for (const listener of this.#listeners) listener(reason);
     });
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 }

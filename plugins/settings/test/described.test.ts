@@ -1,9 +1,8 @@
 // The API description names every setting of every plugin, and of secrets only that there are any.
 import test from 'ava';
-import { definePlugin, contribute, int, text } from '../../../kernel/index.js';
+import { definePlugin, int, text, setting } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
-import { setting, SettingGroups } from '../contract.js';
 
 const group = {
   sampleSize: setting(int().min(1), 5, 'how large'),
@@ -14,7 +13,7 @@ const sample = definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'A sample.',
-  contributes: () => [contribute(SettingGroups, { group })],
+  settings: group,
 });
 
 type Properties = Record<string, { type?: string; enum?: unknown[]; description?: string }>;

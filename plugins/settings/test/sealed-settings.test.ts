@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { contribute, definePlugin, payload, route, shape, text } from '../../../kernel/index.js';
+import { contribute, definePlugin, payload, route, shape, text, setting } from '../../../kernel/index.js';
 import { dropDatabase } from '../../../test/harness/database.js';
 import { editDatabase } from '../../../test/harness/edit-database.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { rowsOf } from '../../secrets/test/vault.js';
-import { setting, SettingGroups, Settings } from '../contract.js';
+import { SettingGroups, Settings } from '../contract.js';
 
 const group = {
   botToken: setting(text(), '', 'token of a bot', { secret: true }),

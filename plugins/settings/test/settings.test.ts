@@ -15,6 +15,7 @@ import {
   text,
   variable,
   withDefault,
+  setting,
 } from '../../../kernel/index.js';
 import { bootPanel } from '../../../panel/boot.js';
 import { findPlugins } from '../../../panel/find.js';
@@ -25,7 +26,6 @@ import {
   afterSettingsSave,
   beforeSettingsSave,
   composeDefaultSettings,
-  setting,
   settingChanges,
   SettingGroups,
   Settings,

@@ -1,10 +1,9 @@
 // Two formats that want one path: it is refused where it can be, and else one of them is served.
 import test from 'ava';
-import { definePlugin, contribute, type Plugin, urlPath } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Plugin, urlPath, setting } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';
-import { setting, SettingGroups, Settings } from '../../settings/contract.js';
 import { Formats } from '../contract.js';
 
 const group = { 'oven.path': setting(urlPath(), '/oven/', 'where it is served') } as const;
@@ -15,13 +14,12 @@ const oven = (named: boolean): Plugin =>
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    uses: { settings: Settings },
+    settings: group,
     contributes: ({ settings }) => [
-      contribute(SettingGroups, { group }),
       contribute(Formats, {
         name: 'oven',
         contentType: 'text/plain',
-        prefix: () => settings.read(group)['oven.path'],
+        prefix: () => settings.read()['oven.path'],
         ...(named && { pathSetting: 'oven.path' }),
         cannot: () => undefined,
         compile: () => () => 'bread',

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import test from 'ava';
-import { EventQueue } from '../hooks/queue.js';
-import { latch } from './world.js';
+import { EventQueue } from '../event-queue.js';
+import { latch } from '../../kernel/test/world.js';
 
 function queue() {
   const errors: unknown[] = [];

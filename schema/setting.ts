@@ -1,5 +1,5 @@
-// How a plugin declares one of its settings.
-import type { Schema, Static } from '../../kernel/index.js';
+// How a plugin declares a setting that admins change in the running panel.
+import type { Schema, Static } from './shape.js';
 
 export interface Setting<S extends Schema = Schema> {
   readonly schema: S;
@@ -15,3 +15,7 @@ export const setting = <S extends Schema>(
   about: string,
   options: { secret?: boolean } = {},
 ): Setting<S> => ({ schema, initial, about, secret: options.secret ?? false });
+
+/** Settings by their names. */
+export type SettingGroup = Readonly<Record<string, Setting>>;
+export type SettingValues<G> = { readonly [K in keyof G]: G[K] extends Setting<infer S> ? Static<S> : never };

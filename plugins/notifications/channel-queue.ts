@@ -8,7 +8,7 @@ export const ATTEMPT_LIMIT_MS = 10_000;
 /** Between the attempts. */
 const PAUSES_MS = [1_000, 15_000];
 
-export class Lane {
+export class ChannelQueue {
   readonly plugin: string;
   readonly name: string;
   readonly #channel: Channel;

@@ -1,15 +1,4 @@
-// How long others wait for a plugin, and when it is said that they do.
-export const LIMITS = {
-  start: 30_000,
-  /** a start that takes longer is named in the log, and `ready` does not wait for it where the plugin is from outside */
-  slowStart: 2_000,
-  essentialStart: 120_000,
-  tap: 5_000,
-  event: 60_000,
-  job: 2_000,
-  slow: 200,
-} as const;
-export type Limits = { readonly [K in keyof typeof LIMITS]: number };
+// An end to waiting.
 
 /** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */
 export async function within<T>(ms: number, what: string, work: () => T | Promise<T>): Promise<T> {

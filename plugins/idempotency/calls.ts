@@ -1,0 +1,149 @@
+// Handles a call once for each key: the key is written down before, and the reply after it and before the caller has it.
+import {
+  type Clock,
+  type Database,
+  type Log,
+  PanelError,
+  type Replays,
+  type RequestInfo,
+  type Route,
+  type TableModel,
+} from '../../kernel/index.js';
+import { errors } from './errors.js';
+import { digestOf, fingerprintOf } from './fingerprint.js';
+import { keyOf } from './key.js';
+import { Recorder, replay } from './recorded.js';
+import type { CallRow, tables } from './tables.js';
+
+/** How long a reply is kept. */
+export const KEPT_MS = 86_400_000;
+/** Of one caller. */
+export const MOST_CALLS = 10_000;
+export const MOST_BYTES = 32 * 1024 * 1024;
+/** A larger reply is not kept. */
+export const LARGEST_REPLY = 1024 * 1024;
+
+type Input = RequestInfo & { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+
+export class IdempotentCalls implements Replays {
+  readonly #db: Database;
+  readonly #rows: TableModel<typeof tables.calls>;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** id of a call that this process handles now → its fingerprint */
+  readonly #underWay = new Map<string, string>();
+
+  constructor({
+    db,
+    tables: { calls },
+    clock,
+    log,
+  }: { db: Database; tables: { calls: TableModel<typeof tables.calls> }; clock: Clock; log: Log }) {
+    this.#db = db;
+    this.#rows = calls;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  repeatable(route: Route): Route {
+    const { method, path, auth, stream } = route;
+    if (auth === 'anyone' || stream || method === 'GET')
+      throw new Error(
+        `${method} ${String(path)}: idempotent goes with a call that changes something, asks for a login and has a body that is read`,
+      );
+    return { ...route, handle: (input) => this.#handle(route, input) };
+  }
+
+  async #handle(route: Route, given: never): Promise<unknown> {
+    const input: Input = given;
+    const header = input.headers['idempotency-key'];
+    if (header === undefined) return route.handle(given);
+    const key = keyOf(header);
+    const caller = digestOf(input.who?.via ?? '', input.who?.name ?? '');
+    const path = typeof route.path === 'function' ? route.path() : route.path;
+    const id = digestOf(caller, route.method, path, key);
+    const fingerprint = await fingerprintOf([input.params, input.query, input.body]);
+    const other = this.#underWay.get(id);
+    if (other !== undefined && other !== fingerprint) throw errors.OTHER_REQUEST();
+    if (other !== undefined) throw errors.UNDER_WAY(undefined, { headers: { 'Retry-After': '1' } });
+    this.#underWay.set(id, fingerprint);
+    try {
+      const earlier = await this.#find(id);
+      if (earlier) return this.#again(earlier, fingerprint, input);
+      await this.#begin({ id, caller, fingerprint });
+      return await this.#first(id, route, input);
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  #oldest(): number {
+    return this.#clock.now() - KEPT_MS;
+  }
+
+  async #find(id: string): Promise<CallRow | undefined> {
+    const row = (await this.#rows.findByPk(id, { raw: true })) as unknown as CallRow | null;
+    return row && Number(row.beganAt) > this.#oldest() ? row : undefined;
+  }
+
+  #again({ fingerprint, reply }: CallRow, sent: string, input: Input): unknown {
+    if (fingerprint !== sent) throw errors.OTHER_REQUEST();
+    // No call of this process, or it would be under way: the panel was killed, or the call failed on its way.
+    if (reply === null) throw errors.UNKNOWN();
+    if (reply === '') throw errors.NOT_KEPT();
+    return replay(reply, input.reply);
+  }
+
+  async #begin(call: Pick<CallRow, 'id' | 'caller' | 'fingerprint'>): Promise<void> {
+    await this.#db.write(async (tx) => {
+      const [kept] = await tx.query<{ calls: number; bytes: number | string | null }>(
+        'SELECT COUNT(*) AS calls, SUM(size) AS bytes FROM idempotent_calls WHERE caller = :caller AND began_at > :oldest',
+        { caller: call.caller, oldest: this.#oldest() },
+      );
+      if (kept && (Number(kept.calls) >= MOST_CALLS || Number(kept.bytes ?? 0) >= MOST_BYTES))
+        throw errors.TOO_MANY();
+      await this.#rows.upsert(
+        { ...call, beganAt: this.#clock.now(), size: 0, reply: null },
+        { transaction: tx.t },
+      );
+    });
+  }
+
+  async #first(id: string, route: Route, input: Input): Promise<unknown> {
+    const recorder = new Recorder();
+    let result: unknown;
+    try {
+      result = await route.handle(recorder.record(input) as never);
+    } catch (error) {
+      // A refusal has changed nothing, so the key is free again. After anything else nobody knows.
+      if (error instanceof PanelError && error.status < 500)
+        await this.#note(id, (tx) => this.#rows.destroy({ where: { id }, transaction: tx }));
+      throw error;
+    }
+    const text = recorder.textOf(result);
+    const reply = text === undefined || text.length > LARGEST_REPLY ? '' : text;
+    await this.#note(id, (tx) =>
+      this.#rows.update({ reply, size: Buffer.byteLength(reply) }, { where: { id }, transaction: tx }),
+    );
+    return result;
+  }
+
+  /** The call is done, so its caller is answered even when this cannot be written; a repetition is told that nobody knows. */
+  async #note(
+    id: string,
+    write: (tx: Parameters<Parameters<Database['write']>[0]>[0]['t']) => Promise<unknown>,
+  ) {
+    try {
+      await this.#db.write((tx) => write(tx.t));
+    } catch (error) {
+      this.#log.error('the reply to an idempotent call could not be kept', { call: id, error });
+    }
+  }
+
+  /** Forgets what is older than a day. */
+  async sweep(): Promise<void> {
+    await this.#db.write((tx) =>
+      tx.run('DELETE FROM idempotent_calls WHERE began_at <= :oldest', { oldest: this.#oldest() }),
+    );
+  }
+}

@@ -1,0 +1,38 @@
+// Tells whether two requests ask for the same.
+import { createHash } from 'node:crypto';
+import { TimeSlice } from '../../kernel/index.js';
+
+const CHUNK = 65_536;
+
+/** SHA-256 of a JSON value, whatever the order of its keys. Yields to others while it works through a large one. */
+export async function fingerprintOf(value: unknown): Promise<string> {
+  const hash = createHash('sha256');
+  const slice = new TimeSlice();
+  let text = '';
+  const add = async (node: unknown): Promise<void> => {
+    if (typeof node !== 'object' || node === null) text += `${JSON.stringify(node) ?? 'null'},`;
+    else if (Array.isArray(node)) {
+      text += '[';
+      for (const item of node) await add(item);
+      text += ']';
+    } else {
+      text += '{';
+      for (const [key, item] of Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1))) {
+        if (item === undefined) continue;
+        text += `${JSON.stringify(key)}:`;
+        await add(item);
+      }
+      text += '}';
+    }
+    if (text.length < CHUNK) return;
+    hash.update(text);
+    text = '';
+    if (slice.isOver) await slice.next();
+  };
+  await add(value);
+  return hash.update(text).digest('hex');
+}
+
+/** SHA-256 of some texts; no two lists of texts have the same. */
+export const digestOf = (...texts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(texts)).digest('hex');

@@ -1,0 +1,56 @@
+// A reply as it is kept: what the handler returned, and what it said about status and headers.
+import { Answer, type RequestInfo, said, unwrapped } from '../../kernel/index.js';
+
+export interface Recorded {
+  readonly status: number | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly obj: unknown;
+  /** without one there is no envelope */
+  readonly msg: string | undefined;
+}
+
+/** Notes what a handler does to its reply. Cookies are not noted: a session that is replayed would be given away. */
+export class Recorder {
+  #status: number | undefined;
+  readonly #headers: [string, string][] = [];
+
+  /** The input for the handler. Everything else of it, getters included, stays as it is. */
+  record<I extends RequestInfo>(input: I): I {
+    const { reply } = input;
+    const noting: RequestInfo['reply'] = {
+      ...reply,
+      status: (code) => {
+        this.#status = code;
+        reply.status(code);
+      },
+      header: (name, value) => {
+        this.#headers.push([name, value]);
+        reply.header(name, value);
+      },
+    };
+    return new Proxy(input, {
+      get: (target, key) => (key === 'reply' ? noting : (Reflect.get(target, key, target) as unknown)),
+    });
+  }
+
+  /** As JSON; undefined where JSON cannot say it. */
+  textOf(result: unknown): string | undefined {
+    const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
+    if (
+      Buffer.isBuffer(obj) ||
+      typeof obj === 'function' ||
+      typeof (obj as { pipe?: unknown } | null)?.pipe === 'function'
+    )
+      return undefined;
+    return JSON.stringify({ status: this.#status, headers: this.#headers, obj, msg } satisfies Recorded);
+  }
+}
+
+/** Says it once more. */
+export function replay(text: string, reply: RequestInfo['reply']): Answer<unknown> {
+  const { status, headers, obj, msg } = JSON.parse(text) as Recorded;
+  if (status !== undefined) reply.status(status);
+  for (const [name, value] of headers) reply.header(name, value);
+  reply.header('Idempotency-Replayed', 'true');
+  return msg === undefined ? unwrapped(obj) : said(msg, obj);
+}

@@ -1,0 +1,269 @@
+// Runs on every database.
+// Calls with an Idempotency-Key, as a client program makes them.
+import test from 'ava';
+import {
+  type Database,
+  defineErrors,
+  definePlugin,
+  int,
+  message,
+  payload,
+  raw,
+  route,
+  said,
+  shape,
+  text,
+} from '../../../kernel/index.js';
+import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
+import type { CallOptions } from '../../../test/harness/api.js';
+import { LARGEST_REPLY, MOST_CALLS } from '../calls.js';
+
+const X = '/panel/api/x/bakery';
+const HOUR = 3_600_000;
+const errors = defineErrors('bakery', { BURNT: [409, 'it burnt'] });
+
+/** Bakes one loaf with each call; what a test wants of an oven is in `next`. */
+class Bakery {
+  loaves = 0;
+  db: Database | undefined;
+  next: () => Promise<void> = async () => undefined;
+  readonly plugin = definePlugin({
+    name: 'bakery',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    start: ({ db }) => void (this.db = db),
+    routes: () => {
+      const flour = shape({ flour: int(), of: text() });
+      const bake = async () => {
+        await this.next();
+        this.loaves += 1;
+        return this.loaves;
+      };
+      return [
+        route({
+          method: 'POST',
+          path: `${X}/{oven}/bread`,
+          doc: 'x',
+          params: shape({ oven: text() }),
+          body: flour,
+          reply: payload(shape({ loaves: int(), url: text() })),
+          errors: [errors.BURNT],
+          idempotent: true,
+          handle: async ({ reply, signal, url }) => {
+            signal.throwIfAborted();
+            const loaves = await bake();
+            reply.status(201);
+            reply.header('x-oven', 'hot');
+            return said('bread is ready', { loaves, url });
+          },
+        }),
+        route({
+          method: 'POST',
+          path: `${X}/sentence`,
+          doc: 'x',
+          reply: message(),
+          idempotent: true,
+          handle: async () => `${await bake()} ready`,
+        }),
+        route({
+          method: 'POST',
+          path: `${X}/raw`,
+          doc: 'x',
+          reply: raw('text/plain'),
+          idempotent: true,
+          handle: async ({ reply }) => {
+            reply.header('content-type', 'text/plain');
+            return 'x'.repeat((await bake()) === 1 ? LARGEST_REPLY + 1 : 3);
+          },
+        }),
+      ];
+    },
+  });
+}
+
+async function open(options: { clock?: FakeClock } = {}) {
+  const bakery = new Bakery();
+  const panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [bakery.plugin],
+    ...options,
+  });
+  const send = (key: string | undefined, path = '/one/bread', rest: CallOptions = {}) =>
+    panel.call(`${X}${path}`, {
+      body: { flour: 1, of: 'rye' },
+      ...rest,
+      headers: { ...(key !== undefined && { 'Idempotency-Key': key }), ...rest.headers },
+    });
+  return { bakery, panel, send };
+}
+
+test('a repetition is answered as the first call was, byte for byte, and done once', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  const first = await send('k1');
+  t.deepEqual([first.status, first.body.msg, bakery.loaves], [201, 'bread is ready', 1]);
+  t.is(first.headers.get('idempotency-replayed'), null);
+  const again = await send('"k1"');
+  t.deepEqual([again.status, again.text, bakery.loaves], [201, first.text, 1]);
+  t.deepEqual([again.headers.get('idempotency-replayed'), again.headers.get('x-oven')], ['true', 'hot']);
+  const reordered = await send('k1', undefined, { body: { of: 'rye', flour: 1 } });
+  t.is(reordered.text, first.text, 'the order of fields says nothing');
+  const sentence = await send('k1', '/sentence');
+  t.is((await send('k1', '/sentence')).text, sentence.text, 'another route has keys of its own');
+  t.is(bakery.loaves, 2);
+  t.is((await send(undefined)).status, 201);
+  t.is(bakery.loaves, 3, 'without a key nothing is kept');
+});
+
+test('a key that was used for another request is refused', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  await send('k1');
+  for (const [path, body] of [
+    ['/one/bread', { flour: 2, of: 'rye' }],
+    ['/two/bread', { flour: 1, of: 'rye' }],
+  ] as const) {
+    const { status, body: answer } = await send('k1', path, { body });
+    t.deepEqual([status, answer.code], [422, 'IDEMPOTENCY_OTHER_REQUEST']);
+  }
+  t.is(bakery.loaves, 1);
+});
+
+test('while the first call is under way, a repetition is told so', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  let release: () => void = () => undefined;
+  let begun = false;
+  bakery.next = () => {
+    begun = true;
+    return new Promise((resolve) => (release = resolve));
+  };
+  const first = send('k1');
+  await until(() => begun, 'the first call bakes');
+  const second = await send('k1');
+  t.deepEqual([second.status, second.body.code], [409, 'IDEMPOTENCY_UNDER_WAY']);
+  t.is(second.headers.get('retry-after'), '1');
+  t.is((await send('k1', undefined, { body: { flour: 9, of: 'rye' } })).status, 422);
+  release();
+  t.is((await first).status, 201);
+  t.is((await send('k1')).text, (await first).text);
+  t.is(bakery.loaves, 1);
+});
+
+test('a refusal changes nothing and frees the key; after any other failure nobody knows', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  bakery.next = () => Promise.reject(errors.BURNT());
+  t.is((await send('k1')).body.code, 'BAKERY_BURNT');
+  bakery.next = async () => undefined;
+  t.is((await send('k1', undefined, { body: { flour: 7, of: 'wheat' } })).status, 201);
+  bakery.next = () => Promise.reject(new Error('the oven fell over'));
+  t.is((await send('k2')).status, 500);
+  bakery.next = async () => undefined;
+  const { status, body } = await send('k2');
+  t.deepEqual([status, body.code, bakery.loaves], [409, 'IDEMPOTENCY_UNKNOWN', 1]);
+  t.regex(panel.faults.join(), /bakery.*the oven fell over/);
+  t.is((await send('k2', undefined, { body: { flour: 'much' } })).status, 400, 'input is looked at first');
+});
+
+test('each caller has keys of its own', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  const tokenOf = async (name: string) =>
+    (await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name } })).token;
+  const [ada, bob] = [await tokenOf('ada'), await tokenOf('bob')];
+  const as = (token: string) =>
+    send('k1', undefined, { anonymous: true, headers: { authorization: `Bearer ${token}` } });
+  for (const token of [ada, bob, ada]) t.is((await as(token)).status, 201);
+  t.is(bakery.loaves, 2);
+  await send('k1');
+  t.is(bakery.loaves, 3);
+  await panel.login();
+  await send('k1');
+  t.is(bakery.loaves, 3, 'a new session is the same caller');
+});
+
+test('a header that is no key is refused before anything is done', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  for (const key of ['', ' ', '""', 'k'.repeat(256), 'a b', 'a,b', '"a', 'ä'.normalize('NFC'), '"a";x=1']) {
+    const { status, body } = await send(key);
+    t.deepEqual([status, body.code], [400, 'KERNEL_INVALID'], JSON.stringify(key));
+  }
+  t.is(bakery.loaves, 0);
+  for (const key of ['k'.repeat(255), `"${'k'.repeat(254)} "`, '"a\\"b"'])
+    t.is((await send(key, '/sentence')).status, 200, key);
+});
+
+test('a reply that is too large is not kept, and a repetition is told that it was done', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  t.is((await send('k1', '/raw')).text.length, LARGEST_REPLY + 1);
+  const { status, body } = await send('k1', '/raw');
+  t.deepEqual([status, body.code, bakery.loaves], [409, 'IDEMPOTENCY_NOT_KEPT', 1]);
+  t.is((await send('k2', '/raw')).text, 'xxx');
+  const again = await send('k2', '/raw');
+  t.deepEqual([again.text, again.headers.get('content-type'), bakery.loaves], ['xxx', 'text/plain', 2]);
+});
+
+test('replies are kept for a day, and one caller can keep so many', async (t) => {
+  const clock = new FakeClock();
+  const { bakery, panel, send } = await open({ clock });
+  await using _ = panel;
+  await send('k1');
+  const db = bakery.db as Database;
+  const kept = async () =>
+    Number((await db.query<{ n: number }>('SELECT COUNT(*) AS n FROM idempotent_calls'))[0]?.n);
+  const rows = JSON.stringify(Array.from({ length: MOST_CALLS - 1 }, (_, i) => [`id ${i}`]));
+  await db.write((tx) =>
+    tx.run(
+      `INSERT INTO idempotent_calls (id, caller, fingerprint, began_at, size, reply) SELECT j.id, c.caller, 'x', c.began_at, 0, '' FROM ${tx.sql.rows({ id: 'text' })} AS j, idempotent_calls c`,
+      { rows },
+    ),
+  );
+  const { status, body } = await send('k2');
+  t.deepEqual([status, body.code], [429, 'IDEMPOTENCY_TOO_MANY']);
+  t.is((await send('k1')).status, 201, 'what is kept is still replayed');
+  t.is(bakery.loaves, 1);
+  clock.tick(23 * HOUR);
+  await panel.login();
+  t.is((await send('k1')).headers.get('idempotency-replayed'), 'true');
+  clock.tick(HOUR);
+  await panel.login();
+  t.is((await send('k1')).headers.get('idempotency-replayed'), null, 'forgotten after a day');
+  t.is(bakery.loaves, 2);
+  clock.tick(2 * HOUR);
+  await panel.kernel.settled();
+  t.is(await kept(), 1, 'what is old is swept');
+});
+
+test('a route that cannot be repeated leaves its plugin out, and is named', async (t) => {
+  const plugins = [{ method: 'GET' }, { auth: 'anyone' }, { stream: true }].map((rest, i) =>
+    definePlugin({
+      name: `oven-${i}`,
+      version: '1.0.0',
+      api: 1,
+      about: 'For a test.',
+      routes: () => [
+        route({
+          method: 'POST',
+          path: `/panel/api/x/oven-${i}/bread`,
+          doc: 'x',
+          reply: message(),
+          idempotent: true,
+          handle: () => '',
+          ...(rest as object),
+        }),
+      ],
+    }),
+  );
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: plugins,
+    partial: true,
+  });
+  const states = await panel.get<{ name: string; reason: string }[]>('/panel/api/system/plugins');
+  for (const [i] of plugins.entries())
+    t.regex(states.find(({ name }) => name === `oven-${i}`)?.reason ?? '', /\/bread: idempotent goes with/);
+});

@@ -1,0 +1,68 @@
+// When repeated work is due: every so often, or by the calendar.
+import { type CalendarTime, calendar, isTimeZone } from './calendar.js';
+import { durationOf } from './duration.js';
+
+/**
+ * A duration (`500ms`, `5s`, `10m`, `1h`, `1d`), or `every` with one, or `at` with a calendar time: five fields of cron,
+ * or words. `jitter` is a duration: each time comes later by a random part of it, so that many panels do not come at once.
+ */
+export type When =
+  | string
+  | { readonly every: string; readonly jitter?: string }
+  | {
+      readonly at: string | CalendarTime;
+      /** IANA time zone; without one that of the panel */
+      readonly zone?: string;
+      readonly jitter?: string;
+    };
+
+export interface Timetable {
+  /** for people */
+  readonly text: string;
+  /** ms between two times; undefined where the calendar tells */
+  readonly everyMs: number | undefined;
+  readonly jitterMs: number;
+  /** The first time after `now`, in Unix ms; `zone` holds where the timetable names none. */
+  readonly next: (now: number, zone: string | undefined) => number;
+}
+
+/** Throws where it is no timetable, with a sentence that goes on after the name of what it is for. */
+export function timetable(when: When): Timetable {
+  const { every, at, zone, jitter, ...rest } = (typeof when === 'string' ? { every: when } : when) as {
+    every?: string;
+    at?: string | CalendarTime;
+    zone?: string;
+    jitter?: string;
+  };
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined)
+    throw new Error(`"${unknown}" says nothing of when; write every or at, zone, jitter`);
+  if ((every === undefined) === (at === undefined)) throw new Error('it needs either every or at');
+  if (zone !== undefined && (at === undefined || !isTimeZone(zone)))
+    throw new Error(
+      at === undefined ? 'a zone goes with at' : `"${zone}" is no IANA time zone, like Europe/Berlin`,
+    );
+  const jitterMs = jitter === undefined ? 0 : durationOf(jitter);
+  const later = jitter === undefined ? '' : `, up to ${jitter} later`;
+  if (every !== undefined) {
+    const everyMs = durationOf(every);
+    if (jitterMs > everyMs) throw new Error(`its jitter of ${jitter} is longer than ${every}`);
+    return { text: `every ${every}${later}`, everyMs, jitterMs, next: (now) => now + everyMs };
+  }
+  const times = named(at);
+  const text = typeof at === 'string' ? at : JSON.stringify(at);
+  return {
+    text: `at ${text}${zone === undefined ? '' : ` in ${zone}`}${later}`,
+    everyMs: undefined,
+    jitterMs,
+    next: (now, panelZone) => times(now, zone ?? panelZone),
+  };
+}
+
+function named(at: string | CalendarTime | undefined): ReturnType<typeof calendar> {
+  try {
+    return calendar(at as string | CalendarTime);
+  } catch (error) {
+    throw new Error(`its "at" cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+}
