@@ -1,23 +1,28 @@
-// All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
-// its plugin still takes part. Plugins never hold a tapable object.
-import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
+// All hooks of a running kernel. One place guards every tap: who is to blame, what its failure means, whether its plugin
+// still takes part.
+import { didYouMean } from '../../schema/nearest.js';
+import { authenticate } from '../auth/principal.js';
+import * as lifecycle from '../lifecycle.js';
+import { PluginError } from '../plugin/error.js';
 import { frozenItems, handedOut } from '../plugin/frozen.js';
 import type { Owner } from '../plugin/owner.js';
 import { type Limits, LIMITS } from '../plugin/within.js';
-import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
-import type { EventQueue } from './queue.js';
-import { type DraftCall, type FilterCall, type GuardCall, TapCall } from './tap-call.js';
+import type {
+  After,
+  AnyHook,
+  Choose,
+  Draft,
+  During,
+  Event,
+  Filter,
+  Guard,
+  Kind,
+  Prepare,
+  Present,
+  Tap,
+} from './kinds.js';
+import { type OpenTx, TapCall } from './tap-call.js';
 
-/** The owner of a tap, and how its plugin is called. */
-export interface Tapper extends Owner {
-  /** until it is settled, what has happened is kept for the plugin */
-  readonly starting?: Promise<void> | undefined;
-  /** is waited for as long as it takes */
-  readonly essential?: boolean;
-  readonly queue: EventQueue;
-  /** It kept a caller waiting. */
-  slow?(where: string, ms: number): void;
-}
 /** One entry of a draft, with the plugin that added it. */
 export interface Stamped<E> {
   readonly plugin: string;
@@ -26,18 +31,23 @@ export interface Stamped<E> {
   readonly outside?: boolean;
 }
 
-const make = {
-  guard: () => new AsyncSeriesHook<[GuardCall]>(['asked']),
-  draft: () => new AsyncSeriesHook<[DraftCall]>(['draft']),
-  filter: () => new SyncWaterfallHook<[unknown, FilterCall]>(['value', 'asked']),
-  choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question']),
-  after: () => new AsyncSeriesHook<[unknown]>(['payload']),
-  event: () => new SyncHook<[unknown]>(['payload']),
-} satisfies Record<Kind, () => unknown>;
-type Made<K extends Kind> = ReturnType<(typeof make)[K]>;
-type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
+/** By id; `taps` in the order of their calls. */
+type Known = Map<string, { readonly kind: Kind; taps: readonly TapCall[] }>;
 
-/** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
+const each = async (taps: readonly TapCall[], ask: (call: TapCall) => unknown): Promise<void> => {
+  for (const call of taps) await ask(call);
+};
+async function firstAnswer(taps: readonly TapCall[], question: unknown): Promise<unknown> {
+  for (const call of taps) {
+    const answer = await call.choose(question);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+const ownerOf = ({ id }: { readonly id: string }): string => id.slice(0, id.indexOf('/'));
+
+/** readonly TapCall[] hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
 export class Hooks {
   protected readonly known: Known;
   readonly #owner: string | undefined;
@@ -47,58 +57,81 @@ export class Hooks {
     this.#owner = owner;
   }
 
-  protected open<K extends Kind>(kind: K, { id }: { readonly id: string }): Made<K> {
-    if (this.#owner !== undefined && !id.startsWith(`${this.#owner}/`))
+  protected open(kind: Kind, hook: { readonly id: string }): readonly TapCall[] {
+    const { id } = hook;
+    if (this.#owner !== undefined && ownerOf(hook) !== this.#owner)
       throw new Error(
         `plugin ${this.#owner} calls the hook ${id}, which is not its own; plugins tap others' hooks`,
       );
-    const known = this.known.get(id) ?? { kind, hook: make[kind]() };
+    const known = this.known.get(id);
+    if (!known)
+      throw new Error(
+        `the hook ${id} is called but not declared; add it to \`hooks\` of ${ownerOf(hook)}'s definePlugin`,
+      );
     if (known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
-    this.known.set(id, known);
-    return known.hook as Made<K>;
+    return known.taps;
   }
 
+  /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
+  async prepare<V, C>(
+    hook: Prepare<V, C>,
+    items: readonly V[],
+    context: C,
+    problem?: (item: V, index: number) => string | undefined,
+  ): Promise<readonly V[]> {
+    const taps = this.open('prepare', hook);
+    if (taps.length === 0) return items;
+    const asked = { context: handedOut(context), problem };
+    let prepared: readonly unknown[] = frozenItems([...items]);
+    await each(taps, async (call) => (prepared = (await call.prepare(prepared, asked)) ?? prepared));
+    return prepared as readonly V[];
+  }
   /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
+    const asked = { payload: handedOut(payload), refusable: true };
+    return each(this.open('guard', hook), (call) => call.guard(asked));
   }
   /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
   announce<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
+    const asked = { payload: handedOut(payload), refusable: false };
+    return each(this.open('guard', hook), (call) => call.guard(asked));
   }
   /** Collects the entries of all taps, in order. */
   compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
     const entries: Stamped<E>[] = [];
-    return this.open('draft', hook)
-      .promise({ entries: entries as Stamped<unknown>[], context })
-      .then(() => entries);
+    const draft = { entries: entries as Stamped<unknown>[], context };
+    return each(this.open('draft', hook), (call) => call.draft(draft)).then(() => entries);
   }
   /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
   refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V {
-    const filter = this.open('filter', hook);
-    return filter.isUsed() ? (filter.call(frozenItems(value), { context, problem }) as V) : value;
+    const taps = this.open('filter', hook);
+    let refined: unknown = taps.length > 0 ? frozenItems(value) : value;
+    for (const call of taps) refined = call.filter(refined, { context, problem }) ?? refined;
+    return refined as V;
   }
   choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined> {
-    return this.open('choose', hook).promise(question) as Promise<A | undefined>;
+    return firstAnswer(this.open('choose', hook), question) as Promise<A | undefined>;
   }
   /** For what happens outside a transaction; inside one use `tx.emit`. */
   emit<P>(hook: Event<P>, payload: P): void {
-    this.open('event', hook).call(handedOut(payload));
+    for (const call of this.open('event', hook)) call.event(handedOut(payload));
   }
   /** Nobody listens: the caller can save itself the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
-    return this.known.get(id)?.hook.isUsed() ?? false;
+    return (this.known.get(id)?.taps.length ?? 0) > 0;
   }
 }
 
 export class HookRegistry extends Hooks {
   readonly #limits: Limits;
+  readonly #owners = new Set<string>();
   /** as they were added; those of one hook are called by stage, then in this order */
   readonly taps: Present[] = [];
 
   constructor(limits: Limits = LIMITS) {
     super(new Map());
     this.#limits = limits;
+    this.declare('kernel', [authenticate, ...Object.values(lifecycle)]);
   }
 
   /** As a plugin sees it. */
@@ -106,35 +139,40 @@ export class HookRegistry extends Hooks {
     return new Hooks(this.known, owner);
   }
 
-  async after<P>(hook: After<P>, payload: P): Promise<void> {
-    await this.open('after', hook).promise(handedOut(payload));
+  /** Throws where nobody declares such a hook. */
+  require(hook: AnyHook): void {
+    this.open(hook.kind, hook);
   }
 
-  /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
-  add(tapper: Tapper, tap: Tap): void {
-    const { hook, options } = tap;
-    this.taps.push({ plugin: tapper.name, hook, options });
-    const at = { name: tapper.name, stage: options.stage ?? 0 };
-    const call = new TapCall(tapper, tap, this.#limits);
-    switch (hook.kind) {
-      case 'guard':
-        this.open('guard', hook).tapPromise(at, (asked) => call.guard(asked));
-        break;
-      case 'draft':
-        this.open('draft', hook).tapPromise(at, (draft) => call.draft(draft));
-        break;
-      case 'choose':
-        this.open('choose', hook).tapPromise(at, (question) => call.choose(question));
-        break;
-      case 'after':
-        this.open('after', hook).tapPromise(at, (payload) => call.after(payload));
-        break;
-      case 'filter':
-        this.open('filter', hook).tap(at, (value, asked) => call.filter(value, asked));
-        break;
-      case 'event':
-        this.open('event', hook).tap(at, (payload) => call.event(payload));
-        break;
+  /** The hooks that a plugin owns; only these can be called and tapped. */
+  declare(owner: string, hooks: readonly AnyHook[]): void {
+    this.#owners.add(owner);
+    for (const { id, kind } of hooks) {
+      if (ownerOf({ id }) !== owner)
+        throw new PluginError(`plugin ${owner} declares the hook ${id}; its own are called ${owner}/…`);
+      if (this.known.has(id)) throw new PluginError(`plugin ${owner} declares the hook ${id} twice`);
+      this.known.set(id, { kind, taps: [] });
     }
+  }
+
+  during<P>(hook: During<P>, payload: P, open: OpenTx): Promise<void> {
+    return each(this.open('during', hook), (call) => call.during(handedOut(payload), open));
+  }
+  async after<P>(hook: After<P>, payload: P): Promise<void> {
+    await each(this.open('after', hook), (call) => call.after(handedOut(payload)));
+  }
+
+  /** Registers a plugin's tap; the order is fixed by stage, then by registration. A hook of a plugin that is off is passed over. */
+  add(owner: Owner, tap: Tap): void {
+    const { hook, options } = tap;
+    this.taps.push({ plugin: owner.name, hook, options });
+    const known = this.known.get(hook.id);
+    if (!known && !this.#owners.has(ownerOf(hook))) return;
+    if (known?.kind !== hook.kind)
+      throw new PluginError(
+        `plugin ${owner.name} taps the ${hook.kind} ${hook.id}, which ${ownerOf(hook)} does not declare${didYouMean(hook.id, [...this.known.keys()])}`,
+      );
+    const call = new TapCall(owner, tap, this.#limits);
+    known.taps = [...known.taps, call].sort((a, b) => a.stage - b.stage);
   }
 }

@@ -1,6 +1,5 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
 import Joi from 'joi';
-import type { Adder } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
@@ -54,7 +53,10 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
 /** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
 export const ownPath = (plugin: string): string => `/panel/api/x/${plugin}/`;
 
-export function strayPath({ name, outside }: Adder, path: string): string | undefined {
+export function strayPath(
+  { name, outside }: Pick<Owner, 'name' | 'outside'>,
+  path: string,
+): string | undefined {
   const own = ownPath(name);
   return outside && !path.startsWith(own)
     ? `${path} is not below ${own}, where a plugin from outside serves`

@@ -22,6 +22,7 @@ import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
 import { commands } from './commands.js';
+import { beforeLogin, duringAdminSave, duringTokenSave, loginAttempted } from './contract.js';
 import { Credentials } from './credentials.js';
 import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
@@ -47,6 +48,7 @@ export default definePlugin({
   about:
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, settings: Settings },
+  hooks: [beforeLogin, loginAttempted, afterTokensSave, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',
@@ -91,7 +93,7 @@ export default definePlugin({
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
       const known = token === undefined ? undefined : tokens.use(token);
       if (!known) throw errors.WRONG_TOKEN();
-      return { name: known.name, via: 'bearer' };
+      return { name: known.name, kind: 'token' };
     }),
   ],
   routes: (scope) => [...routes(scope), ...securityRoutes(scope)],
@@ -104,7 +106,18 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({ admins, tokens, limits, addresses, devices, config, settings, dataDirectory, log }) => {
+  start: async ({
+    admins,
+    tokens,
+    limits,
+    addresses,
+    devices,
+    config,
+    settings,
+    dataDirectory,
+    log,
+    self,
+  }) => {
     await tokens.load();
     await limits.load();
     await addresses.load();
@@ -113,6 +126,7 @@ export default definePlugin({
       basePath: () => settings.read(panelSettings).webBasePath,
       dataDirectory,
       log,
+      self,
     });
   },
 });

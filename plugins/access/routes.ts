@@ -138,7 +138,7 @@ export const routes = ({
     }),
     reply: payload(shape({ ...token, token: word() })),
     errors: [errors.TOKEN_NAME_TAKEN],
-    handle: ({ body }) => tokens.create(body.name, body.expiresAt),
+    handle: ({ body, who }) => tokens.create(body.name, body.expiresAt ?? 0, who),
   }),
   route({
     method: 'POST',
@@ -147,7 +147,7 @@ export const routes = ({
     params: TokenId,
     reply: message(),
     errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params }) => tokens.delete(params.id),
+    handle: ({ params, who }) => tokens.delete(params.id, who),
   }),
   route({
     method: 'POST',
@@ -157,6 +157,6 @@ export const routes = ({
     body: shape({ enabled: bool() }),
     reply: message(),
     errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params, body }) => tokens.setEnabled(params.id, body.enabled),
+    handle: ({ params, body, who }) => tokens.setEnabled(params.id, body.enabled, who),
   }),
 ];

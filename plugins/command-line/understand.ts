@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { inspect, messageOf, type Schema, shape } from '../../kernel/index.js';
 import { dashed, describe, help, helpOn, type Typed } from './help.js';
-import { didYouMean, near } from './near.js';
+import { didYouMean, near } from '../../kernel/index.js';
 
 /** Text for the terminal, and the exit code that goes with it. */
 export interface Answered {

@@ -21,7 +21,17 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Accesses } from './accesses.js';
-import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
+import {
+  beforeCoreReload,
+  beforeCoreStop,
+  beforeCountersGo,
+  composeCoreConfig,
+  CoreAccess,
+  CoreCheck,
+  coreStateChanged,
+  Engine,
+  usersRemoved,
+} from './contract.js';
 import { CoreCheck as PluginCheck } from './core-check.js';
 import { findOurCore } from './core-places.js';
 import { comesFromOurAddress } from './own-address.js';
@@ -71,6 +81,14 @@ export default definePlugin({
     ),
   },
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard },
+  hooks: [
+    composeCoreConfig,
+    beforeCoreReload,
+    beforeCoreStop,
+    beforeCountersGo,
+    coreStateChanged,
+    usersRemoved,
+  ],
   services: {
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),

@@ -26,6 +26,7 @@ import { type Accepted, type CoreDriver, type CoreInbound, type CoreProcess, Cor
 import { halt } from './halt.js';
 import { Lane } from './lane.js';
 import { configJson, examine } from './preview.js';
+import { ReloadGuard, ReloadRefused } from './reload.js';
 import { Retry } from './retry.js';
 import { containedSource } from './shapes.js';
 import { startCore } from './start.js';
@@ -53,6 +54,7 @@ export class Supervisor implements EngineApi {
   #process: CoreProcess | undefined;
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
+  readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
   readonly #retry = new Retry(() => void this.#lane.run(() => this.#tryAgain()));
@@ -65,6 +67,7 @@ export class Supervisor implements EngineApi {
     this.#log = log;
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
+    this.#reload = new ReloadGuard(hooks, log);
     this.#composition = new Composition({ hooks, log, plugins, guard, open: config });
     this.#users = new UserReconciler(
       log,
@@ -77,7 +80,9 @@ export class Supervisor implements EngineApi {
   status(): EngineStatus {
     return {
       state: this.#state.name,
-      errorMsg: this.#state.running ? this.#config.refusals().join('; ') : this.#state.reason,
+      errorMsg: this.#state.running
+        ? [...this.#reload.refusals, ...this.#config.refusals()].join('; ')
+        : this.#state.reason,
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
     };
@@ -128,6 +133,7 @@ export class Supervisor implements EngineApi {
     try {
       await this.#follow(driver, adopted);
       this.#behind = false;
+      this.#reload.done();
       const [first] = this.#config.refusals();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
@@ -141,7 +147,8 @@ export class Supervisor implements EngineApi {
       this.#failed(error);
       return this.#state.notNow();
     }
-    if (!this.#behind)
+    if (error instanceof ReloadRefused) this.#reload.refused(error);
+    else if (!this.#behind)
       this.#log.error(
         'the core did not take its whole config; it goes on as it is and it will be tried again',
         { reason: messageOf(error) },
@@ -205,7 +212,10 @@ export class Supervisor implements EngineApi {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
-      if (this.#process) await this.#mustBeAccepted(driver);
+      if (this.#process) {
+        await this.#mustBeAccepted(driver);
+        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#config.record);
+      }
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;
@@ -257,6 +267,7 @@ export class Supervisor implements EngineApi {
     const plan = await this.#composition.plan();
     this.#config.forgetRefusals();
     this.#behind = false;
+    this.#reload.done();
     this.#users.dirty.clear();
     const started = await startCore(
       { driver, composition: this.#composition, config: this.#config, log: this.#log },
@@ -275,11 +286,14 @@ export class Supervisor implements EngineApi {
     if (plan.baseDigest !== this.#config.record.base)
       plan = await this.#composition.accepted(driver, plan, false);
     if (await this.#config.needsRestart(driver, plan)) {
+      const reason = 'a change of the config needs a restart';
+      await this.#reload.ask(reason, 'restart', plan, this.#config.record);
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
-      await this.#halt(driver, 'a change of the config needs a restart');
+      await this.#halt(driver, reason);
       await this.#start(driver);
       return;
     }
+    await this.#reload.ask('inbounds changed', 'hot', plan, this.#config.record);
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
     if (adopted)

@@ -7,11 +7,13 @@ import {
   type Log,
   messageOf,
   type PluginContext,
+  type Principal,
   type TableModel,
   type Tx,
 } from '../../kernel/index.js';
 import {
   afterSettingsSave,
+  duringSettingsSave,
   type SettingGroup,
   type SettingGroupEntry,
   SettingGroups,
@@ -122,7 +124,12 @@ export class SettingsStore implements SettingsApi {
     return values as SettingValues<G>;
   }
 
-  async change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void> {
+  async change<G extends SettingGroup>(
+    tx: Tx,
+    group: G,
+    values: Partial<SettingValues<G>>,
+    who: Principal,
+  ): Promise<void> {
     const changes = Object.entries(values).filter(([name, value]) => {
       const known = this.#known.get(name);
       if (known?.group !== group) throw new Error(`${name} is no setting of this group`);
@@ -135,7 +142,7 @@ export class SettingsStore implements SettingsApi {
         });
       return true;
     });
-    if (changes.length > 0) await this.save(tx, Object.fromEntries(changes));
+    if (changes.length > 0) await this.save(tx, Object.fromEntries(changes), who);
   }
 
   known(name: string): Omit<Known, 'group'> | undefined {
@@ -151,10 +158,17 @@ export class SettingsStore implements SettingsApi {
   }
 
   /** Writes what has been checked; memory and all others follow the commit. */
-  async save(tx: Tx, changes: Readonly<Record<string, unknown>>): Promise<void> {
+  async save(tx: Tx, changes: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
     await this.#write(tx, changes, false);
+    await tx.during(duringSettingsSave, {
+      changes: Object.entries(changes).map(([name, after]) => {
+        const { value: before, secret = false } = this.#known.get(name) ?? {};
+        return { name, before: secret ? '' : before, after: secret ? '' : after, secret };
+      }),
+      who,
+    });
     tx.after(afterValuesWritten, changes);
-    tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)) });
+    tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)), who });
   }
 
   async #write(tx: Tx, changes: Readonly<Record<string, unknown>>, generated: boolean): Promise<void> {

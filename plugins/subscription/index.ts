@@ -19,7 +19,7 @@ import {
 } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
-import { composeSubscription, Subscription } from './contract.js';
+import { beforeSubscription, composeSubscription, Subscription, subscriptionHeaders } from './contract.js';
 import { Lanes } from './lanes.js';
 import { refuseSharedPath } from './paths.js';
 import { Renderer } from './renderer.js';
@@ -31,6 +31,7 @@ export default definePlugin({
   api: 1,
   about: 'Serves to client programs what they need to connect, on a listener of its own.',
   uses: { clients: Clients, inbounds: Inbounds, settings: Settings, listeners: Listeners },
+  hooks: [composeSubscription, beforeSubscription, subscriptionHeaders],
   config: subscriptionVariables,
   services: { compiled: singleton(Compiled), renderer: singleton(Renderer), lanes: singleton(Lanes) },
   provides: ({ renderer }) => [provide(Subscription, renderer)],

@@ -1,5 +1,12 @@
 // One poll: read the core's counters, make the bytes safe, then see who is at a limit.
-import { type Clock, type Database, type Hooks, type Log, messageOf } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  type Log,
+  type Principal,
+  messageOf,
+} from '../../kernel/index.js';
 import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
@@ -18,6 +25,7 @@ export class Poll {
   readonly #db: Database;
   readonly #hooks: Hooks;
   readonly #log: Log;
+  readonly #self: Principal;
   readonly #clock: Clock;
   readonly #engine: EngineApi;
   readonly #clients: ClientsApi;
@@ -34,6 +42,7 @@ export class Poll {
     db: Database;
     hooks: Hooks;
     log: Log;
+    self: Principal;
     clock: Clock;
     engine: EngineApi;
     clients: ClientsApi;
@@ -46,6 +55,7 @@ export class Poll {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#log = needs.log;
+    this.#self = needs.self;
     this.#clock = needs.clock;
     this.#engine = needs.engine;
     this.#clients = needs.clients;
@@ -157,8 +167,8 @@ export class Poll {
       return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
     });
     await this.#db.write(async (tx) => {
-      await this.#clients.startExpiry(tx, beginning, at);
-      await this.#clients.deplete(tx, depleted);
+      await this.#clients.startExpiry(tx, beginning, at, this.#self);
+      await this.#clients.deplete(tx, depleted, this.#self);
       if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
     });
     await this.#engine.reconcileUsers(

@@ -1,5 +1,7 @@
 // An engine without a core: remembers what it was told and counts what a test says.
 import {
+  beforeCoreReload,
+  beforeCoreStop,
   beforeCountersGo,
   composeCoreConfig,
   coreStateChanged,
@@ -8,6 +10,7 @@ import {
   CoreUsers,
   Engine,
   type EngineApi,
+  usersRemoved,
   type JsonObject,
   type UserRef,
 } from '../../plugins/engine/contract.js';
@@ -61,6 +64,14 @@ export class FakeEngine {
       version: '0.0.0',
       api: 1,
       about: 'An engine without a core, for tests.',
+      hooks: [
+        beforeCoreReload,
+        beforeCoreStop,
+        beforeCountersGo,
+        composeCoreConfig,
+        coreStateChanged,
+        usersRemoved,
+      ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
           const from = this.running ? 'running' : 'stop';
@@ -68,7 +79,7 @@ export class FakeEngine {
           hooks.emit(coreStateChanged, { from, to, reason: '' });
         };
         this.#lastReading = () =>
-          hooks.check(beforeCountersGo, {
+          hooks.announce(beforeCountersGo, {
             counters: { epoch: this.epoch, users: [...this.counters.values()] },
           });
         const done = { pending: false, reason: '' };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../panel/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../kernel/hooks/queue.js';
-import { type PluginContext, stage, tap } from '../../../kernel/index.js';
+import { type PluginContext, stage, type Tap, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import {
   beforeCoreStop,
@@ -16,6 +16,7 @@ import {
   usersRemoved,
 } from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
+import engine from '../index.js';
 import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
 
@@ -62,6 +63,7 @@ export class World {
   constructor(driver = new FakeDriver()) {
     this.driver = driver;
     const registry = this.#registry;
+    registry.declare('engine', engine.hooks);
     const tapper = this.#tapper;
     registry.add(
       tapper,
@@ -109,6 +111,11 @@ export class World {
       guard: unguarded,
       contributions,
     });
+  }
+
+  /** Another plugin taps a hook. */
+  tap(tapped: Tap): void {
+    this.#registry.add(this.#tapper, tapped);
   }
 
   /** A plugin from outside adds these, from the next composition on. */
