@@ -74,6 +74,7 @@ async function boot(
     (await db.query<Row<typeof notes>>(`SELECT text FROM ${of} ORDER BY id`)).map(({ text }) => text);
   return {
     world,
+    db,
     heard: inner.heard,
     both: async () => [await rows('notes'), await rows('x_audit_records')],
     state: () => world.kernel.plugins().find(({ name }) => name === 'audit'),
@@ -165,6 +166,17 @@ test('a tap that hangs holds the writer for its limit and no longer, and its tx 
   await until(() => late.length > 0, 'the late statement has failed');
   await note('b');
   t.deepEqual(await both(), [['b'], []]);
+});
+
+test('the tx of a tap is over with the tap, though the write goes on', async (t) => {
+  let kept: Tx | undefined;
+  const { db, both } = await boot(t, (_, tx) => void (kept = tx));
+  await db.write(async (tx) => {
+    await tx.during(duringNote, { text: 'a', who: 'ada' });
+    await t.throwsAsync(async () => kept?.run("INSERT INTO x_audit_records (text) VALUES ('late')"));
+    await tx.run("INSERT INTO notes (text) VALUES ('a')");
+  });
+  t.deepEqual(await both(), [['a'], []]);
 });
 
 test('after three failures in a row it is left out and said so; one that works again starts the count anew', async (t) => {
