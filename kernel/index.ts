@@ -12,7 +12,6 @@ export { command, type Command, type CommandInput } from './command/command.js';
 export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
 export { type Configured, variable } from './config/variable.js';
 export type {
-  Adder,
   Contributed,
   Contribution,
   ExtensionPoint,
@@ -44,8 +43,21 @@ export {
 } from './errors/errors.js';
 export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';
 export { replaceFile } from './file/replace.js';
-export type { Add, After, Choose, Draft, Event, Filter, Guard, Tap } from './hooks/kinds.js';
-export { after, choose, draft, event, filter, guard, stage, tap } from './hooks/kinds.js';
+export type {
+  Add,
+  After,
+  AnyHook,
+  Choose,
+  Draft,
+  During,
+  Event,
+  Filter,
+  Guard,
+  Prepare,
+  Tap,
+  TapOptions,
+} from './hooks/kinds.js';
+export { after, choose, draft, during, event, filter, guard, prepare, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export {
   type ListenerApi,

@@ -174,32 +174,37 @@ export class Kernel {
 
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const wiring = new Wiring(own);
-    const { sequelize } = this.#parts.connections;
+    const { hooks, connections } = this.#parts;
     for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
-      blame(plugin, 'could not be built', () =>
+      blame(plugin, 'could not be built', () => {
+        hooks.declare(name, plugin.hooks);
         wiring.build(instance, {
           name,
+          self: frozen({ kind: 'plugin', name }),
           log: instance.log,
           config: frozen(configs.get(name)?.values),
           configSource: frozen(configs.get(name)?.sources ?? {}),
-          db: new Database(this.#parts.connections, this.#parts.writer, name),
+          db: new Database(connections, this.#parts.writer, name),
           tables: Object.fromEntries(
-            Object.entries(plugin.tables).map(([key, declared]) => [key, defineModel(sequelize, declared)]),
+            Object.entries(plugin.tables).map(([key, declared]) => [
+              key,
+              defineModel(connections.sequelize, declared),
+            ]),
           ),
-          hooks: this.#parts.hooks.of(name),
+          hooks: hooks.of(name),
           clock: this.#parts.clock,
           signal: this.#parts.stopping.signal,
           dataDirectory: this.#parts.dataDirectory,
           contributions: wiring.contributions,
-        }),
-      );
+        });
+      });
     }
     this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     for (const instance of outsideLast(this.#parts.instances))
       blame(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
-        for (const tap of instance.plugin.taps(instance.scope)) this.#parts.hooks.add(instance, tap);
+        for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
         this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
       });
   }

@@ -12,6 +12,7 @@ import { dataDirectoryOf } from './config-file.js';
 import type { Manifest, Places } from './manifest.js';
 import { notePluginFiles } from './plugin-files.js';
 import { resolveToUs } from './resolve.js';
+import { unknownParts } from './unknown-parts.js';
 import type { Environment } from './variables.js';
 
 const IMPORT_LIMIT_MS = 10_000;
@@ -39,7 +40,7 @@ export const variablePrefix = (plugin: string): string =>
 
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, tables, config, settings, services, migrations, ...rest } = value as Record<
+  const { name, api, about, uses, hooks, tables, config, settings, services, migrations, ...rest } = value as Record<
     string,
     unknown
   >;
@@ -49,6 +50,7 @@ const isPlugin = (value: unknown): value is Plugin => {
     typeof about === 'string' &&
     [uses, tables, config, settings, services].every((part) => typeof part === 'object' && part !== null) &&
     Array.isArray(migrations) &&
+    Array.isArray(hooks) &&
     PARTS.every((part) => typeof rest[part] === 'function')
   );
 };
@@ -91,6 +93,10 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
     );
   });
   const plugin = loaded.default;
+  if (typeof (plugin as { hooks?: unknown } | undefined)?.hooks === 'function')
+    throw new PluginError(
+      `the plugin ${name} (${reference}) has a function \`hooks\`, but \`hooks\` lists the hooks that it owns; what listens to hooks is called \`taps\``,
+    );
   if (!isPlugin(plugin))
     throw new PluginError(
       `the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`,
@@ -104,6 +110,9 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
 
 /** The plugin under the rules for those from outside; throws a PluginError whose sentence names it and the way out. */
 export function asOutside(plugin: Plugin, where: string, version = plugin.version): Plugin {
+  const unknown = unknownParts(plugin);
+  if (unknown.length > 0)
+    throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be used: ${unknown.join('; ')}`);
   let wrong: string[];
   try {
     wrong = trespasses(plugin);

@@ -1,5 +1,6 @@
 // Commands of the command line, as plugins declare them.
 import type { Schema, Static } from '../../schema/shape.js';
+import type { Principal } from '../auth/principal.js';
 import type { shape } from '../../schema/shape.js';
 
 type Options = Readonly<Record<string, Schema>>;
@@ -8,6 +9,8 @@ type Values<O extends Options> = Static<ReturnType<typeof shape<O>>>;
 export interface CommandInput<V> {
   /** as declared and checked */
   readonly options: V;
+  /** the command, as the one who makes changes */
+  readonly who: Principal;
   /** Writes a line for the person at the terminal. */
   readonly say: (line: string) => void;
   /** aborted when nobody waits for the command any more */

@@ -1,5 +1,5 @@
 // Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
-import type { Owner } from '../plugin/owner.js';
+import type { Plugin } from '../plugin/define.js';
 
 declare const carries: unique symbol;
 
@@ -17,28 +17,25 @@ export interface Maybe<T> {
   readonly kind: 'maybe';
   readonly token: Token<T>;
 }
+type Problem<T> = (
+  value: T,
+  plugin: Pick<Plugin, 'name' | 'outside'>,
+  others: readonly Contributed<T>[],
+) => string | undefined;
 /** A list that one plugin runs and others add to. */
 export interface ExtensionPoint<T> {
   readonly kind: 'point';
   readonly owner: string;
   readonly name: string;
   /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
-  readonly problem?:
-    | ((value: never, plugin: Adder, others: readonly Contributed<never>[]) => string | undefined)
-    | undefined;
+  readonly problem?: Problem<never> | undefined;
   readonly [carries]?: T;
 }
-/** Who adds an entry. */
-export type Adder = Pick<Owner, 'name' | 'outside'>;
-
 export const token = <T>(owner: string, name: string, api = 1): Token<T> =>
   Object.freeze({ kind: 'token', owner, name, api });
 export const maybe = <T>(wanted: Token<T>): Maybe<T> => ({ kind: 'maybe', token: wanted });
-export const extensionPoint = <T>(
-  owner: string,
-  name: string,
-  problem?: (value: T, plugin: Adder, others: readonly Contributed<T>[]) => string | undefined,
-): ExtensionPoint<T> => Object.freeze({ kind: 'point', owner, name, problem });
+export const extensionPoint = <T>(owner: string, name: string, problem?: Problem<T>): ExtensionPoint<T> =>
+  Object.freeze({ kind: 'point', owner, name, problem });
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
 /** What a plugin receives for its `uses`. */

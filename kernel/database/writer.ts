@@ -3,11 +3,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
 import { isStorageFailure } from '../errors/errors.js';
-import type { After, Event } from '../hooks/kinds.js';
+import type { After, During, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
 import type { SqlWords } from './dialect.js';
+import { checked, onlyOwnTables } from './own-tables.js';
 
 const LONG_WRITE_MS = 200;
 /** Who waits this long behind one and the same write waits for itself: it was opened inside that one. */
@@ -24,6 +25,8 @@ export interface Tx {
   /** Runs an UPDATE or DELETE; answers how many rows it was about, changed by it or not. */
   change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
+  /** Asks those who take part in this write, after its statements; rejects where one fails or refuses, and the write must then fail. `tx` of a tap reads everything and writes tables of its own plugin only. */
+  during<P>(hook: During<P>, payload: P): Promise<void>;
   /** Delivered after the commit and before the write resolves; a rollback drops it. */
   after<P>(hook: After<P>, payload: P): void;
   /** Queued after the commit; a rollback drops it. */
@@ -58,6 +61,7 @@ export class Writer {
     options: { readonly strict: boolean; readonly patienceMs?: number },
   ) {
     this.#connections = connections;
+    checked(connections.sequelize);
     this.#hooks = hooks;
     this.#log = log;
     this.#inside = options.strict ? new AsyncLocalStorage() : undefined;
@@ -77,7 +81,7 @@ export class Writer {
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
     const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
-      this.#during({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)),
+      this.#inTurn({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)),
     );
     // Deliveries follow in commit order, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
@@ -96,7 +100,7 @@ export class Writer {
     return (await turn).result;
   }
 
-  async #during<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     this.#busy[turn.phase] = { owner: turn.owner, since: performance.now() };
     try {
       return await (this.#inside ? this.#inside.run(turn, work) : work());
@@ -140,27 +144,40 @@ export class Writer {
     }) as Transaction & { finished?: string };
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
-    const given = (replacements: Record<string, unknown> | undefined) => ({
-      transaction,
-      ...(replacements && { replacements }),
-    });
-    const tx: Tx = {
-      t: transaction,
-      sql,
-      run: async (statement, replacements) =>
-        void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
-      change: (statement, replacements) =>
-        sequelize.query(statement, {
-          ...given(replacements),
-          type: QueryTypes.BULKUPDATE,
-        }) as Promise<number>,
-      query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
-        sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
-      after: (hook, payload) => void afters.push([hook as After<unknown>, payload]),
-      emit: (hook, payload) => void events.push([hook as Event<unknown>, payload]),
+    const open = (t: Transaction): Tx => {
+      const given = (replacements: Record<string, unknown> | undefined) => ({
+        transaction: t,
+        ...(replacements && { replacements }),
+      });
+      return {
+        t,
+        sql,
+        run: async (statement, replacements) =>
+          void (await sequelize.query(statement, { ...given(replacements), type: QueryTypes.RAW })),
+        change: (statement, replacements) =>
+          sequelize.query(statement, {
+            ...given(replacements),
+            type: QueryTypes.BULKUPDATE,
+          }) as Promise<number>,
+        query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
+          sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
+        during: (hook, payload) =>
+          this.#hooks.during(hook, payload, (owner) => {
+            const own = onlyOwnTables(transaction, owner);
+            return { tx: open(own), over: () => void (own.finished = 'commit') };
+          }),
+        after: (hook, payload) => {
+          this.#hooks.require(hook);
+          afters.push([hook as After<unknown>, payload]);
+        },
+        emit: (hook, payload) => {
+          this.#hooks.require(hook);
+          events.push([hook as Event<unknown>, payload]);
+        },
+      };
     };
     try {
-      const result = await work(tx);
+      const result = await work(open(transaction));
       // Work that outlives its transaction must fail, not land in the next one; what it has begun, the commit waits for.
       transaction.finished = 'commit';
       await execute(connection, 'COMMIT');
@@ -183,7 +200,7 @@ export class Writer {
     afters: [After<unknown>, unknown][],
     events: [Event<unknown>, unknown][],
   ): Promise<void> {
-    await this.#during({ owner, phase: 'after', over: false }, async () => {
+    await this.#inTurn({ owner, phase: 'after', over: false }, async () => {
       for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
     });
     for (const [hook, payload] of events) this.#hooks.emit(hook, payload);

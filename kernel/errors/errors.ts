@@ -89,6 +89,7 @@ export const kernelErrors = defineErrors('kernel', {
   LONG_HEADERS: [431, 'URL and headers are larger than 16 KiB in all'],
   INTERNAL: [500, 'something went wrong here; the log names it under this request id'],
   PLUGIN_OFF: [503, 'the plugin behind this is not running'],
+  PLUGIN_FAILED: [503, 'nothing was saved: a plugin failed that takes part in this change'],
   TIMEOUT: [503, 'the request took too long and was given up'],
   STORAGE: [507, 'the panel cannot write to its disk; make room on it, or check it, and try again'],
 });

@@ -1,9 +1,16 @@
 // Whether what a tap gives is what the owner of the hook can use.
-import { inspect } from '../../schema/inspect.js';
+import { inspect, type Inspected } from '../../schema/inspect.js';
 import type { Schema } from '../../schema/shape.js';
+import { inspectInSlices } from '../../schema/slices.js';
 
 /** A finding may quote the value. */
 const LONGEST = 500;
+
+function made(result: Inspected<unknown>, what: string): unknown {
+  if ('value' in result) return result.value;
+  const said = result.issues.map(({ message }) => message).join('; ');
+  throw new Error(`${what} does not fit: ${said.slice(0, LONGEST)}`);
+}
 
 /** The value as its shape makes it; throws when it does not fit. */
 export function fitting(shape: Schema | undefined, value: unknown, what: string): unknown {
@@ -11,9 +18,9 @@ export function fitting(shape: Schema | undefined, value: unknown, what: string)
     value.catch(() => undefined);
     throw new Error(`${what} is a promise; wait for it first`);
   }
-  if (!shape) return value;
-  const result = inspect(shape, value, { first: true });
-  if ('value' in result) return result.value;
-  const said = result.issues.map(({ message }) => message).join('; ');
-  throw new Error(`${what} does not fit: ${said.slice(0, LONGEST)}`);
+  return shape ? made(inspect(shape, value, { first: true }), what) : value;
 }
+
+/** The same for values that may be large. */
+export const fittingInSlices = async (shape: Schema | undefined, value: unknown, what: string) =>
+  shape ? made(await inspectInSlices(shape, value, { first: true }), what) : value;

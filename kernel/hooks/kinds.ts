@@ -1,18 +1,23 @@
-// The six kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
+// The eight kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
 
 import type { Schema } from '../../schema/shape.js';
+import type { Tx } from '../database/writer.js';
 
 declare const carries: unique symbol;
 
 interface Hook<K extends string, C> {
   readonly kind: K;
   readonly id: string;
-  /** of what taps give: the entries of a draft, the value of a filter, the answer of a choice */
+  /** of what taps give: the items of a prepare hook, the entries of a draft, the value of a filter, the answer of a choice */
   readonly shape?: Schema | undefined;
   readonly [carries]?: C;
 }
+/** Before the rules are checked for what was sent, which has passed the schema of its route: awaited taps return it with defaults filled in or values normalised, one item for each that they are given; schema and rules are checked for what they return. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+export type Prepare<V, C> = Hook<'prepare', [V, C]>;
 /** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
 export type Guard<P> = Hook<'guard', P>;
+/** Inside the transaction of a write, after its owner's statements: awaited taps get a `tx` that writes tables of their own plugin only. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is left out until the next start. */
+export type During<P> = Hook<'during', P>;
 /** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again, all of it. An entry that does not fit the shape is such a failure. */
 export type Draft<E, C> = Hook<'draft', [E, C]>;
 /** While something is composed: taps return a new value; the value of a failing tap, or one that does not fit the shape, is ignored. Synchronous: it lies on hot paths. What taps are given is frozen. */
@@ -24,11 +29,18 @@ export type After<P> = Hook<'after', P>;
 /** After a commit, to a bounded queue of each tapping plugin: cannot delay or harm anybody; payloads are batches. */
 export type Event<P> = Hook<'event', P>;
 
-export type Kind = 'guard' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
-type AnyHook = Hook<Kind, unknown>;
+export type Kind = 'prepare' | 'guard' | 'during' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
+/** A hook of any kind, as `hooks` of definePlugin lists them. */
+export type AnyHook = Hook<Kind, unknown>;
 
 /** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes are those of bodies: unknown keys are dropped. */
+export const prepare = <V, C>(id: `${string}/prepare${string}`, shape: Schema<V>): Prepare<V, C> => ({
+  kind: 'prepare',
+  id,
+  shape,
+});
 export const guard = <P>(id: `${string}/before${string}`): Guard<P> => ({ kind: 'guard', id });
+export const during = <P>(id: `${string}/during${string}`): During<P> => ({ kind: 'during', id });
 export const draft = <E, C>(id: `${string}/compose${string}`, shape: Schema<E>): Draft<E, C> => ({
   kind: 'draft',
   id,
@@ -45,20 +57,24 @@ export type Add<E> = (...entries: E[]) => void;
 export type TapFunction<H> =
   H extends Draft<infer E, infer C>
     ? (add: Add<E>, context: C) => void | Promise<void>
-    : H extends Filter<infer V, infer C>
-      ? (value: V, context: C) => V
-      : H extends Choose<infer Q, infer A>
-        ? (question: Q) => A | undefined | Promise<A | undefined>
-        : H extends Guard<infer P> | After<infer P> | Event<infer P>
-          ? (payload: P) => void | Promise<void>
-          : never;
+    : H extends Prepare<infer V, infer C>
+      ? (items: readonly V[], context: C) => readonly V[] | undefined | Promise<readonly V[] | undefined>
+      : H extends Filter<infer V, infer C>
+        ? (value: V, context: C) => V
+        : H extends Choose<infer Q, infer A>
+          ? (question: Q) => A | undefined | Promise<A | undefined>
+          : H extends During<infer P>
+            ? (payload: P, tx: Tx) => void | Promise<void>
+            : H extends Guard<infer P> | After<infer P> | Event<infer P>
+              ? (payload: P) => void | Promise<void>
+              : never;
 
 /** Order within a hook. */
 export const stage = { FIRST: -100, EARLY: -50, NORMAL: 0, LATE: 50, LAST: 100 } as const;
 
 export interface TapOptions {
   readonly stage?: number;
-  /** a failure of this tap fails the whole operation instead of being left out (guard, draft); while its plugin is still starting, a guard refuses with 503 */
+  /** a failure of this tap fails the whole operation instead of being left out (prepare, guard, draft); while its plugin is still starting, a prepare, guard or during hook refuses with 503 */
   readonly strict?: boolean;
   /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
   readonly missed?: () => void | Promise<void>;

@@ -1,23 +1,42 @@
 // All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
 // its plugin still takes part. Plugins never hold a tapable object.
-import { AsyncSeriesBailHook, AsyncSeriesHook, SyncHook, SyncWaterfallHook } from 'tapable';
+import {
+  AsyncSeriesBailHook,
+  AsyncSeriesHook,
+  AsyncSeriesWaterfallHook,
+  SyncHook,
+  SyncWaterfallHook,
+} from 'tapable';
+import { didYouMean } from '../../schema/nearest.js';
+import { authenticate } from '../auth/principal.js';
+import * as lifecycle from '../lifecycle.js';
+import { PluginError } from '../plugin/error.js';
 import { frozenItems, handedOut } from '../plugin/frozen.js';
 import type { Owner } from '../plugin/owner.js';
 import { type Limits, LIMITS } from '../plugin/limits.js';
-import type { After, Choose, Draft, Event, Filter, Guard, Kind, Present, Tap } from './kinds.js';
-import type { EventQueue } from '../../timing/event-queue.js';
-import { type DraftCall, type FilterCall, type GuardCall, TapCall } from './tap-call.js';
+import type {
+  After,
+  AnyHook,
+  Choose,
+  Draft,
+  During,
+  Event,
+  Filter,
+  Guard,
+  Kind,
+  Prepare,
+  Present,
+  Tap,
+} from './kinds.js';
+import {
+  type DraftCall,
+  type FilterCall,
+  type GuardCall,
+  type OpenTx,
+  type PrepareCall,
+  TapCall,
+} from './tap-call.js';
 
-/** The owner of a tap, and how its plugin is called. */
-export interface Tapper extends Owner {
-  /** until it is settled, what has happened is kept for the plugin */
-  readonly starting?: Promise<void> | undefined;
-  /** is waited for as long as it takes */
-  readonly essential?: boolean;
-  readonly queue: EventQueue;
-  /** It kept a caller waiting. */
-  slow?(where: string, ms: number): void;
-}
 /** One entry of a draft, with the plugin that added it. */
 export interface Stamped<E> {
   readonly plugin: string;
@@ -27,7 +46,9 @@ export interface Stamped<E> {
 }
 
 const make = {
+  prepare: () => new AsyncSeriesWaterfallHook<[readonly unknown[], PrepareCall]>(['items', 'asked']),
   guard: () => new AsyncSeriesHook<[GuardCall]>(['asked']),
+  during: () => new AsyncSeriesHook<[unknown, OpenTx]>(['payload', 'open']),
   draft: () => new AsyncSeriesHook<[DraftCall]>(['draft']),
   filter: () => new SyncWaterfallHook<[unknown, FilterCall]>(['value', 'asked']),
   choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question']),
@@ -36,6 +57,8 @@ const make = {
 } satisfies Record<Kind, () => unknown>;
 type Made<K extends Kind> = ReturnType<(typeof make)[K]>;
 type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
+
+const ownerOf = ({ id }: { readonly id: string }): string => id.slice(0, id.indexOf('/'));
 
 /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
 export class Hooks {
@@ -47,17 +70,32 @@ export class Hooks {
     this.#owner = owner;
   }
 
-  protected open<K extends Kind>(kind: K, { id }: { readonly id: string }): Made<K> {
-    if (this.#owner !== undefined && !id.startsWith(`${this.#owner}/`))
+  protected open<K extends Kind>(kind: K, hook: { readonly id: string }): Made<K> {
+    const { id } = hook;
+    if (this.#owner !== undefined && ownerOf(hook) !== this.#owner)
       throw new Error(
         `plugin ${this.#owner} calls the hook ${id}, which is not its own; plugins tap others' hooks`,
       );
-    const known = this.known.get(id) ?? { kind, hook: make[kind]() };
+    const known = this.known.get(id);
+    if (!known)
+      throw new Error(
+        `the hook ${id} is called but not declared; add it to \`hooks\` of ${ownerOf(hook)}'s definePlugin`,
+      );
     if (known.kind !== kind) throw new Error(`the hook ${id} is declared as ${known.kind} and as ${kind}`);
-    this.known.set(id, known);
     return known.hook as Made<K>;
   }
 
+  /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
+  async prepare<V, C>(
+    hook: Prepare<V, C>,
+    items: readonly V[],
+    context: C,
+    problem?: (item: V, index: number) => string | undefined,
+  ): Promise<readonly V[]> {
+    const asked = { context: handedOut(context), problem };
+    const taps = this.open('prepare', hook);
+    return taps.isUsed() ? ((await taps.promise(frozenItems([...items]), asked)) as readonly V[]) : items;
+  }
   /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
@@ -93,12 +131,14 @@ export class Hooks {
 
 export class HookRegistry extends Hooks {
   readonly #limits: Limits;
+  readonly #owners = new Set<string>();
   /** as they were added; those of one hook are called by stage, then in this order */
   readonly taps: Present[] = [];
 
   constructor(limits: Limits = LIMITS) {
     super(new Map());
     this.#limits = limits;
+    this.declare('kernel', [authenticate, ...Object.values(lifecycle)]);
   }
 
   /** As a plugin sees it. */
@@ -106,35 +146,44 @@ export class HookRegistry extends Hooks {
     return new Hooks(this.known, owner);
   }
 
+  /** Throws where nobody declares such a hook. */
+  require(hook: AnyHook): void {
+    this.open(hook.kind, hook);
+  }
+
+  /** The hooks that a plugin owns; only these can be called and tapped. */
+  declare(owner: string, hooks: readonly AnyHook[]): void {
+    this.#owners.add(owner);
+    for (const { id, kind } of hooks) {
+      if (ownerOf({ id }) !== owner)
+        throw new PluginError(`plugin ${owner} declares the hook ${id}; its own are called ${owner}/…`);
+      if (this.known.has(id)) throw new PluginError(`plugin ${owner} declares the hook ${id} twice`);
+      this.known.set(id, { kind, hook: make[kind]() });
+    }
+  }
+
+  during<P>(hook: During<P>, payload: P, open: OpenTx): Promise<void> {
+    return this.open('during', hook).promise(handedOut(payload), open);
+  }
   async after<P>(hook: After<P>, payload: P): Promise<void> {
     await this.open('after', hook).promise(handedOut(payload));
   }
 
-  /** Registers a plugin's tap; the order is fixed by stage, then by registration. */
-  add(tapper: Tapper, tap: Tap): void {
+  /** Registers a plugin's tap; the order is fixed by stage, then by registration. A hook of a plugin that is off is passed over. */
+  add(owner: Owner, tap: Tap): void {
     const { hook, options } = tap;
-    this.taps.push({ plugin: tapper.name, hook, options });
-    const at = { name: tapper.name, stage: options.stage ?? 0 };
-    const call = new TapCall(tapper, tap, this.#limits);
-    switch (hook.kind) {
-      case 'guard':
-        this.open('guard', hook).tapPromise(at, (asked) => call.guard(asked));
-        break;
-      case 'draft':
-        this.open('draft', hook).tapPromise(at, (draft) => call.draft(draft));
-        break;
-      case 'choose':
-        this.open('choose', hook).tapPromise(at, (question) => call.choose(question));
-        break;
-      case 'after':
-        this.open('after', hook).tapPromise(at, (payload) => call.after(payload));
-        break;
-      case 'filter':
-        this.open('filter', hook).tap(at, (value, asked) => call.filter(value, asked));
-        break;
-      case 'event':
-        this.open('event', hook).tap(at, (payload) => call.event(payload));
-        break;
-    }
+    this.taps.push({ plugin: owner.name, hook, options });
+    const known = this.known.get(hook.id);
+    if (!known && !this.#owners.has(ownerOf(hook))) return;
+    if (known?.kind !== hook.kind)
+      throw new PluginError(
+        `plugin ${owner.name} taps the ${hook.kind} ${hook.id}, which ${ownerOf(hook)} does not declare${didYouMean(hook.id, [...this.known.keys()])}`,
+      );
+    const at = { name: owner.name, stage: options.stage ?? 0 };
+    const call = new TapCall(owner, tap, this.#limits);
+    const run = (call[hook.kind] as (...args: unknown[]) => unknown).bind(call);
+    // tapable refuses a promise from a synchronous tap, and anything else from the others.
+    const made = known.hook as unknown as Record<'tap' | 'tapPromise', (at: object, run: unknown) => void>;
+    made[hook.kind === 'filter' || hook.kind === 'event' ? 'tap' : 'tapPromise'](at, run);
   }
 }

@@ -1,12 +1,23 @@
 // One tap as the registry calls it: within its limits, with its failures named, and only with what fits.
-import { isPanelError, kernelErrors } from '../errors/errors.js';
+import { TimeSlice } from '../../schema/time-slice.js';
+import type { Tx } from '../database/writer.js';
+import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { within } from '../../timing/within.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../plugin/frozen.js';
-import { fitting } from './fit.js';
+import type { Owner } from '../plugin/owner.js';
+import { fitting, fittingInSlices } from './fit.js';
 import type { Tap } from './kinds.js';
-import type { Stamped, Tapper } from './registry.js';
+import type { Stamped } from './registry.js';
+
+export interface PrepareCall {
+  readonly context: unknown;
+  /** what the owner says against an item, beyond its shape */
+  readonly problem: ((item: never, index: number) => string | undefined) | undefined;
+}
+/** A `tx` of the write under way that only reads, and writes tables of this plugin; `over` ends it. */
+export type OpenTx = (owner: Owner) => { readonly tx: Tx; readonly over: () => void };
 
 export interface GuardCall {
   readonly payload: unknown;
@@ -27,20 +38,27 @@ export interface FilterCall {
 const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
 /** of one tap in one draft */
 const MOST_ENTRIES = 100_000;
+/** After so many failures in a row a tap no longer takes part in writes. */
+const FAILURES_IN_A_ROW = 3;
+
+const isRefusal = (error: unknown): boolean =>
+  isPanelError(error) && error.status >= 400 && error.status < 500;
 
 export class TapCall {
-  readonly #tapper: Tapper;
+  readonly #owner: Owner;
   readonly #tap: Tap;
   readonly #fn: (...args: unknown[]) => unknown;
   readonly #where: string;
   readonly #limits: Limits;
   readonly #missed: (() => Promise<void>) | undefined;
+  /** of a during tap, in a row */
+  #failures = 0;
 
-  constructor(tapper: Tapper, tap: Tap, limits: Limits) {
-    this.#tapper = tapper;
+  constructor(owner: Owner, tap: Tap, limits: Limits) {
+    this.#owner = owner;
     this.#tap = tap;
     this.#fn = tap.fn as (...args: unknown[]) => unknown;
-    this.#where = `${tap.hook.id} of ${tapper.name}`;
+    this.#where = `${tap.hook.id} of ${owner.name}`;
     this.#limits = limits;
     const { missed } = tap.options;
     this.#missed = missed && (() => within(this.#limit, `missed of ${this.#where}`, missed));
@@ -49,13 +67,14 @@ export class TapCall {
   get #limit(): number {
     const { kind, id } = this.#tap.hook;
     // At a stop there is less time, for all of them together.
-    return this.#limits[kind === 'event' ? 'event' : id === beforeKernelStop.id ? 'job' : 'tap'];
+    if (id === beforeKernelStop.id) return this.#limits.job;
+    return this.#limits[kind === 'event' || kind === 'during' ? kind : 'tap'];
   }
 
   #call(...args: unknown[]): unknown {
     const done = this.#fn(...args);
     // Not only a Promise: whatever has a `then` is waited for.
-    return typeof done === 'object' && done !== null && 'then' in done && !this.#tapper.essential
+    return typeof done === 'object' && done !== null && 'then' in done && !this.#owner.essential
       ? within(this.#limit, this.#where, () => done)
       : done;
   }
@@ -64,7 +83,7 @@ export class TapCall {
     const { kind, id } = this.#tap.hook;
     const isAwaited = kind !== 'event' && !AT_LEISURE.includes(id);
     const ms = performance.now() - since;
-    if (isAwaited && ms > this.#limits.slow) this.#tapper.slow?.(this.#where, ms);
+    if (isAwaited && ms > this.#limits.slow) this.#owner.slow?.(this.#where, ms);
   }
 
   /** What fails is the plugin's fault, but for a refusal where one is asked for. */
@@ -73,8 +92,8 @@ export class TapCall {
     try {
       return await work();
     } catch (error) {
-      const refused = refusable && isPanelError(error) && error.status >= 400 && error.status < 500;
-      if (!refused) this.#tapper.fault(this.#where, error);
+      const refused = refusable && isRefusal(error);
+      if (!refused) this.#owner.fault(this.#where, error);
       if (refused || strict) throw error;
       return undefined;
     } finally {
@@ -82,20 +101,76 @@ export class TapCall {
     }
   }
 
+  /** Whether it is passed over; what only a strict tap can allow has to wait for its plugin. */
+  #isOff(strict = this.#tap.options.strict): boolean {
+    if (strict && this.#owner.starting) throw kernelErrors.PLUGIN_OFF(this.#owner.why);
+    return this.#owner.faulty;
+  }
+
   async guard({ payload, refusable }: GuardCall): Promise<void> {
     const strict = refusable && this.#tap.options.strict === true;
-    if (!this.#tapper.faulty) await this.#attempt(() => this.#call(payload), { refusable, strict });
-    // What only this guard can allow has to wait for it.
-    else if (strict && this.#tapper.starting) throw kernelErrors.PLUGIN_OFF(this.#tapper.why);
+    if (!this.#isOff(strict)) await this.#attempt(() => this.#call(payload), { refusable, strict });
+  }
+
+  /** Undefined keeps the items as they were. */
+  async prepare(items: readonly unknown[], asked: PrepareCall): Promise<readonly unknown[] | undefined> {
+    if (this.#isOff()) return undefined;
+    const { strict = false } = this.#tap.options;
+    const prepared = await this.#attempt(() => this.#prepared(items, asked), { refusable: true, strict });
+    return prepared as readonly unknown[] | undefined;
+  }
+
+  async #prepared(items: readonly unknown[], { context, problem }: PrepareCall): Promise<readonly unknown[]> {
+    const next = (await this.#call(items, context)) ?? items;
+    if (!Array.isArray(next) || next.length !== items.length)
+      throw new Error(`it answers with something else than a list of ${items.length}, one for each item`);
+    const slice = new TimeSlice();
+    const fit: unknown[] = [];
+    for (const [i, item] of next.entries()) {
+      if (slice.isOver) await slice.next();
+      const what = `item ${i + 1} of ${items.length}`;
+      const isOld = item === items[i];
+      fit.push(isOld ? item : await fittingInSlices(this.#tap.hook.shape, item, what));
+      const found = isOld ? undefined : problem?.(fit[i] as never, i);
+      if (found !== undefined) throw new Error(`${what} does not fit: ${found}`);
+    }
+    return frozenItems(fit);
+  }
+
+  /** Half a change would be worse than none, so a failure ends the write; but no plugin may end all writes for ever. */
+  async during(payload: unknown, open: OpenTx): Promise<void> {
+    if (this.#failures >= FAILURES_IN_A_ROW || this.#isOff()) return;
+    const { tx, over } = open(this.#owner);
+    const since = performance.now();
+    try {
+      await this.#call(payload, tx);
+      this.#failures = 0;
+    } catch (error) {
+      if (isRefusal(error) || isStorageFailure(error)) throw error;
+      this.#owner.fault(this.#where, error);
+      if (!this.#owner.essential) this.#failures++;
+      if (this.#failures >= FAILURES_IN_A_ROW)
+        this.#owner.leaveOut?.(
+          this.#where,
+          `${this.#where} failed ${FAILURES_IN_A_ROW} times in a row inside writes, which go on without it until the panel is restarted; its faults are in the log`,
+        );
+      throw kernelErrors.PLUGIN_FAILED(
+        `nothing was saved: the plugin ${this.#owner.name} failed at ${this.#tap.hook.id}; the log says why`,
+        { cause: error },
+      );
+    } finally {
+      over();
+      this.#tellIfSlow(since);
+    }
   }
 
   async draft({ entries, context }: DraftCall): Promise<void> {
-    if (!this.#tapper.faulty) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
+    if (!this.#owner.faulty) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
   }
 
   async #collect(entries: Stamped<unknown>[], context: unknown): Promise<void> {
     const { shape } = this.#tap.hook;
-    const { name: plugin, outside = false } = this.#tapper;
+    const { name: plugin, outside = false } = this.#owner;
     const own: unknown[] = [];
     let count = 0;
     const add = (...added: unknown[]): void => {
@@ -109,10 +184,10 @@ export class TapCall {
   }
 
   async choose(question: unknown): Promise<unknown> {
-    if (this.#tapper.faulty) return undefined;
+    if (this.#owner.faulty) return undefined;
     const ask = async (): Promise<unknown> => {
       const answer = (await this.#call(question)) ?? undefined;
-      if (answer === undefined || this.#tapper.essential) return answer;
+      if (answer === undefined || this.#owner.essential) return answer;
       return fitting(this.#tap.hook.shape, answer, 'its answer');
     };
     return this.#attempt(ask, { refusable: true });
@@ -120,23 +195,23 @@ export class TapCall {
 
   /** A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it. */
   async after(payload: unknown): Promise<void> {
-    const { starting } = this.#tapper;
+    const { starting } = this.#owner;
     // Nobody waits for a plugin that is still starting; it hears of everything afterwards, in order.
     if (starting) {
-      starting.then(() => this.#tapper.faulty || this.#attempt(() => this.#call(payload)));
+      starting.then(() => this.#owner.faulty || this.#attempt(() => this.#call(payload)));
       return;
     }
     const heard = this.#attempt(() => this.#call(payload));
-    if (!this.#tapper.faulty) await heard;
+    if (!this.#owner.faulty) await heard;
   }
 
   filter(value: unknown, { context, problem }: FilterCall): unknown {
-    if (this.#tapper.faulty) return value;
+    if (this.#owner.faulty) return value;
     const since = performance.now();
     try {
       const next = this.#fn(value, context);
       // An essential plugin is the panel's own code, and hot paths need not pay for a check of it.
-      if (next === value || this.#tapper.essential) return next;
+      if (next === value || this.#owner.essential) return next;
       if (next instanceof Promise) {
         next.catch(() => undefined);
         throw new Error('a filter is synchronous, and this one answers with a promise');
@@ -146,7 +221,7 @@ export class TapCall {
       if (found !== undefined) throw new Error(`its value does not fit: ${found}`);
       return frozenItems(fit);
     } catch (error) {
-      this.#tapper.fault(this.#where, error);
+      this.#owner.fault(this.#where, error);
       return value;
     } finally {
       this.#tellIfSlow(since);
@@ -154,11 +229,11 @@ export class TapCall {
   }
 
   event(payload: unknown): void {
-    if (this.#tapper.faulty && !this.#tapper.starting) return;
+    if (this.#owner.faulty && !this.#owner.starting) return;
     const deliver = async (): Promise<void> => {
-      await this.#tapper.starting;
-      if (!this.#tapper.faulty) await this.#attempt(() => this.#call(payload));
+      await this.#owner.starting;
+      if (!this.#owner.faulty) await this.#attempt(() => this.#call(payload));
     };
-    this.#tapper.queue.push(deliver, this.#missed);
+    this.#owner.queue?.push(deliver, this.#missed);
   }
 }

@@ -1,6 +1,6 @@
 // A request as its handler is told of it.
 import type { Request, Response } from 'express';
-import type { Principal } from '../auth/principal.js';
+import { ANYONE, type Principal } from '../auth/principal.js';
 import type { Proxies } from '../../net/proxies.js';
 import type { ReplyTools, RequestInfo } from './route.js';
 
@@ -18,7 +18,7 @@ export class Asked implements RequestInfo {
   readonly headers: RequestInfo['headers'];
   readonly cookies: RequestInfo['cookies'];
   readonly reply: ReplyTools;
-  who: Principal | undefined;
+  who: Principal = ANYONE;
   params: unknown = {};
   query: unknown = {};
   body: unknown = {};

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import cookieParser from 'cookie-parser';
 import type { Request, Response } from 'express';
 import type Joi from 'joi';
-import { authenticate, type Principal } from '../auth/principal.js';
+import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
 import { isSafe, requireCsrf } from '../auth/csrf.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { kernelErrors } from '../errors/errors.js';
@@ -93,7 +93,7 @@ export class Pipeline {
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
     const body = bodyOf(route, request, response);
-    asked.who = await this.#admit(route, request, body, cookies, asked.ip);
+    asked.who = Object.freeze(await this.#admit(route, request, body, cookies, asked.ip));
     if (route.params) asked.params = validate(route.params, request.params, { convert: true });
     if (route.query) asked.query = validate(route.query, request.query, { convert: true });
     await route.beforeBody?.(asked);
@@ -138,14 +138,14 @@ export class Pipeline {
     body: RequestBody,
     cookies: Record<string, string>,
     ip: string,
-  ): Promise<Principal | undefined> {
-    if (route.auth === 'anyone') return undefined;
+  ): Promise<Principal> {
+    if (route.auth === 'anyone') return ANYONE;
     const { authorization } = request.headers;
     const session =
       authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE], ip) : undefined;
     if (session) {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request, body));
-      return { name: session.userName, via: 'session', session: session.digest };
+      return { name: session.userName, kind: 'session', session: session.digest };
     }
     const who =
       route.auth === 'session'

@@ -23,7 +23,8 @@ export interface ReplyTools {
 }
 
 export interface RequestInfo {
-  readonly who: Principal | undefined;
+  /** of the kind `anyone`, without a name, where the route asks for no login */
+  readonly who: Principal;
   readonly ip: string;
   /** host the caller asked for, without port */
   readonly host: string;

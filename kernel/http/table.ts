@@ -1,5 +1,4 @@
 // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
-import type { Adder } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
@@ -43,7 +42,10 @@ const pagesPath = (plugin: string): string => `/panel/x/${plugin}/`;
 export const isOwnPath = (plugin: string, path: string): boolean =>
   path.startsWith(ownPath(plugin)) || path.startsWith(pagesPath(plugin));
 
-export function strayPath({ name, outside }: Adder, path: string): string | undefined {
+export function strayPath(
+  { name, outside }: Pick<Owner, 'name' | 'outside'>,
+  path: string,
+): string | undefined {
   return outside && !isOwnPath(name, path)
     ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, where a plugin from outside serves`
     : undefined;

@@ -122,7 +122,7 @@ export class UpgradeDoor {
         request,
         socket,
         head,
-        who: { name: session.userName, via: 'session', session: session.digest },
+        who: { name: session.userName, kind: 'session', session: session.digest },
         signal: connection.controller.signal,
       });
       if (opened instanceof Promise)

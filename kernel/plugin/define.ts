@@ -1,11 +1,12 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
+import type { Principal } from '../auth/principal.js';
 import type { Command } from '../command/command.js';
 import type { Configured, Sources, Variables } from '../config/variable.js';
 import type { Contributed, Contribution, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 import type { TableModels, Tables } from '../database/table.js';
 import type { Database } from '../database/writer.js';
-import type { Tap } from '../hooks/kinds.js';
+import type { AnyHook, Tap } from '../hooks/kinds.js';
 import type { Hooks } from '../hooks/registry.js';
 import type { Route } from '../http/route.js';
 import type { Clock } from '../../timing/clock.js';
@@ -20,6 +21,8 @@ export const KERNEL_API = 1;
 /** What every plugin sees; nothing else is reachable but what it names in `uses`. */
 export interface PluginContext<C = unknown, T = unknown> {
   readonly name: string;
+  /** the plugin, as the one who makes changes of its own accord */
+  readonly self: Principal;
   readonly log: Log;
   /** its boot settings, from the environment or the config file */
   readonly config: C;
@@ -97,6 +100,7 @@ export interface Plugin extends Identity, Functions<never> {
   /** not of this tree: it keeps to names of its own, and its mistakes are its own */
   readonly outside?: boolean;
   readonly uses: Uses;
+  readonly hooks: readonly AnyHook[];
   readonly config: Variables;
   readonly settings: SettingGroup;
   readonly tables: Tables;
@@ -116,6 +120,8 @@ interface Declared<
   readonly essential?: boolean;
   /** tokens of other plugins, under the names this plugin wants */
   readonly uses?: U;
+  /** its own, which it calls and others tap; those of its contract and those that only it knows */
+  readonly hooks?: readonly AnyHook[];
   /** boot settings; what can wait for the database belongs into settings */
   readonly config?: C;
   /** what admins change in the running panel; its functions and services have it as `settings` */
@@ -154,6 +160,7 @@ export function definePlugin<
     throw new Error(`plugin ${name} uses something as "settings", the name of its own settings`);
   return {
     essential: false,
+    hooks: [],
     config: {},
     settings: {},
     tables: {},

@@ -3,11 +3,11 @@ import { asClass, asValue, createContainer, InjectionMode } from 'awilix';
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../../timing/event-queue.js';
-import type { Tapper } from '../hooks/registry.js';
 import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
 import { PluginError } from './error.js';
+import type { Owner } from './owner.js';
 import { SettingsSource } from './settings.js';
 
 const FAULTS_ALLOWED = 20;
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 export type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
 
-export class PluginInstance implements Tapper {
+export class PluginInstance implements Owner {
   readonly plugin: Plugin;
   readonly name: string;
   readonly about: string;

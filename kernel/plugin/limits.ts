@@ -5,6 +5,8 @@ export const LIMITS = {
   slowStart: 2_000,
   essentialStart: 120_000,
   tap: 5_000,
+  /** there is one writer: whoever waits for it waits for this tap */
+  during: 2_000,
   event: 60_000,
   job: 2_000,
   slow: 200,

@@ -240,6 +240,7 @@ test('a plugin that fails or hangs at its stop does not keep the others from the
     bare('a-good', { stop: () => void story.push('good') }),
     bare('b-bad', { stop: () => Promise.reject(new Error('no')) }),
     bare('z-hangs', {
+      hooks: [called],
       taps: () => [tap(called, () => new Promise<void>(() => undefined))],
       start: ({ hooks }) => void (inner.hooks = hooks),
       stop: () => void story.push('hangs'),
@@ -257,7 +258,7 @@ test('events of before the stop are delivered before it', async (t) => {
   const said = event<string>('tells/said');
   const inner: { hooks?: Hooks } = {};
   const world = await World.boot([
-    bare('tells', { start: ({ hooks }) => void (inner.hooks = hooks) }),
+    bare('tells', { hooks: [said], start: ({ hooks }) => void (inner.hooks = hooks) }),
     bare('hears', {
       taps: () => [tap(said, async (word) => (await new Promise(setImmediate), void story.push(word)))],
       stop: () => void story.push('stop'),

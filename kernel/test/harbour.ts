@@ -11,10 +11,12 @@ export const price = filter<number, { readonly ship: string }>('harbour/price', 
 export const choosePilot = choose<string, string>('harbour/choosePilot', word());
 export const afterSail = after<string>('harbour/afterSail');
 export const sailed = event<string>('harbour/sailed');
+export const harbourHooks = [beforeSail, composeCargo, price, choosePilot, afterSail, sailed];
 
 /** A registry and plugins that tap it, each with its own record of faults. */
 export function harbour() {
   const registry = new HookRegistry();
+  registry.declare('harbour', harbourHooks);
   const log: { name: string; where?: unknown; message?: string; warned?: string }[] = [];
   const clock = new FakeClock();
   const plugin = (name: string, essential = false): PluginInstance => {

@@ -24,6 +24,7 @@ import {
   composeCargo,
   crash,
   harbour,
+  harbourHooks,
   price,
   sailed,
 } from './harbour.js';
@@ -100,6 +101,7 @@ test('a tap that adds more entries than one may adds none, and the others are he
 test('what a filter gave is frozen, and a value that its owner refuses leaves the one before', (t) => {
   const { registry, plugin } = harbour();
   const prices = filter<{ each: number }[], object>('harbour/prices', list(shape({ each: num() })));
+  registry.declare('harbour', [prices]);
   const first = plugin('first');
   registry.add(
     first,
@@ -223,6 +225,7 @@ test('a queue that overflows warns once and tells each tap that asked, after wha
   const full = plugin('full');
   const heard: string[] = [];
   const returned = event<string>('harbour/returned');
+  registry.declare('harbour', [returned]);
   registry.add(
     full,
     tap(sailed, async (ship) => (await slow.opened, void heard.push(ship)), {
@@ -257,12 +260,14 @@ test('what has a `then` and never settles is waited for as long as a promise, an
   const instance = new PluginInstance(bare('hanging'), noted, new FakeClock());
   instance.state = 'running';
   const registry = new HookRegistry({ ...LIMITS, tap: 20, event: 20 });
+  registry.declare('harbour', harbourHooks);
   // biome-ignore lint/suspicious/noThenProperty: that is what a plugin may answer with
   const never = () => ({ then: () => undefined }) as unknown as Promise<void>;
   registry.add(instance, tap(beforeSail, never));
   registry.add(instance, tap(afterSail, never));
   registry.add(instance, tap(sailed, never));
   const returned = event<string>('harbour/returned');
+  registry.declare('harbour', [returned]);
   registry.add(
     instance,
     tap(returned, () => undefined, { missed: never }),

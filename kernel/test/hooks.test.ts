@@ -194,6 +194,7 @@ test('the first answer wins; who has none or crashes is passed over; a refusal p
 test('an answer that is falsy is an answer', async (t) => {
   const { registry, plugin } = harbour();
   const count = choose<string, number>('harbour/count', int());
+  registry.declare('harbour', [count]);
   registry.add(
     plugin('zero'),
     tap(count, () => 0),
@@ -249,20 +250,28 @@ test('stages set the order, registration the order within one', async (t) => {
   t.deepEqual(order, ['first', 'early', 'normal1', 'normal2', 'late', 'last']);
 });
 
-test('one id cannot be two kinds of hook', (t) => {
+test('only a hook that its owner declares, and of its kind, is called and tapped', (t) => {
   const { registry, plugin } = harbour();
-  registry.add(
-    plugin('one'),
-    tap(guard<string>('harbour/beforeIt'), () => undefined),
-  );
-  t.throws(
-    () =>
-      registry.add(
-        plugin('two'),
-        tap(event<string>('harbour/beforeIt'), () => undefined),
-      ),
-    { message: /harbour\/beforeIt is declared as guard and as event/ },
-  );
+  const nothing = () => undefined;
+  t.throws(() => registry.declare('harbour', [afterSail]), {
+    message: /declares the hook harbour\/afterSail twice/,
+  });
+  t.throws(() => registry.declare('pirates', [event<string>('harbour/boarded')]), {
+    message: 'plugin pirates declares the hook harbour/boarded; its own are called pirates/…',
+  });
+  t.throws(() => registry.add(plugin('one'), tap(event<string>('harbour/afterSail'), nothing)), {
+    message: /plugin one taps the event harbour\/afterSail, which harbour does not declare/,
+  });
+  t.throws(() => registry.add(plugin('one'), tap(guard<string>('harbour/beforeSale'), nothing)), {
+    message:
+      /taps the guard harbour\/beforeSale, which harbour does not declare; did you mean harbour\/beforeSail/,
+  });
+  t.throws(() => registry.emit(event<string>('harbour/sunk'), ''), {
+    message: "the hook harbour/sunk is called but not declared; add it to `hooks` of harbour's definePlugin",
+  });
+  // Whose owner is off is never called, and who waits for it is told by `weir plugins --explain`.
+  registry.add(plugin('one'), tap(event<string>('lighthouse/lit'), nothing));
+  t.is(registry.taps.at(-1)?.hook.id, 'lighthouse/lit');
 });
 
 test('whether a hook is used is known before its payload is made', (t) => {

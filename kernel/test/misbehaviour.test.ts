@@ -38,6 +38,7 @@ const weight = filter<number, string>('farm/weight', num());
 const chooseField = choose<string, string>('farm/field', word());
 const afterSow = after<string>('farm/afterSow');
 const sown = event<string>('farm/sown');
+const farmHooks = [beforeSow, composeFeed, weight, chooseField, afterSow, sown];
 const never = () => new Promise<never>(() => undefined);
 const crash = (): never => {
   throw new Error('weeds');
@@ -45,6 +46,7 @@ const crash = (): never => {
 
 function farm(tap = 20, slow: number = LIMITS.slow) {
   const registry = new HookRegistry({ ...LIMITS, tap, event: 20, slow });
+  registry.declare('farm', farmHooks);
   const clock = new FakeClock();
   const lines: {
     msg: string;
@@ -163,6 +165,7 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
 test('what an entry of a list does wrong is written down to who added it', async (t) => {
   const adder = bare('bad', { contributes: () => [contribute(Ears, 1)] });
   const owner = bare('farm', {
+    hooks: farmHooks,
     start: ({ contributions }) => {
       for (const { value, fault } of contributions(Ears)) fault(`ear ${value}`, new Error('deaf'));
     },
@@ -265,6 +268,7 @@ test('twenty faults of any kind within five minutes close it, and the rest goes 
   const get = (path: string, handle: () => string) =>
     route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
   const owner = bare('farm', {
+    hooks: farmHooks,
     start: ({ hooks }) => void (inner.hooks = hooks),
     routes: () => [get('/farm', () => 'well')],
   });
@@ -306,7 +310,7 @@ test('a flood of events fills only the queue of who is slow, and a stop is not k
   let heard = 0;
   const flood = latch();
   const world = await World.boot([
-    bare('farm', { start: ({ hooks }) => void (inner.hooks = hooks) }),
+    bare('farm', { hooks: farmHooks, start: ({ hooks }) => void (inner.hooks = hooks) }),
     bare('slow', { taps: () => [tap(sown, () => flood.opened)] }),
     bare('good', { taps: () => [tap(sown, () => void heard++)] }),
   ]);

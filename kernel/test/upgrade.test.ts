@@ -80,7 +80,7 @@ test('a plugin takes the connection over', async (t) => {
   await until(() => caller.status === 101, 'the reply');
   caller.socket.write('hello');
   await until(() => caller.text.endsWith('>hello'), 'the echo');
-  t.like(connections[0]?.who, { name: 'ada', via: 'session' });
+  t.like(connections[0]?.who, { name: 'ada', kind: 'session' });
 });
 
 test('refused with a reply: unknown path, no session, foreign page', async (t) => {

@@ -57,6 +57,7 @@ async function open(listening: Listening = {}) {
     version: '1.0.0',
     api: 1,
     about: 'Keeps notes.',
+    hooks: [afterNote, noted],
     tables,
     migrations,
     start: ({ db, hooks, tables: models }) => void Object.assign(inner, { db, hooks, notes: models.notes }),
@@ -351,6 +352,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
   const connections = await connect(await databaseOf(folder), folder);
   t.teardown(async () => (await connections.close(), await rm(folder, { recursive: true, force: true })));
   const registry = new HookRegistry();
+  registry.declare('notes', [afterNote]);
   const words: string[] = [];
   const writer = new Writer(
     connections,

@@ -1,7 +1,8 @@
 // The people who administer the panel, and their passwords (argon2id).
 import { hash, verify } from '@node-rs/argon2';
-import type { Clock, Database, Row, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Principal, Row, Tx } from '../../kernel/index.js';
 import { Op } from 'sequelize';
+import { type AdminChange, duringAdminSave } from './contract.js';
 import type { PasswordQueue } from './password-queue.js';
 import type { AccessTables, tables } from './tables.js';
 
@@ -34,9 +35,9 @@ export class Admins {
     return (await this.#rows.count()) === 0;
   }
 
-  async create(username: string, password: string): Promise<void> {
+  async create(username: string, password: string, who: Principal): Promise<void> {
     const passwordHash = await this.hash(password);
-    await this.#db.write((tx) => this.#insert(tx, { username, passwordHash }));
+    await this.#db.write((tx) => this.#insert(tx, { username, passwordHash }, who));
   }
 
   hash(password: string): Promise<string> {
@@ -70,17 +71,32 @@ export class Admins {
   /** False when somebody else was faster; nothing is changed then. */
   async change(
     tx: Tx,
-    { id, passwordHash }: Admin,
+    { id, username, passwordHash }: Admin,
     to: Pick<Admin, 'username' | 'passwordHash'>,
+    who: Principal,
   ): Promise<boolean> {
     const [changed] = await this.#rows.update(to, { where: { id, passwordHash }, transaction: tx.t });
-    return changed === 1;
+    if (changed !== 1) return false;
+    const change = { kind: 'updated', before: { username }, after: { username: to.username } } as const;
+    await tx.during(duringAdminSave, { changes: [change], who });
+    return true;
   }
 
   /** One admin instead of all there are. */
-  async replaceAll(tx: Tx, by: Pick<Admin, 'username' | 'passwordHash'>): Promise<void> {
+  async replaceAll(tx: Tx, by: Pick<Admin, 'username' | 'passwordHash'>, who: Principal): Promise<void> {
+    const all = (await this.#rows.findAll({ raw: true, transaction: tx.t })) as unknown as Admin[];
     await this.#rows.destroy({ where: {}, transaction: tx.t });
-    await this.#insert(tx, by);
+    await tx.during(duringAdminSave, {
+      changes: all.map(
+        ({ username }): AdminChange => ({
+          kind: 'deleted',
+          before: { username },
+          after: undefined,
+        }),
+      ),
+      who,
+    });
+    await this.#insert(tx, by, who);
   }
 
   /** Marks the step of a two-factor code as used; false when it, or a later one, was used already. */
@@ -94,10 +110,16 @@ export class Admins {
     });
   }
 
-  async #insert(tx: Tx, { username, passwordHash }: Pick<Admin, 'username' | 'passwordHash'>): Promise<void> {
+  async #insert(
+    tx: Tx,
+    { username, passwordHash }: Pick<Admin, 'username' | 'passwordHash'>,
+    who: Principal,
+  ): Promise<void> {
     await this.#rows.create(
       { username, passwordHash, createdAt: this.#clock.now(), codeStep: 0 },
       { transaction: tx.t },
     );
+    const change = { kind: 'added', before: undefined, after: { username } } as const;
+    await tx.during(duringAdminSave, { changes: [change], who });
   }
 }

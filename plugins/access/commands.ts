@@ -23,8 +23,8 @@ export const commands = ({
       ),
     },
     example: 'weir admin reset --username ada',
-    run: async ({ options, say }) => {
-      const { username, password } = await credentials.reset(options.username);
+    run: async ({ options, who, say }) => {
+      const { username, password } = await credentials.reset(options.username, who);
       say('This is shown once:');
       say(`  user name  ${username}`);
       say(`  password   ${password}`);

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import {
   type Database,
   type Log,
+  type Principal,
   type RequestInfo,
   SESSION_COOKIE,
   type SessionsApi,
@@ -87,9 +88,9 @@ export class Credentials {
       }
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
-        if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash })))
+        if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash }, who)))
           throw errors.WRONG_CREDENTIALS('somebody has just changed them', { path: 'oldPassword' });
-        if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx);
+        if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx, who);
         await this.#sessions.closeAll({ tx });
       });
     });
@@ -98,7 +99,7 @@ export class Credentials {
       ip,
       revokedTokens,
     });
-    if (who?.via === 'session') {
+    if (who.kind === 'session') {
       const { id } = await this.#sessions.open(newUsername, csrf, { ip, userAgent: headers['user-agent'] });
       reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.longest });
       this.#devices.set({ cookies, reply });
@@ -107,13 +108,13 @@ export class Credentials {
   }
 
   /** For who cannot log in any more: one admin with a new password, no second factor, no session, no block. */
-  async reset(name?: string): Promise<{ username: string; password: string }> {
+  async reset(name: string | undefined, who: Principal): Promise<{ username: string; password: string }> {
     const username = name ?? randomName();
     const password = randomBytes(15).toString('base64url');
     const passwordHash = await this.#admins.hash(password);
     await this.#db.write(async (tx) => {
-      await this.#admins.replaceAll(tx, { username, passwordHash });
-      await this.#twoFactor.turnOff(tx);
+      await this.#admins.replaceAll(tx, { username, passwordHash }, who);
+      await this.#twoFactor.turnOff(tx, who);
       await this.#sessions.closeAll({ tx });
       await this.#addresses.forget(tx);
       await this.#devices.replaceKey(tx);

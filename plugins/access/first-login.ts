@@ -1,7 +1,7 @@
 // A fresh panel has no default password: name and password are made once, shown once and never logged.
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { type Log, replaceFile } from '../../kernel/index.js';
+import { type Log, type Principal, replaceFile } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -19,7 +19,7 @@ export interface FirstLogin {
 export async function createFirstAdmin(
   admins: Admins,
   given: FirstLogin,
-  place: { basePath: () => string; dataDirectory: string; log: Log },
+  place: { basePath: () => string; dataDirectory: string; log: Log; self: Principal },
 ): Promise<void> {
   if (!(await admins.isEmpty())) return;
   const username = given.username ?? randomName();
@@ -30,13 +30,13 @@ export async function createFirstAdmin(
     `base path  ${place.basePath()}`,
   ];
   if (process.stdout.isTTY) {
-    await admins.create(username, password);
+    await admins.create(username, password, place.self);
     process.stdout.write(`\nThis is shown once:\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
     return;
   }
   const file = firstLoginFile(place.dataDirectory);
   // First, for an admin whose password nobody knows would lock the panel for good.
   await replaceFile(file, `${lines.join('\n')}\n`, 0o600);
-  await admins.create(username, password);
+  await admins.create(username, password, place.self);
   place.log.info('first login written to a file; read it and delete it', { file });
 }

@@ -20,6 +20,7 @@ import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
 import { commands } from './commands.js';
+import { beforeLogin, duringAdminSave, duringTokenSave, loginAttempted } from './contract.js';
 import { Credentials } from './credentials.js';
 import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
@@ -46,6 +47,7 @@ export default definePlugin({
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, allSettings: Settings },
   settings: twoFactorSettings,
+  hooks: [beforeLogin, loginAttempted, afterTokensSave, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',
@@ -89,7 +91,7 @@ export default definePlugin({
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
       const known = token === undefined ? undefined : tokens.use(token);
       if (!known) throw errors.WRONG_TOKEN();
-      return { name: known.name, via: 'bearer' };
+      return { name: known.name, kind: 'token' };
     }),
   ],
   routes: (scope) => [...routes(scope), ...securityRoutes(scope)],
@@ -102,7 +104,18 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({ admins, tokens, limits, addresses, devices, config, allSettings, dataDirectory, log }) => {
+  start: async ({
+    admins,
+    tokens,
+    limits,
+    addresses,
+    devices,
+    config,
+    allSettings,
+    dataDirectory,
+    log,
+    self,
+  }) => {
     await tokens.load();
     await limits.load();
     await addresses.load();
@@ -111,6 +124,7 @@ export default definePlugin({
       basePath: () => allSettings.read(panelSettings).webBasePath,
       dataDirectory,
       log,
+      self,
     });
   },
 });

@@ -150,7 +150,7 @@ export const routes = ({
     }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),
     errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED],
-    handle: ({ body }) => tokens.create(body.name, body.expiresAt),
+    handle: ({ body, who }) => tokens.create(body.name, body.expiresAt ?? 0, who),
   }),
   route({
     method: 'POST',
@@ -160,7 +160,7 @@ export const routes = ({
     params: TokenId,
     reply: message(),
     errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params }) => tokens.delete(params.id),
+    handle: ({ params, who }) => tokens.delete(params.id, who),
   }),
   route({
     method: 'POST',
@@ -171,6 +171,6 @@ export const routes = ({
     body: shape({ enabled: bool() }).example({ enabled: false }),
     reply: message(),
     errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params, body }) => tokens.setEnabled(params.id, body.enabled),
+    handle: ({ params, body, who }) => tokens.setEnabled(params.id, body.enabled, who),
   }),
 ];

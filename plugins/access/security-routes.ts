@@ -61,7 +61,7 @@ export const securityRoutes = ({
           expiresAt: Math.min(seenAt + sessions.lifetime, createdAt + sessions.longest),
           ip,
           userAgent,
-          current: digest === who?.session,
+          current: digest === who.session,
         })),
   }),
   route({
@@ -84,7 +84,7 @@ export const securityRoutes = ({
     name: 'access.sessions.revokeOthers',
     doc: 'Ends every session but that of the caller; a caller with an API token ends all.',
     reply: message(),
-    handle: ({ who }) => sessions.closeAll({ except: who?.session }),
+    handle: ({ who }) => sessions.closeAll({ except: who.session }),
   }),
   route({
     method: 'GET',
@@ -106,7 +106,7 @@ export const securityRoutes = ({
     errors: [errors.TWO_FACTOR_OFF, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
     handle: async ({ body, who, ip, cookies, signal }) => {
       if (!twoFactor.isOn) throw errors.TWO_FACTOR_OFF(undefined, { path: 'twoFactorCode' });
-      const guesser = { ip, username: who?.name ?? '', cookies, isAuthenticated: true, signal };
+      const guesser = { ip, username: who.name, cookies, isAuthenticated: true, signal };
       await attempts.run(guesser, async (attempt) => {
         if (await twoFactor.accepts(body.twoFactorCode)) return;
         attempt.wrongCode();

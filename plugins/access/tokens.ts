@@ -1,7 +1,8 @@
 // API tokens: full-admin credentials for programs, known only by their digest.
 import { hash, randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
-import { after, type Clock, type Database, refuseHidden, type Row, type Tx } from '../../kernel/index.js';
+import { after, type Clock, type Database, type Principal, refuseHidden, type Row, type Tx } from '../../kernel/index.js';
+import { duringTokenSave, type TokenChange, type TokenFacts } from './contract.js';
 import { errors } from './errors.js';
 import type { AccessTables, tables } from './tables.js';
 
@@ -71,15 +72,15 @@ export class Tokens {
   }
 
   /** The only time the token itself is seen. */
-  async create(name: string, expiresAt = 0): Promise<TokenView & { token: string }> {
+  async create(name: string, expiresAt: number, who: Principal): Promise<TokenView & { token: string }> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
       throw errors.TOKEN_EXPIRED(undefined, { path: 'expiresAt' });
     // Two names that look alike would hide a token among those that the admin knows.
     refuseHidden('name', name, 'name');
     const token = randomBytes(36).toString('base64url');
     try {
-      await this.#save((tx) =>
-        this.#rows.create(
+      await this.#save(async (tx) => {
+        const row = await this.#rows.create(
           {
             name,
             digest: digestOf(token),
@@ -89,8 +90,10 @@ export class Tokens {
             lastUsedAt: 0,
           },
           { transaction: tx.t },
-        ),
-      );
+        );
+        const after = { id: Number(row.get('id')), name, enabled: true, expiresAt };
+        await this.#tell(tx, [{ kind: 'added', before: undefined, after }], who);
+      });
     } catch (error) {
       if (error instanceof UniqueConstraintError)
         throw errors.TOKEN_NAME_TAKEN(`another API token is called "${name}"`, { path: 'name' });
@@ -101,26 +104,50 @@ export class Tokens {
     return { ...this.#view(row), token };
   }
 
-  async setEnabled(id: number, enabled: boolean): Promise<void> {
-    const [changed] = await this.#save((tx) =>
-      this.#rows.update({ enabled }, { where: { id }, transaction: tx.t }),
-    );
-    if (changed === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+  async setEnabled(id: number, enabled: boolean, who: Principal): Promise<void> {
+    await this.#save(async (tx) => {
+      const before = this.#facts(id);
+      const [changed] = await this.#rows.update({ enabled }, { where: { id }, transaction: tx.t });
+      if (changed === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+      await this.#tell(tx, [{ kind: 'updated', before, after: { ...before, enabled } }], who);
+    });
   }
 
-  async delete(id: number): Promise<void> {
-    const deleted = await this.#save((tx) => this.#rows.destroy({ where: { id }, transaction: tx.t }));
-    if (deleted === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+  async delete(id: number, who: Principal): Promise<void> {
+    await this.#save(async (tx) => {
+      const before = this.#facts(id);
+      const deleted = await this.#rows.destroy({ where: { id }, transaction: tx.t });
+      if (deleted === 0) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+      await this.#tell(tx, [{ kind: 'deleted', before, after: undefined }], who);
+    });
   }
 
   /** Disables every API token within a write of the caller's; answers how many were enabled. */
-  async disableAll(tx: Tx): Promise<number> {
+  async disableAll(tx: Tx, who: Principal): Promise<number> {
     const [disabled] = await this.#rows.update(
       { enabled: false },
       { where: { enabled: true }, transaction: tx.t },
     );
+    const changes = this.list()
+      .filter(({ enabled }) => enabled)
+      .map(({ id }): TokenChange => {
+        const before = this.#facts(id);
+        return { kind: 'updated', before, after: { ...before, enabled: false } };
+      });
+    if (changes.length > 0) await this.#tell(tx, changes, who);
     tx.after(afterTokensSave, undefined);
     return disabled;
+  }
+
+  /** As memory has it, which follows each commit. */
+  #facts(id: number): TokenFacts {
+    const found = [...this.#known.values()].find((row) => row.id === id);
+    if (!found) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+    return { id, name: found.name, enabled: Boolean(found.enabled), expiresAt: found.expiresAt };
+  }
+
+  #tell(tx: Tx, changes: readonly TokenChange[], who: Principal): Promise<void> {
+    return tx.during(duringTokenSave, { changes, who });
   }
 
   #view({ id, name, enabled, createdAt, expiresAt, lastUsedAt }: TokenRow): TokenView {

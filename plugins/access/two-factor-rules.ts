@@ -42,18 +42,18 @@ export class TwoFactorRules {
     changes,
     values,
     sent,
-    caller,
+    who,
   }: {
     changes: Values;
     values: Values;
     sent: Values;
-    caller: SettingsCaller;
+    who: SettingsCaller;
   }): Promise<void> {
     if (!('twoFactorEnable' in changes) && !('twoFactorToken' in changes)) return;
     const willBeOn = values['twoFactorEnable'] === true;
     const secret = String(values['twoFactorToken'] ?? '');
     if (willBeOn && secret === '') throw errors.NO_SECRET(undefined, { path: 'twoFactorToken' });
-    const guesser = { ip: caller.ip, username: caller.name, isAuthenticated: true };
+    const guesser = { ip: who.ip, username: who.name, isAuthenticated: true };
     await this.#attempts.run(guesser, async (attempt) => {
       // Asked only now: this may have waited for seconds, and two-factor was perhaps switched on meanwhile.
       const { isOn } = this.#twoFactor;
@@ -66,17 +66,11 @@ export class TwoFactorRules {
   }
 
   /** The codes to show once, after these changes were saved; undefined when they neither switched two-factor on nor set another secret. */
-  async afterSave({
-    changes,
-    caller,
-  }: {
-    changes: Values;
-    caller: SettingsCaller;
-  }): Promise<string[] | undefined> {
+  async afterSave({ changes, who }: { changes: Values; who: SettingsCaller }): Promise<string[] | undefined> {
     if (changes['twoFactorEnable'] === false) await this.#recoveryCodes.discard();
     if (!changes['twoFactorEnable'] && !changes['twoFactorToken']) return undefined;
     // Closes sessions that began with a password alone, also those that began while this was saved.
-    await this.#sessions.closeAll({ except: caller.session });
+    await this.#sessions.closeAll({ except: who.session });
     return this.#recoveryCodes.replace();
   }
 

@@ -1,6 +1,6 @@
 // The second factor: a code by time (RFC 6238: SHA-1, six digits, thirty seconds) from a secret that an authenticator shares with us.
 import { Secret, TOTP } from 'otpauth';
-import { bool, type Clock, type Log, text, type Tx, setting, type LiveSettings } from '../../kernel/index.js';
+import { bool, type Clock, type LiveSettings, type Log, type Principal, setting, text, type Tx } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { RecoveryCodes } from './recovery-codes.js';
 
@@ -93,8 +93,8 @@ export class TwoFactor {
     return delta === null ? undefined : TOTP.counter({ timestamp: now }) + delta;
   }
 
-  async turnOff(tx: Tx): Promise<void> {
+  async turnOff(tx: Tx, who: Principal): Promise<void> {
     await this.#recoveryCodes.clear(tx);
-    await this.#settings.change(tx, { twoFactorEnable: false, twoFactorToken: '' });
+    await this.#settings.change(tx, { twoFactorEnable: false, twoFactorToken: '' }, who);
   }
 }

@@ -1,5 +1,5 @@
 // Calls over many clients: one bad item is skipped with its reason and never spoils the others.
-import { inspectInSlices, kernelErrors, type Schema, TimeSlice } from '../../kernel/index.js';
+import { inspectInSlices, kernelErrors, type Principal, type Schema, TimeSlice } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import { AddClient } from './schema.js';
 import type { ClientService, SkippedItem } from './service.js';
@@ -12,6 +12,7 @@ const emailOf = (item: unknown): string => {
 export async function addEach(
   service: ClientService,
   items: readonly unknown[],
+  who: Principal,
   schema: Schema<AddClient> = AddClient,
 ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
   const valid: AddClient[] = [];
@@ -32,7 +33,7 @@ export async function addEach(
         code: kernelErrors.INVALID.code,
       });
   }
-  const outcome = await service.addMany(valid);
+  const outcome = await service.addMany(valid, who);
   return {
     ...outcome,
     skipped: [

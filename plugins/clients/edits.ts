@@ -1,6 +1,6 @@
 // Changes of clients that are there already, one or thousands the same way: one transaction, then the core is told of those whose access changed.
 import { ForeignKeyConstraintError } from 'sequelize';
-import type { Database, Hooks, Tx } from '../../kernel/index.js';
+import type { Database, Hooks, Principal, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi, UserRef } from '../engine/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
 import {
@@ -9,6 +9,7 @@ import {
   beforeClientSave,
   type ClientChange,
   clientChanged,
+  duringClientSave,
 } from './contract.js';
 import type { GroupStore } from './group-store.js';
 import { keepUsage } from './kept.js';
@@ -97,7 +98,7 @@ export class Edits {
   }
 
   /** `also` is written in the same transaction. */
-  async apply(all: readonly Edit[], also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+  async apply(all: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
     const edits = all.filter((edit) => !isEmpty(edit));
     if (edits.length === 0 && !also) return { pending: false, reason: '' };
     const changes = edits.map(
@@ -109,7 +110,7 @@ export class Edits {
     );
     // Rows are live: by the end of the write they tell of the change already.
     const refs = edits.flatMap(refsChanged);
-    if (edits.length > 0) await this.#hooks.check(beforeClientSave, { changes });
+    if (edits.length > 0) await this.#hooks.check(beforeClientSave, { changes, who });
     await this.#write(async (tx) => {
       await also?.(tx);
       if (edits.length === 0) return;
@@ -138,8 +139,9 @@ export class Edits {
           }),
         ),
       );
-      tx.after(afterClientSave, { changes });
-      tx.emit(clientChanged, { changes });
+      await tx.during(duringClientSave, { changes, who });
+      tx.after(afterClientSave, { changes, who });
+      tx.emit(clientChanged, { changes, who });
     });
     return refs.length === 0 ? { pending: false, reason: '' } : this.#engine.reconcileUsers(refs);
   }
@@ -148,11 +150,12 @@ export class Edits {
   async delete(
     rows: readonly ClientRow[],
     keepTraffic: boolean,
+    who: Principal,
   ): Promise<{ deleted: ReadonlySet<number>; applied: Applied }> {
     if (rows.length === 0) return { deleted: new Set(), applied: { pending: false, reason: '' } };
     const before = rows.map((row) => ({ ...row }));
     const ids = before.map(({ id }) => id);
-    await this.#hooks.check(beforeClientDelete, { clients: before, keepTraffic });
+    await this.#hooks.check(beforeClientDelete, { clients: before, keepTraffic, who });
     const deleted = await this.#db.write(async (tx) => {
       await this.#groupStore.shift(tx, ids, -1);
       await keepUsage(tx, ids, keepTraffic);
@@ -161,8 +164,9 @@ export class Edits {
         .filter(({ id }) => gone.has(id))
         .map((row): ClientChange => ({ kind: 'deleted', before: row, after: undefined }));
       if (changes.length > 0) {
-        tx.after(afterClientSave, { changes });
-        tx.emit(clientChanged, { changes });
+        await tx.during(duringClientSave, { changes, who });
+        tx.after(afterClientSave, { changes, who });
+        tx.emit(clientChanged, { changes, who });
       }
       return gone;
     });

@@ -34,8 +34,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     reply: payload(shape({ name: text() })),
     errors: [errors.GROUP_TAKEN],
     idempotent: true,
-    handle: async ({ body }) => {
-      await groups.create(body.name);
+    handle: async ({ body, who }) => {
+      await groups.create(body.name, who);
       return said('group created', { name: body.name });
     },
   }),
@@ -47,8 +47,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: RenameGroup,
     reply: affected(),
     errors: [errors.GROUP_NOT_FOUND, errors.GROUP_TAKEN],
-    handle: async ({ body }) => {
-      const { applied, ...result } = await groups.rename(body.oldName, body.newName);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await groups.rename(body.oldName, body.newName, who);
       return said(told('group renamed', applied), result);
     },
   }),
@@ -59,8 +59,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     doc: 'Deletes a group; its clients stay, in none.',
     body: GroupName,
     reply: affected(),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await groups.delete(body.name);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await groups.delete(body.name, who);
       return said(told('group deleted', applied), result);
     },
   }),
@@ -72,8 +72,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: GroupName,
     reply: payload(shape({ name: text() })),
     errors: [errors.GROUP_NOT_FOUND],
-    handle: async ({ body }) => {
-      await groups.resetTraffic(body.name);
+    handle: async ({ body, who }) => {
+      await groups.resetTraffic(body.name, who);
       return said('traffic of the group reset', { name: body.name });
     },
   }),
@@ -85,8 +85,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: EmailsAndGroup,
     bodyLimit: LIST_BODY,
     reply: affected(),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await groups.add(body.emails, body.group);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await groups.add(body.emails, body.group, who);
       return said(told(`${result.affected} clients put into the group`, applied), result);
     },
   }),
@@ -98,8 +98,8 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: affected(),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await groups.remove(body.emails);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await groups.remove(body.emails, who);
       return said(told(`${result.affected} clients taken out of their groups`, applied), result);
     },
   }),

@@ -1,6 +1,7 @@
 // What is done to groups, and what they have used.
-import { type Database, refuseHidden } from '../../kernel/index.js';
+import { type Database, type Principal, refuseHidden, type Tx } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
+import { duringGroupSave, type GroupChange } from './contract.js';
 import { errors } from './errors.js';
 import type { Baseline, GroupStore } from './group-store.js';
 import type { ManyClients } from './many.js';
@@ -57,12 +58,26 @@ export class Groups {
       .sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  async create(name: string): Promise<void> {
+  async create(name: string, who: Principal): Promise<void> {
     if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
-    await this.#db.write((tx) =>
-      this.#groupStore.set(tx, new Map([[name, this.#groupStore.baseline(name)]])),
-    );
+    await this.#db.write((tx) => this.#set(tx, name, this.#groupStore.baseline(name), who));
+  }
+
+  #row(name: string): GroupChange['before'] {
+    return this.#groupStore.has(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
+  }
+
+  /** With `oldName` it takes that one's place. */
+  async #set(tx: Tx, name: string, baseline: Baseline, who: Principal, oldName = name): Promise<void> {
+    const before = this.#row(oldName);
+    await this.#groupStore.set(tx, new Map([[name, baseline]]), oldName === name ? [] : [oldName]);
+    const after = { name, ...baseline };
+    await this.#tell(tx, { kind: before ? 'updated' : 'added', before, after }, who);
+  }
+
+  #tell(tx: Tx, change: GroupChange, who: Principal): Promise<void> {
+    return tx.during(duringGroupSave, { changes: [change], who });
   }
 
   #isThere(name: string): boolean {
@@ -73,37 +88,49 @@ export class Groups {
     if (!this.#isThere(name)) throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
   }
 
-  async rename(oldName: string, newName: string): Promise<{ affected: number; applied: Applied }> {
+  async rename(
+    oldName: string,
+    newName: string,
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
     this.#require(oldName, 'oldName');
     if (oldName === newName) return { affected: 0, applied: { pending: false, reason: '' } };
     refuseHidden('newName', newName, 'label');
     if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
-    return this.#many.regroup(this.#members(oldName), newName, (tx) =>
-      this.#groupStore.set(tx, new Map([[newName, this.#groupStore.baseline(oldName)]]), [oldName]),
+    return this.#many.regroup(this.#members(oldName), newName, who, (tx) =>
+      this.#set(tx, newName, this.#groupStore.baseline(oldName), who, oldName),
     );
   }
 
   /** Its clients stay, in no group. */
-  delete(name: string): Promise<{ affected: number; applied: Applied }> {
-    return this.#many.regroup(this.#members(name), '', (tx) => this.#groupStore.set(tx, new Map(), [name]));
+  delete(name: string, who: Principal): Promise<{ affected: number; applied: Applied }> {
+    return this.#many.regroup(this.#members(name), '', who, async (tx) => {
+      const before = this.#row(name);
+      await this.#groupStore.set(tx, new Map(), [name]);
+      if (before) await this.#tell(tx, { kind: 'deleted', before, after: undefined }, who);
+    });
   }
 
   /** The group begins to count anew; its clients go on. */
-  async resetTraffic(name: string): Promise<void> {
+  async resetTraffic(name: string, who: Principal): Promise<void> {
     this.#require(name, 'name');
     const { up, down } = this.#sums().get(name) ?? ZERO;
-    await this.#db.write((tx) => this.#groupStore.set(tx, new Map([[name, { up, down }]])));
+    await this.#db.write((tx) => this.#set(tx, name, { up, down }, who));
   }
 
-  async add(emails: readonly string[], name: string): Promise<{ affected: number; applied: Applied }> {
+  async add(
+    emails: readonly string[],
+    name: string,
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
     if (!this.#isThere(name)) refuseHidden('group', name, 'label');
     const rows = this.#many.found(emails);
-    return this.#many.regroup(rows, name, (tx) =>
-      this.#groupStore.has(name) ? Promise.resolve() : this.#groupStore.set(tx, new Map([[name, ZERO]])),
+    return this.#many.regroup(rows, name, who, (tx) =>
+      this.#groupStore.has(name) ? Promise.resolve() : this.#set(tx, name, ZERO, who),
     );
   }
 
-  remove(emails: readonly string[]): Promise<{ affected: number; applied: Applied }> {
-    return this.#many.regroup(this.#many.found(emails), '', () => Promise.resolve());
+  remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {
+    return this.#many.regroup(this.#many.found(emails), '', who, () => Promise.resolve());
   }
 }

@@ -5,6 +5,7 @@ import {
   LARGE_BODY,
   message,
   openObject,
+  type Principal,
   route,
   type Route,
   shape,
@@ -39,7 +40,7 @@ const emailOf = ({ email }: Record<string, unknown>): string => (typeof email ==
 async function importInbound(
   { db, inbounds, inboundEdits, store, service, many }: Needs,
   data: Record<string, unknown>,
-  keepDestinations: boolean,
+  who: Principal,
 ): Promise<string> {
   const { settings: sent = {}, clientStats, up, down, depletedCause, ...rest } = data;
   const { clients: listed, ...settings } = validate(jsonObject(), sent) as Record<string, unknown>;
@@ -53,7 +54,9 @@ async function importInbound(
   };
   const { id, applied, kept } = await inboundEdits.add(
     inbound as unknown as Parameters<InboundEditsApi['add']>[0],
-    { keepDestinations },
+    who,
+    // A program with a token is refused like anywhere else.
+    { keepDestinations: who.kind === 'session' },
   );
   await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: id, up: bytes(up), down: bytes(down) }]));
 
@@ -62,16 +65,18 @@ async function importInbound(
     clients.filter((client) => store.byEmail(emailOf(client))),
     clients.filter((client) => !store.byEmail(emailOf(client))),
   ];
-  const attached = await many.attach(there.map(emailOf), [id]);
+  const attached = await many.attach(there.map(emailOf), [id], who);
   const made = await addEach(
     service,
     fresh.map((client) => ({ client, inboundIds: [id] })),
+    who,
     ImportedClient,
   );
   const isFresh = new Set(fresh.map((client) => emailKey(emailOf(client))));
   const used = records(clientStats).filter((stat) => isFresh.has(emailKey(emailOf(stat))));
   const counted = await many.setTraffics(
     used.map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
+    who,
   );
   const pending = [applied, attached.applied, made.applied, counted].find((step) => step.pending) ?? applied;
   const [first] = made.skipped;
@@ -115,7 +120,6 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
     ],
     // A program with a token is refused like anywhere else.
     idempotent: true,
-    handle: ({ body, who }) =>
-      importInbound(needs, validate(openObject(), body.data), who?.via === 'session'),
+    handle: ({ body, who }) => importInbound(needs, validate(openObject(), body.data), who),
   }),
 ];

@@ -1,7 +1,17 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, InboundEdits, Inbounds } from '../inbounds/contract.js';
-import { afterClientSave, ClientEdits, Clients } from './contract.js';
+import {
+  afterClientSave,
+  beforeClientDelete,
+  beforeClientSave,
+  clientChanged,
+  ClientEdits,
+  Clients,
+  duringClientSave,
+  duringGroupSave,
+  prepareClientSave,
+} from './contract.js';
 import { forgetImports, Import } from './import/import.js';
 import { inboundImportRoutes } from './inbound-import.js';
 import { describe } from './inbound-view.js';
@@ -27,6 +37,18 @@ export default definePlugin({
   about: 'The accounts that use the core, attached to its inbounds.',
   uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits },
   settings: clientSettings,
+  hooks: [
+    prepareClientSave,
+    beforeClientSave,
+    beforeClientDelete,
+    duringClientSave,
+    duringGroupSave,
+    afterClientSave,
+    clientChanged,
+    afterClientPatch,
+    afterClientUsage,
+    afterGroupSave,
+  ],
   migrations,
   services: {
     store: singleton(ClientStore),
@@ -41,8 +63,8 @@ export default definePlugin({
   provides: ({ store, service, many }) => [
     provide(Clients, store),
     provide(ClientEdits, {
-      add: async (client) => service.add(validate(AddClient, client)),
-      resetTrafficOf: (inboundIds, also) => many.resetOf(inboundIds, also),
+      add: async (client, who) => service.add(validate(AddClient, client), who),
+      resetTrafficOf: (inboundIds, who, also) => many.resetOf(inboundIds, who, also),
     }),
   ],
   contributes: ({ store }) => [contribute(CoreUsers, store)],

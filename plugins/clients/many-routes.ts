@@ -60,8 +60,8 @@ export const manyRoutes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
     idempotent: true,
-    handle: async ({ body }) => {
-      const { applied, ...result } = await addEach(service, body);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await addEach(service, body, who);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),
@@ -86,8 +86,8 @@ export const manyRoutes = ({
     body: ImportData,
     bodyLimit: LARGEST_IMPORT,
     reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who);
       return said(told(`${result.created} clients created`, applied), result);
     },
   }),
@@ -99,8 +99,8 @@ export const manyRoutes = ({
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await many.setEnable(body.emails, true);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await many.setEnable(body.emails, true, who);
       return said(told(`${result.changed} clients enabled`, applied), result);
     },
   }),
@@ -112,8 +112,8 @@ export const manyRoutes = ({
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await many.setEnable(body.emails, false);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await many.setEnable(body.emails, false, who);
       return said(told(`${result.changed} clients disabled`, applied), result);
     },
   }),
@@ -127,10 +127,10 @@ export const manyRoutes = ({
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
     idempotent: true,
-    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid } }) => {
+    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid }, who }) => {
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
-      const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid });
+      const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid }, who);
       return said(told(`${result.adjusted} clients adjusted`, applied), result);
     },
   }),
@@ -142,8 +142,8 @@ export const manyRoutes = ({
     body: DeleteMany,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ deleted: int(), skipped: Skipped })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await many.delete(body.emails, body.keepTraffic);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await many.delete(body.emails, body.keepTraffic, who);
       return said(told(`${result.deleted} clients deleted`, applied), result);
     },
   }),
@@ -153,9 +153,10 @@ export const manyRoutes = ({
     name: 'clients.deleteDepleted',
     doc: 'Removes clients that are at a limit and do not renew themselves.',
     reply: payload(shape({ deleted: int() })),
-    handle: async () => {
+    handle: async ({ who }) => {
       const { applied, deleted } = await many.deleteWhere(
         (row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined,
+        who,
       );
       return said(told(`${deleted} clients deleted`, applied), { deleted });
     },
@@ -166,8 +167,8 @@ export const manyRoutes = ({
     name: 'clients.deleteOrphans',
     doc: 'Removes clients that are attached to no inbound.',
     reply: payload(shape({ deleted: int() })),
-    handle: async () => {
-      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.length === 0);
+    handle: async ({ who }) => {
+      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
       return said(told(`${deleted} clients deleted`, applied), { deleted });
     },
   }),
@@ -179,8 +180,8 @@ export const manyRoutes = ({
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await many.attach(body.emails, body.inboundIds);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await many.attach(body.emails, body.inboundIds, who);
       return said(told(`${result.attached.length} attachments made`, applied), result);
     },
   }),
@@ -192,8 +193,8 @@ export const manyRoutes = ({
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await many.detach(body.emails, body.inboundIds);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await many.detach(body.emails, body.inboundIds, who);
       return said(told(`${result.detached.length} clients detached`, applied), result);
     },
   }),
@@ -205,8 +206,8 @@ export const manyRoutes = ({
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ affected: int() })),
-    handle: async ({ body }) => {
-      const { applied, affected } = await many.resetTraffic(body.emails);
+    handle: async ({ body, who }) => {
+      const { applied, affected } = await many.resetTraffic(body.emails, who);
       return said(told(`traffic of ${affected} clients reset`, applied), { affected });
     },
   }),
@@ -216,7 +217,7 @@ export const manyRoutes = ({
     name: 'clients.resetAllTraffic',
     doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
     reply: message(),
-    handle: async () => told('traffic of all clients reset', await many.resetAll()),
+    handle: async ({ who }) => told('traffic of all clients reset', await many.resetAll(who)),
   }),
   route({
     method: 'POST',
@@ -226,10 +227,10 @@ export const manyRoutes = ({
     params: shape({ id: int().min(1).example(1) }),
     reply: payload(shape({ deleted: int() })),
     errors: [inboundErrors.NOT_FOUND],
-    handle: async ({ params: { id } }) => {
+    handle: async ({ params: { id }, who }) => {
       if (!inbounds.get(id))
         throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
-      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id));
+      const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
       return said(told(`${deleted} clients deleted`, applied), { deleted });
     },
   }),

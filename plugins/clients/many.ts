@@ -1,5 +1,5 @@
 // What is done to clients by their emails, one or many: who is meant, what becomes of each, and who is skipped for which reason.
-import { type Clock, SerialQueue, type Tx } from '../../kernel/index.js';
+import { type Clock, type Principal, SerialQueue, type Tx } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { adjustment, type Adjustment } from './adjust.js';
@@ -7,7 +7,8 @@ import type { Edits, Edit } from './edits.js';
 import { errors } from './errors.js';
 import { changedFields, settle } from './new-client.js';
 import { type ClientRow, depletionOf, emailKey } from './row.js';
-import type { SkippedClient } from './service.js';
+import type { ClientPatch } from './schema.js';
+import type { ClientService, SkippedClient } from './service.js';
 import type { ClientStore } from './store.js';
 
 const skip = (
@@ -33,6 +34,7 @@ export class ManyClients {
   readonly #edits: Edits;
   readonly #inbounds: InboundsApi;
   readonly #clock: Clock;
+  readonly #service: ClientService;
   /** Each adjustment adds to what the one before has left. */
   readonly #adjustments = new SerialQueue();
 
@@ -41,11 +43,13 @@ export class ManyClients {
     edits,
     inbounds,
     clock,
-  }: { store: ClientStore; edits: Edits; inbounds: InboundsApi; clock: Clock }) {
+    service,
+  }: { store: ClientStore; edits: Edits; inbounds: InboundsApi; clock: Clock; service: ClientService }) {
     this.#store = store;
     this.#edits = edits;
     this.#inbounds = inbounds;
     this.#clock = clock;
+    this.#service = service;
   }
 
   #pick(emails: readonly string[]): { rows: ClientRow[]; skipped: SkippedClient[] } {
@@ -62,12 +66,18 @@ export class ManyClients {
   async setEnable(
     emails: readonly string[],
     enable: boolean,
+    who: Principal,
   ): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
     const now = this.#clock.now();
     const { rows, skipped } = this.#pick(emails);
     // The wish is kept of those at a limit as well: they come back as soon as it is raised.
     const applied = await this.#edits.apply(
-      rows.map((row) => ({ row, fields: changedFields(row, { enable }, now) })),
+      await this.#fields(
+        rows.map((row) => ({ row, patch: { enable } })),
+        now,
+        who,
+      ),
+      who,
     );
     const held = enable ? rows.filter((row) => depletionOf(row, now)) : [];
     return {
@@ -80,29 +90,32 @@ export class ManyClients {
   adjust(
     emails: readonly string[],
     wanted: Adjustment,
+    who: Principal,
   ): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
-    return this.#adjustments.run(() => this.#adjust(emails, wanted));
+    return this.#adjustments.run(() => this.#adjust(emails, wanted, who));
   }
 
-  async #adjust(emails: readonly string[], wanted: Adjustment) {
+  async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
     const now = this.#clock.now();
     const { rows, skipped } = this.#pick(emails);
-    const edits: Edit[] = [];
+    const patches: { row: ClientRow; patch: ClientPatch }[] = [];
     for (const row of rows) {
       const { patch, reason } = adjustment(row, wanted, (id) => this.#inbounds.takesFlow(id));
-      if (Object.keys(patch).length > 0) edits.push({ row, fields: changedFields(row, patch, now) });
+      if (Object.keys(patch).length > 0) patches.push({ row, patch });
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }
-    return { adjusted: edits.length, skipped, applied: await this.#edits.apply(edits) };
+    const edits = await this.#fields(patches, now, who);
+    return { adjusted: edits.length, skipped, applied: await this.#edits.apply(edits, who) };
   }
 
   async delete(
     emails: readonly string[],
     keepTraffic: boolean,
+    who: Principal,
   ): Promise<{ deleted: number; skipped: SkippedClient[]; applied: Applied }> {
     const { rows, skipped } = this.#pick(emails);
     const named = rows.map(({ id, email }) => ({ id, email }));
-    const { deleted, applied } = await this.#edits.delete(rows, keepTraffic);
+    const { deleted, applied } = await this.#edits.delete(rows, keepTraffic, who);
     return {
       deleted: deleted.size,
       skipped: [
@@ -115,17 +128,19 @@ export class ManyClients {
 
   async deleteWhere(
     meant: (row: ClientRow, now: number) => boolean,
+    who: Principal,
   ): Promise<{ deleted: number; applied: Applied }> {
     const now = this.#clock.now();
     const { deleted, applied } = await this.#edits.delete(
       this.#store.roster.ordered('id').filter((row) => meant(row, now)),
       false,
+      who,
     );
     return { deleted: deleted.size, applied };
   }
 
   /** An email is named once per inbound; those that are gone stand among the errors. */
-  async attach(emails: readonly string[], inboundIds: readonly number[]) {
+  async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
     const { rows, skipped: unknown } = this.#pick(emails);
     const ids = [...new Set(inboundIds)];
     const there = ids.filter((id) => this.#inbounds.get(id));
@@ -136,7 +151,7 @@ export class ManyClients {
       for (const id of there) (missing.includes(id) ? attached : skipped).push(row.email);
       return { row, attach: missing };
     });
-    const applied = await this.#edits.apply(edits);
+    const applied = await this.#edits.apply(edits, who);
     return {
       attached,
       skipped,
@@ -151,7 +166,7 @@ export class ManyClients {
   }
 
   /** Each email once: detached from those of the inbounds that it was attached to. */
-  async detach(emails: readonly string[], inboundIds: readonly number[]) {
+  async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
     const { rows, skipped: unknown } = this.#pick(emails);
     const edits = rows.map(
       (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
@@ -159,7 +174,7 @@ export class ManyClients {
     const [detached, skipped] = [true, false].map((any) =>
       edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
     ) as [string[], string[]];
-    const applied = await this.#edits.apply(edits);
+    const applied = await this.#edits.apply(edits, who);
     return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
   }
 
@@ -172,36 +187,48 @@ export class ManyClients {
   async regroup(
     rows: readonly ClientRow[],
     group: string,
+    who: Principal,
     also: (tx: Tx) => Promise<void>,
   ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const moved = rows
       .filter((row) => row.group !== group)
       .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
-    return { affected: moved.length, applied: await this.#edits.apply(moved, also) };
+    return { affected: moved.length, applied: await this.#edits.apply(moved, who, also) };
   }
 
   /** Who resets a client by name wants it to work again, whoever had switched it off. */
-  async resetTraffic(emails: readonly string[]): Promise<{ affected: number; applied: Applied }> {
+  async resetTraffic(
+    emails: readonly string[],
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const { rows } = this.#pick(emails);
     const applied = await this.#edits.apply(
       rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
+      who,
     );
     return { affected: rows.length, applied };
   }
 
   /** Whom a person has switched off stays off. */
-  async resetAll(): Promise<Applied> {
+  async resetAll(who: Principal): Promise<Applied> {
     const now = this.#clock.now();
     const used = this.#store.roster
       .ordered('id')
       .filter((row) => row.up + row.down > 0 || row.depletedCause === 'quota');
-    return this.#edits.apply(used.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)));
+    return this.#edits.apply(
+      used.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
+      who,
+    );
   }
 
   /** The same, for those who are attached to any of these inbounds. */
-  async resetOf(inboundIds: readonly number[], also: (tx: Tx) => Promise<void>): Promise<Applied> {
+  async resetOf(
+    inboundIds: readonly number[],
+    who: Principal,
+    also: (tx: Tx) => Promise<void>,
+  ): Promise<Applied> {
     const now = this.#clock.now();
     const ids = new Set(inboundIds);
     const theirs = this.#store.roster
@@ -213,6 +240,7 @@ export class ManyClients {
       );
     return this.#edits.apply(
       theirs.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
+      who,
       also,
     );
   }
@@ -220,12 +248,14 @@ export class ManyClients {
   async setTraffic(
     row: ClientRow,
     counters: { readonly up: number; readonly down: number },
+    who: Principal,
   ): Promise<Applied> {
-    return this.#edits.apply([this.#used(row, row, counters, this.#clock.now())]);
+    return this.#edits.apply([this.#used(row, row, counters, this.#clock.now())], who);
   }
 
   async setTraffics(
     counters: readonly { readonly email: string; readonly up: number; readonly down: number }[],
+    who: Principal,
   ): Promise<Applied> {
     const now = this.#clock.now();
     return this.#edits.apply(
@@ -233,7 +263,32 @@ export class ManyClients {
         const row = this.#store.byEmail(email);
         return row && up + down > 0 ? [this.#used(row, row, { up, down }, now)] : [];
       }),
+      who,
     );
+  }
+
+  /** What changes of each, after plugins had their say. Bulk calls set no names and credentials: a plugin that adds some is not heard. */
+  async #fields(
+    wanted: readonly { readonly row: ClientRow; readonly patch: ClientPatch }[],
+    now: number,
+    who: Principal,
+  ): Promise<Edit[]> {
+    const patches = await this.#service.prepare(
+      wanted.map(({ patch }) => patch),
+      wanted.map(({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),
+      who,
+    );
+    return wanted.map(({ row }, i) => {
+      const {
+        email: _,
+        id: _id,
+        uuid: _uuid,
+        subId: _subId,
+        password: _password,
+        ...patch
+      } = patches[i] ?? {};
+      return { row, fields: changedFields(row, patch, now) };
+    });
   }
 
   /** Counters, and whether the client is off because of them. */

@@ -103,7 +103,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: taken,
     idempotent: true,
-    handle: async ({ body }) => told('client added', await service.add(body)),
+    handle: async ({ body, who }) => told('client added', await service.add(body, who)),
   }),
   route({
     method: 'POST',
@@ -114,7 +114,8 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     body: ClientPatch,
     reply: message(),
     errors: [errors.NOT_FOUND, ...taken],
-    handle: async ({ params, body }) => told('client saved', await service.update(params.email, body)),
+    handle: async ({ params, body, who }) =>
+      told('client saved', await service.update(params.email, body, who)),
   }),
   route({
     method: 'POST',
@@ -125,10 +126,11 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     query: KeepTraffic,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, query: { keepTraffic } }) => {
+    handle: async ({ params: { email }, query: { keepTraffic }, who }) => {
       const { deleted, applied } = await edits.delete(
         [service.find(email)],
         keepTraffic === '1' || keepTraffic === 'true',
+        who,
       );
       if (deleted.size === 0)
         throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
@@ -144,12 +146,12 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     body: InboundIds,
     reply: message(),
     errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
-    handle: async ({ params: { email }, body: { inboundIds } }) => {
+    handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
       inbounds.require(inboundIds, 'inboundIds');
       return told(
         'client attached',
-        await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }]),
+        await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }], who),
       );
     },
   }),
@@ -162,11 +164,11 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     body: InboundIds,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, body: { inboundIds } }) => {
+    handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
       return told(
         'client detached',
-        await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }]),
+        await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }], who),
       );
     },
   }),
@@ -178,8 +180,8 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     params: Email,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email } }) =>
-      told('traffic reset', (await many.resetTraffic([service.find(email).email])).applied),
+    handle: async ({ params: { email }, who }) =>
+      told('traffic reset', (await many.resetTraffic([service.find(email).email], who)).applied),
   }),
   route({
     method: 'POST',
@@ -190,7 +192,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     body: Counters,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, body: { upload: up, download: down } }) =>
-      told('traffic saved', await many.setTraffic(service.find(email), { up, down })),
+    handle: async ({ params: { email }, body: { upload: up, download: down }, who }) =>
+      told('traffic saved', await many.setTraffic(service.find(email), { up, down }, who)),
   }),
 ];

@@ -4,14 +4,22 @@ import {
   type Clock,
   type Database,
   type Hooks,
-  type PanelError,
+  PanelError,
+  type Principal,
   refuseHidden,
   TimeSlice,
   type Tx,
 } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
-import { afterClientSave, beforeClientSave, type ClientChange, clientChanged } from './contract.js';
+import {
+  afterClientSave,
+  beforeClientSave,
+  type ClientChange,
+  clientChanged,
+  duringClientSave,
+  prepareClientSave,
+} from './contract.js';
 import { errors } from './errors.js';
 import { refsOf, SEEN_BY_CORE } from './edits.js';
 import type { GroupStore } from './group-store.js';
@@ -48,6 +56,15 @@ function refuseHiddenIn({ email, subId, group }: Partial<ClientFields>, path: st
   refuseHidden(`${path}group`, group ?? '', 'label');
 }
 
+/** Fields of `next` that are not what they were; an email written otherwise is the same one. */
+const changedBy = (sent: ClientPatch, next: ClientPatch): ClientPatch =>
+  Object.fromEntries(
+    Object.entries(next).filter(([field, value]) => {
+      const was = sent[field as keyof ClientPatch];
+      return field === 'email' ? emailKey(String(value)) !== emailKey(String(was)) : value !== was;
+    }),
+  );
+
 export class ClientService {
   readonly #db: Database;
   readonly #hooks: Hooks;
@@ -81,9 +98,9 @@ export class ClientService {
     return row;
   }
 
-  async add({ client, inboundIds }: AddClient): Promise<Applied> {
+  async add({ client, inboundIds }: AddClient, who: Principal): Promise<Applied> {
     this.#inbounds.require(inboundIds, 'inboundIds');
-    const { refused, applied } = await this.#create([{ client, inboundIds }]);
+    const { refused, applied } = await this.#create([{ client, inboundIds }], who);
     if (refused[0]) throw refused[0].error;
     return applied;
   }
@@ -91,8 +108,9 @@ export class ClientService {
   /** Creates what can be created and says of the rest why not. */
   async addMany(
     items: readonly AddClient[],
+    who: Principal,
   ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
-    const { refused, created, applied } = await this.#create(items);
+    const { refused, created, applied } = await this.#create(items, who);
     return {
       created,
       applied,
@@ -105,7 +123,8 @@ export class ClientService {
     };
   }
 
-  async #create(items: readonly AddClient[]) {
+  async #create(sent: readonly AddClient[], who: Principal) {
+    const items = await this.#prepared(sent, who);
     const now = this.#clock.now();
     const refused: { index: number; email: string; error: PanelError }[] = [];
     const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
@@ -149,7 +168,7 @@ export class ClientService {
     }
     const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
     if (slice.isOver) await slice.next();
-    await this.#hooks.check(beforeClientSave, { changes: rows.map(added) });
+    await this.#hooks.check(beforeClientSave, { changes: rows.map(added), who });
     const saved = await this.#write('client.', async (tx) => {
       const ids = await insertClients(
         tx,
@@ -164,7 +183,7 @@ export class ClientService {
         if (slice.isOver) await slice.next();
         whole.push({ ...row, id: ids[i] as number });
       }
-      this.#announce(tx, whole.map(added));
+      await this.#announce(tx, whole.map(added), who);
       return whole;
     });
     return {
@@ -174,9 +193,10 @@ export class ClientService {
     };
   }
 
-  async update(email: string, patch: ClientPatch): Promise<Applied> {
+  async update(email: string, sent: ClientPatch, who: Principal): Promise<Applied> {
     const row = this.find(email);
     const { id, inboundIds } = row;
+    const [patch = sent] = await this.prepare([sent], [{ before: { ...row }, inboundIds }], who);
     // Programs send back all that they were shown: of a client that a limit switched off, its switch as it stands is no word of a person.
     const { enable, ...rest } = patch;
     const echoed = row.depletedCause !== null && enable === row.enable;
@@ -185,21 +205,54 @@ export class ClientService {
     refuseHiddenIn(fields, '');
     this.#refuseTaken(fields, id, '');
     const change: ClientChange = { kind: 'updated', before: { ...row }, after: { ...row, ...fields } };
-    await this.#hooks.check(beforeClientSave, { changes: [change] });
+    await this.#hooks.check(beforeClientSave, { changes: [change], who });
     await this.#write('', async (tx) => {
       if (!(await updateClient(tx, id, fields)))
         throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
       tx.after(afterClientPatch, [{ id, fields }]);
-      this.#announce(tx, [change]);
+      await this.#announce(tx, [change], who);
     });
     return this.#engine.reconcileUsers(
       SEEN_BY_CORE.some((field) => field in fields) ? refsOf({ id, inboundIds }) : [],
     );
   }
 
-  #announce(tx: Tx, changes: readonly ClientChange[]): void {
-    tx.after(afterClientSave, { changes });
-    tx.emit(clientChanged, { changes });
+  async #announce(tx: Tx, changes: readonly ClientChange[], who: Principal): Promise<void> {
+    await tx.during(duringClientSave, { changes, who });
+    tx.after(afterClientSave, { changes, who });
+    tx.emit(clientChanged, { changes, who });
+  }
+
+  /** What plugins make of fields that were sent. What breaks a rule is ignored here, so that the plugin is named and not the caller. */
+  prepare(
+    sent: readonly ClientPatch[],
+    targets: readonly { readonly before: ClientRow | undefined; readonly inboundIds: readonly number[] }[],
+    who: Principal,
+  ): Promise<readonly ClientPatch[]> {
+    return this.#hooks.prepare(prepareClientSave, sent, { targets, who }, (patch, i) => {
+      const before = targets[i]?.before;
+      if (!before && patch.email === undefined) return 'a new client needs an email';
+      // What the caller sent is the caller's, and is checked later.
+      const own = changedBy(sent[i] ?? {}, patch) as Partial<ClientFields>;
+      try {
+        refuseHiddenIn(own, '');
+        this.#refuseTaken(own, before?.id, '');
+      } catch (error) {
+        if (error instanceof PanelError) return error.message;
+        throw error;
+      }
+      return undefined;
+    });
+  }
+
+  async #prepared(items: readonly AddClient[], who: Principal): Promise<readonly AddClient[]> {
+    if (!this.#hooks.isUsed(prepareClientSave)) return items;
+    const clients = await this.prepare(
+      items.map(({ client }) => client),
+      items.map(({ inboundIds }) => ({ before: undefined, inboundIds })),
+      who,
+    );
+    return items.map(({ inboundIds }, i) => ({ client: clients[i] as AddClient['client'], inboundIds }));
   }
 
   /** Two clients with one credential would be one user to the core: the last one added would own the other's bytes. */

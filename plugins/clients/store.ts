@@ -1,9 +1,9 @@
 // What other plugins ask of clients and write about them; memory follows each commit.
-import { after, type Database, type Tx } from '../../kernel/index.js';
+import { after, type Database, type Principal, type Tx } from '../../kernel/index.js';
 import type { CoreUser, CoreUserSource, UserRef } from '../engine/contract.js';
 import { userName } from '../engine/contract.js';
 import { accountOf, type InboundsApi } from '../inbounds/contract.js';
-import type { ClientsApi, ClientUsage } from './contract.js';
+import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave } from './contract.js';
 import { addKept } from './kept.js';
 import { Roster } from './roster.js';
 import type { ClientFields, ClientRow } from './row.js';
@@ -89,7 +89,7 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     if (usage.length > 0) await addKept(tx, usage, at);
   }
 
-  async startExpiry(tx: Tx, ids: readonly number[], now: number): Promise<void> {
+  async startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void> {
     await this.#patch(
       tx,
       ids.flatMap((id) => {
@@ -98,22 +98,35 @@ export class ClientStore implements ClientsApi, CoreUserSource {
           ? [{ id, fields: { expiryTime: Math.min(now - row.expiryTime, Number.MAX_SAFE_INTEGER) } }]
           : [];
       }),
+      who,
     );
   }
 
   async deplete(
     tx: Tx,
     clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+    who: Principal,
   ): Promise<void> {
     await this.#patch(
       tx,
       clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } })),
+      who,
     );
   }
 
-  async #patch(tx: Tx, patches: readonly { id: number; fields: Partial<ClientFields> }[]): Promise<void> {
+  async #patch(
+    tx: Tx,
+    patches: readonly { id: number; fields: Partial<ClientFields> }[],
+    who: Principal,
+  ): Promise<void> {
+    if (patches.length === 0) return;
     for (const { id, fields } of patches) await updateClient(tx, id, fields);
-    if (patches.length > 0) tx.after(afterClientPatch, patches);
+    const changes = patches.flatMap(({ id, fields }): ClientChange[] => {
+      const row = this.roster.byId(id);
+      return row ? [{ kind: 'updated', before: { ...row }, after: { ...row, ...fields } }] : [];
+    });
+    await tx.during(duringClientSave, { changes, who });
+    tx.after(afterClientPatch, patches);
   }
 
   /** The hot path of subscriptions: one look-up, and an entry in a list for the first fetch of a client since the last write. */

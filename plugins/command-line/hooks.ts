@@ -12,7 +12,7 @@ export interface HookDeclaration {
 }
 
 const DECLARATION =
-  /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?export const \w+ = (guard|draft|filter|choose|after|event)\(\s*['"]([^'"]+)['"]/g;
+  /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?export const \w+ = (prepare|guard|during|draft|filter|choose|after|event)\(\s*['"]([^'"]+)['"]/g;
 const ROOT = new URL('../../', import.meta.url);
 
 const sentence = (comment = ''): string =>

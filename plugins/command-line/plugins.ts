@@ -1,13 +1,25 @@
 // `weir plugins`: what is on, and who is present at which hook.
-import { bool, command, type Command, optional, type PluginsApi, Refusal, text } from '../../kernel/index.js';
+import {
+  bool,
+  command,
+  type Command,
+  didYouMean,
+  optional,
+  type PluginsApi,
+  Refusal,
+  text,
+} from '../../kernel/index.js';
 import type { PanelProgramApi } from '../system/contract.js';
 import { table } from './help.js';
 import { type HookDeclaration, hooksOf } from './hooks.js';
-import { didYouMean } from '../../kernel/index.js';
 
 /** What each kind promises who taps. */
 const PROMISES: Readonly<Record<string, string>> = {
+  prepare:
+    'awaited one after another, before rules are checked; each may fill in or normalise what was sent, and may refuse',
   guard: 'awaited one after another, before anything is written; a tap that refuses ends the operation',
+  during:
+    'awaited one after another, inside the transaction; writes tables of its own, and a failure rolls everything back',
   draft: 'awaited one after another; each adds entries, and what a failing one added is taken out again',
   filter:
     'called one after another, each with what the one before returned; what a failing one returns is ignored',

@@ -31,7 +31,7 @@ export async function runCommand(
     return 1;
   }
   try {
-    await run({ options: options as never, say, signal });
+    await run({ options: options as never, who: { kind: 'command', name }, say, signal });
     return 0;
   } catch (error) {
     complain(messageOf(error));

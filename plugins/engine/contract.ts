@@ -129,6 +129,18 @@ export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers', (
     : 'it needs the functions user and users',
 );
 
+/** Before a running core is given another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` ends everything for everybody. A refusal keeps the config that runs, and is shown in the state; it is asked again, with what there is to change then, until nobody refuses. Users are not part of it. Not asked at the start of a core that does not run. */
+export const beforeCoreReload = guard<{
+  readonly reason: string;
+  readonly plan: 'hot' | 'restart';
+  readonly changes: {
+    /** anything but inbounds: outbounds, rules, DNS */
+    readonly base: boolean;
+    /** new or changed */
+    readonly put: readonly string[];
+    readonly remove: readonly string[];
+  };
+}>('engine/beforeCoreReload');
 /** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
 /** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */

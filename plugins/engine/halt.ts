@@ -21,19 +21,12 @@ export async function halt(
   await closeDoors(driver, record).catch((error: unknown) =>
     log.warn('the core kept its inbounds to its end', { reason: messageOf(error) }),
   );
-  await hooks
-    .check(beforeCoreStop, { reason })
-    .catch((error: unknown) => log.warn('a plugin tried to refuse the stop of the core', { error }));
+  await hooks.announce(beforeCoreStop, { reason });
   // Where connections could not be ended, bytes flow on while that poll is written down.
   const last = await counters().catch(() => undefined);
   parting();
   await driver.stop();
-  if (last)
-    await hooks
-      .check(beforeCountersGo, { counters: last })
-      .catch((error: unknown) =>
-        log.error('what moved in the last moment of the core is not counted', { error }),
-      );
+  if (last) await hooks.announce(beforeCountersGo, { counters: last });
 }
 
 /** Over UDP this ends what is open as well. Should the panel die on the way, the next one puts all inbounds back. */

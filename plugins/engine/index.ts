@@ -23,7 +23,17 @@ import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Accounts } from './accounts.js';
-import { composeCoreConfig, CoreAccess, CoreCheck, Engine } from './contract.js';
+import {
+  beforeCoreReload,
+  beforeCoreStop,
+  beforeCountersGo,
+  composeCoreConfig,
+  CoreAccess,
+  CoreCheck,
+  coreStateChanged,
+  Engine,
+  usersRemoved,
+} from './contract.js';
 import { CoreCheck as PluginCheck } from './core-check.js';
 import { findOurCore } from './core-places.js';
 import { comesFromOurAddress } from './own-address.js';
@@ -73,6 +83,14 @@ export default definePlugin({
     ),
   },
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
+  hooks: [
+    composeCoreConfig,
+    beforeCoreReload,
+    beforeCoreStop,
+    beforeCountersGo,
+    coreStateChanged,
+    usersRemoved,
+  ],
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),

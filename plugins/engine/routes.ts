@@ -1,5 +1,13 @@
 // The core in an admin's hands.
-import { message, messageOf, openObject, payload, route, type Route } from '../../kernel/index.js';
+import {
+  message,
+  messageOf,
+  PanelError,
+  openObject,
+  payload,
+  route,
+  type Route,
+} from '../../kernel/index.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
 import type { Supervisor } from './supervisor.js';
@@ -33,6 +41,8 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
         try {
           await supervisor.restart('an admin restarts it');
         } catch (cause) {
+          // A plugin refused it, in its own words.
+          if (cause instanceof PanelError) throw cause;
           throw cause instanceof CoreRefused
             ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause })
             : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, {

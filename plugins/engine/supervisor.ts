@@ -27,6 +27,7 @@ import {
 } from './driver.js';
 import { halt } from './halt.js';
 import { configJson, examine } from './preview.js';
+import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
@@ -55,6 +56,7 @@ export class Supervisor implements EngineApi {
   #process: CoreProcess | undefined;
   /** a change of the config ended in the middle: what the core runs may differ from the plan */
   #behind = false;
+  readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#tryAgain()));
@@ -67,6 +69,7 @@ export class Supervisor implements EngineApi {
     this.#clock = clock;
     this.#state = new CoreState(hooks, log);
     this.#accounts = accounts;
+    this.#reload = new ReloadGuard(hooks, log);
     this.#users = new UserReconciler({ log, hooks, accounts, contributions });
     this.#composition = new Composition({ hooks, log, plugins, guard, users: this.#users, open: config });
     this.#config = new ConfigReconciler(log, this.#users);
@@ -81,7 +84,9 @@ export class Supervisor implements EngineApi {
   status(): EngineStatus {
     return {
       state: this.#state.name,
-      errorMsg: this.#state.running ? this.#config.refusals().join('; ') : this.#state.reason,
+      errorMsg: this.#state.running
+        ? [...this.#reload.refusals, ...this.#config.refusals()].join('; ')
+        : this.#state.reason,
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
     };
@@ -138,6 +143,7 @@ export class Supervisor implements EngineApi {
     try {
       await this.#follow(driver, adopted);
       this.#behind = false;
+      this.#reload.done();
       const [first] = this.#config.refusals();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
@@ -151,7 +157,8 @@ export class Supervisor implements EngineApi {
       this.#failed(error);
       return this.#state.notNow();
     }
-    if (!this.#behind)
+    if (error instanceof ReloadRefused) this.#reload.refused(error);
+    else if (!this.#behind)
       this.#log.error(
         'the core did not take its whole config; it goes on as it is and it will be tried again',
         { reason: messageOf(error) },
@@ -221,7 +228,10 @@ export class Supervisor implements EngineApi {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
       this.#composition.tryAgain();
-      if (this.#process) await this.#composition.require(driver);
+      if (this.#process) {
+        await this.#composition.require(driver);
+        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#config.record);
+      }
       this.#retry.cancel();
       await this.#halt(driver, reason);
       this.#wanted = true;
@@ -268,6 +278,7 @@ export class Supervisor implements EngineApi {
     const plan = await this.#composition.plan();
     this.#config.forgetRefusals();
     this.#behind = false;
+    this.#reload.done();
     this.#users.dirty.clear();
     const started = await startCore(
       { driver, composition: this.#composition, config: this.#config, log: this.#log },
@@ -289,11 +300,14 @@ export class Supervisor implements EngineApi {
     if (plan.baseDigest !== this.#config.record.base)
       plan = await this.#composition.accepted(driver, plan, false);
     if (await this.#config.needsRestart(driver, plan)) {
+      const reason = 'a change of the config needs a restart';
+      await this.#reload.ask(reason, 'restart', plan, this.#config.record);
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
-      await this.#halt(driver, 'a change of the config needs a restart');
+      await this.#halt(driver, reason);
       await this.#start(driver);
       return;
     }
+    await this.#reload.ask('inbounds changed', 'hot', plan, this.#config.record);
     this.#config.took(plan, this.#config.record);
     // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
     if (adopted) this.#config.suspectUsers();

@@ -59,7 +59,7 @@ export class IdempotentCalls implements Replays {
     const header = input.headers['idempotency-key'];
     if (header === undefined) return route.handle(given);
     const key = keyOf(header);
-    const caller = digestOf(input.who?.via ?? '', input.who?.name ?? '');
+    const caller = digestOf(input.who.kind, input.who.name);
     const path = typeof route.path === 'function' ? route.path() : route.path;
     const id = digestOf(caller, route.method, path, key);
     const fingerprint = await fingerprintOf([input.params, input.query, input.body]);

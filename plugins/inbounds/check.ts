@@ -1,5 +1,13 @@
 // What can be said against an inbound before it is written.
-import { type Hooks, inspect, type Issue, issuesAt, kernelErrors, refuseHidden } from '../../kernel/index.js';
+import {
+  type Hooks,
+  inspect,
+  type Issue,
+  issuesAt,
+  kernelErrors,
+  type Principal,
+  refuseHidden,
+} from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAGS } from '../core-guard/contract.js';
 import { ANYBODY } from './accounts.js';
@@ -57,6 +65,7 @@ export class InboundCheck {
   async run(
     wanted: Draft,
     before: Inbound | undefined,
+    who: Principal,
     { keepDestinations = false }: AddOptions = {},
   ): Promise<{ draft: Draft; kept: readonly string[] }> {
     const protocol = this.#store.protocol(wanted.protocol);
@@ -106,7 +115,7 @@ export class InboundCheck {
       settings: 'value' in settings ? settings.value : {},
       tag: tagFor(wanted, before, others),
     };
-    await this.#hooks.check(beforeInboundSave, { before, after: draft });
+    await this.#hooks.check(beforeInboundSave, { before, after: draft, who });
     refuseTakenPort(others, draft);
     if (others.some(({ tag }) => tag === draft.tag))
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });

@@ -1,9 +1,20 @@
 // Inbounds: the listening endpoints of the core, and the protocols they speak.
-import { after, extensionPoint, filter, guard, type Schema, token, type Tx } from '../../kernel/index.js';
+import {
+  after,
+  during,
+  extensionPoint,
+  filter,
+  guard,
+  prepare,
+  type Principal,
+  type Schema,
+  token,
+  type Tx,
+} from '../../kernel/index.js';
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
-import type { AddInbound, Inbound } from './schema.js';
+import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import { protocolProblem, viewsShape } from './shapes.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
@@ -111,22 +122,26 @@ export interface Added {
   /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
   readonly kept: readonly string[];
 }
-/** The same edits as over the API, with the same checks. Not inside a write. */
+/** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
-  add(inbound: AddInbound, options?: AddOptions): Promise<Added>;
+  add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
   /** Its clients stay, without it. */
-  delete(id: number): Promise<Applied>;
+  delete(id: number, who: Principal): Promise<Applied>;
 }
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
 /** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
 export interface InboundLimitsApi {
   /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
-  deplete(inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[]): Promise<Applied>;
+  deplete(
+    inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+    who: Principal,
+  ): Promise<Applied>;
   /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
   reset(
     ids: readonly number[],
     now: number,
+    who: Principal,
     within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
   ): Promise<Applied>;
 }
@@ -137,21 +152,38 @@ export interface InboundChange {
   readonly before: Inbound | undefined;
   readonly after: Inbound | undefined;
 }
+/** An inbound as it was sent and passed the schema, before its rules are checked: for defaults and for one way to write things. `before` is undefined for a new one. One item at a time. */
+export const prepareInboundSave = prepare<
+  UpdateInbound,
+  { readonly before: Inbound | undefined; readonly who: Principal }
+>('inbounds/prepareInboundSave', UpdateInbound);
 /** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
 export const beforeInboundSave = guard<{
   readonly before: Inbound | undefined;
   readonly after: Omit<Inbound, 'id'>;
+  readonly who: Principal;
 }>('inbounds/beforeInboundSave');
+/** In the transaction that adds, changes or deletes inbounds, limits that switch them off included. */
+export const duringInboundSave = during<{
+  readonly changes: readonly InboundChange[];
+  readonly who: Principal;
+}>('inbounds/duringInboundSave');
 /** Memory of others follows the commit. */
-export const afterInboundSave = after<{ readonly changes: readonly InboundChange[] }>(
-  'inbounds/afterInboundSave',
-);
+export const afterInboundSave = after<{
+  readonly changes: readonly InboundChange[];
+  readonly who: Principal;
+}>('inbounds/afterInboundSave');
 
 /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
 export interface InboundView extends Omit<Inbound, 'countedSince'> {
   readonly up: number;
   readonly down: number;
   readonly clientStats: readonly unknown[];
+  /** of the inbound that this one is a fallback of; null without one */
+  readonly fallbackParent: unknown;
+  /** null: this machine */
+  readonly nodeId: number | null;
+  readonly originNodeGuid: string;
   readonly settings: Record<string, unknown>;
 }
 /** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */

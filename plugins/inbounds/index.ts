@@ -13,10 +13,14 @@ import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engin
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
+  beforeInboundSave,
+  describeInbounds,
+  duringInboundSave,
   type Inbound,
   InboundEdits,
   InboundLimits,
   Inbounds,
+  prepareInboundSave,
   type Protocol,
   Protocols,
 } from './contract.js';
@@ -52,6 +56,15 @@ export default definePlugin({
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
   uses: { engine: Engine, guard: CoreGuard },
+  hooks: [
+    prepareInboundSave,
+    beforeInboundSave,
+    duringInboundSave,
+    afterInboundSave,
+    describeInbounds,
+    afterInboundUsage,
+    afterInboundReset,
+  ],
   tables,
   migrations,
   services: {
@@ -66,8 +79,8 @@ export default definePlugin({
     provide(Inbounds, store),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
-      add: async (inbound, options) => service.add(validate(AddInbound, inbound), options),
-      delete: (id) => service.delete(id),
+      add: async (inbound, who, options) => service.add(validate(AddInbound, inbound), who, options),
+      delete: (id, who) => service.delete(id, who),
     }),
   ],
   contributes: () => [

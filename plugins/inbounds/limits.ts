@@ -1,7 +1,12 @@
 // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
-import type { Database, SerialQueue, Tx } from '../../kernel/index.js';
+import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
-import { afterInboundSave, type InboundChange, type InboundLimitsApi } from './contract.js';
+import {
+  afterInboundSave,
+  duringInboundSave,
+  type InboundChange,
+  type InboundLimitsApi,
+} from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
@@ -59,40 +64,43 @@ export class InboundLimits implements InboundLimitsApi {
 
   async deplete(
     inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+    who: Principal,
   ): Promise<Applied> {
     await this.#turns.run(async () => {
       const changes = inbounds.flatMap(({ id, cause }) => {
         const before = this.#store.get(id);
         return before?.enable ? [updated(before, { enable: false, depletedCause: cause })] : [];
       });
-      if (changes.length > 0) await this.#db.write((tx) => this.#save(tx, changes));
+      if (changes.length > 0) await this.#db.write((tx) => this.#save(tx, changes, who));
     });
     return this.#engine.reconcileConfig();
   }
 
   /** Of one that an admin names; `lastTrafficResetTime` tells of the resets of all. */
-  async resetOne(id: number, now: number): Promise<Applied> {
+  async resetOne(id: number, now: number, who: Principal): Promise<Applied> {
     if (!this.#store.get(id)) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
-    return this.#reset([id], now, {}, (work) => this.#db.write(work));
+    return this.#reset([id], now, {}, who, (work) => this.#db.write(work));
   }
 
-  async resetAll(now: number): Promise<Applied> {
+  async resetAll(now: number, who: Principal): Promise<Applied> {
     const ids = this.#store.list().map(({ id }) => id);
-    return this.#reset(ids, now, { lastTrafficResetTime: now }, (work) => this.#db.write(work));
+    return this.#reset(ids, now, { lastTrafficResetTime: now }, who, (work) => this.#db.write(work));
   }
 
   reset(
     ids: readonly number[],
     now: number,
+    who: Principal,
     within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
   ): Promise<Applied> {
-    return this.#reset(ids, now, { lastTrafficResetTime: now, countedSince: now }, within);
+    return this.#reset(ids, now, { lastTrafficResetTime: now, countedSince: now }, who, within);
   }
 
   async #reset(
     ids: readonly number[],
     now: number,
     stamp: Partial<Inbound>,
+    who: Principal,
     within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
   ): Promise<Applied> {
     const moved = await this.#turns.run(async () => {
@@ -106,7 +114,7 @@ export class InboundLimits implements InboundLimitsApi {
         await this.#store.resetUsage(tx, there);
         if (Object.keys(stamp).length > 0)
           await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });
-        await this.#save(tx, changes);
+        await this.#save(tx, changes, who);
       });
       return changes.some(({ before, after }) => before.enable !== after.enable);
     });
@@ -114,7 +122,7 @@ export class InboundLimits implements InboundLimitsApi {
   }
 
   /** Switches, with as many statements as there are different ones; all else of the rows is the caller's. */
-  async #save(tx: Tx, changes: readonly Updated[]): Promise<void> {
+  async #save(tx: Tx, changes: readonly Updated[], who: Principal): Promise<void> {
     for (const cause of ['quota', 'expiry', null] as const)
       for (const enable of [true, false]) {
         const ids = changes.filter(
@@ -127,7 +135,8 @@ export class InboundLimits implements InboundLimitsApi {
             { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t },
           );
       }
-    tx.after(afterInboundSave, { changes });
+    await tx.during(duringInboundSave, { changes, who });
+    tx.after(afterInboundSave, { changes, who });
   }
 }
 

@@ -92,8 +92,8 @@ export const routes = ({
     reply: payload(InboundReply),
     errors: [...refusals, errors.CLIENTS_APART],
     idempotent: true,
-    handle: async ({ body }) => {
-      const { id, applied } = await service.add(body);
+    handle: async ({ body, who }) => {
+      const { id, applied } = await service.add(body, who);
       return said(told('inbound added', applied), service.get(id));
     },
   }),
@@ -108,8 +108,8 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body }) =>
-      said(told('inbound saved', await service.update(params.id, body)), service.get(params.id)),
+    handle: async ({ params, body, who }) =>
+      said(told('inbound saved', await service.update(params.id, body, who)), service.get(params.id)),
   }),
   route({
     method: 'POST',
@@ -119,7 +119,7 @@ export const routes = ({
     params: InboundId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params }) => told('inbound deleted', await service.delete(params.id)),
+    handle: async ({ params, who }) => told('inbound deleted', await service.delete(params.id, who)),
   }),
   route({
     method: 'POST',
@@ -131,8 +131,8 @@ export const routes = ({
     body: shape({ enable: bool() }).example({ enable: false }),
     reply: message(),
     errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
-    handle: async ({ params, body }) => {
-      const { applied, held } = await service.setEnable(params.id, body.enable);
+    handle: async ({ params, body, who }) => {
+      const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
         return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
       return told(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
@@ -145,8 +145,8 @@ export const routes = ({
     doc: 'Removes inbounds; their clients stay without them.',
     body: InboundIds,
     reply: payload(BulkDeleted),
-    handle: async ({ body }) => {
-      const { applied, ...result } = await service.deleteMany(body.ids);
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await service.deleteMany(body.ids, who);
       return said(told(`${result.deleted} inbounds deleted`, applied), result);
     },
   }),
@@ -160,8 +160,8 @@ export const routes = ({
     body: SortIndex,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params, body }) => {
-      await service.setSortIndex(params.id, body.subSortIndex);
+    handle: async ({ params, body, who }) => {
+      await service.setSortIndex(params.id, body.subSortIndex, who);
       return 'inbound saved';
     },
   }),
@@ -173,7 +173,8 @@ export const routes = ({
     params: InboundId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params }) => told('traffic reset', await limits.resetOne(params.id, clock.now())),
+    handle: async ({ params, who }) =>
+      told('traffic reset', await limits.resetOne(params.id, clock.now(), who)),
   }),
   route({
     method: 'POST',
@@ -181,6 +182,6 @@ export const routes = ({
     name: 'inbounds.resetAllTraffic',
     doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
     reply: message(),
-    handle: async () => told('traffic of all inbounds reset', await limits.resetAll(clock.now())),
+    handle: async ({ who }) => told('traffic of all inbounds reset', await limits.resetAll(clock.now(), who)),
   }),
 ];

@@ -1,6 +1,15 @@
 // Adding, changing and removing inbounds: checked, saved, then told to the core.
 import { UniqueConstraintError } from 'sequelize';
-import type { Clock, Database, Hooks, SerialQueue, Tx } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  PanelError,
+  type Principal,
+  refuseHidden,
+  type SerialQueue,
+  type Tx,
+} from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import type { InboundCheck } from './check.js';
 import {
@@ -8,8 +17,10 @@ import {
   type AddOptions,
   afterInboundSave,
   describeInbounds,
+  duringInboundSave,
   type InboundChange,
   type InboundView,
+  prepareInboundSave,
 } from './contract.js';
 import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
@@ -59,14 +70,14 @@ export class InboundService {
       ...inbound,
       ...this.#store.usage(inbound.id),
       clientStats: [],
+      fallbackParent: null,
+      nodeId: null,
+      originNodeGuid: '',
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,
       ...(!whole && { settings: null, streamSettings: null, sniffing: null }),
       clientStats: row.clientStats as Record<string, unknown>[],
-      fallbackParent: null,
-      nodeId: null,
-      originNodeGuid: '',
     }));
   }
 
@@ -106,7 +117,8 @@ export class InboundService {
     return inbound;
   }
 
-  async add(body: AddInbound, options?: AddOptions): Promise<Added> {
+  async add(sent: AddInbound, who: Principal, options?: AddOptions): Promise<Added> {
+    const body = await this.#prepared(sent, undefined, who);
     const clients = body.settings?.['clients'];
     if (Array.isArray(clients) && clients.length > 0)
       throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
@@ -116,9 +128,10 @@ export class InboundService {
       const { draft, kept } = await this.#check.run(
         { ...wanted, ...settleInbound(wanted, UNUSED, now) },
         undefined,
+        who,
         options,
       );
-      const saved = await this.#save(undefined, async (tx) => {
+      const saved = await this.#save(undefined, who, async (tx) => {
         const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
         return { ...draft, id: Number(row.get('id')) };
       });
@@ -127,15 +140,14 @@ export class InboundService {
     return { id, applied: await this.#engine.reconcileConfig(), kept };
   }
 
-  async update(id: number, body: UpdateInbound): Promise<Applied> {
+  async update(id: number, sent: UpdateInbound, who: Principal): Promise<Applied> {
     await this.#turns.run(async () => {
       const before = this.#find(id);
+      const body = await this.#prepared(sent, before, who);
       // Programs send back all that they were shown: a switch that stands as it stood is no word of a person.
       const { enable = before.enable } = body;
-      await this.#change(before, {
-        ...given(body),
-        ...(enable !== before.enable && { depletedCause: null }),
-      });
+      const said = enable !== before.enable && { depletedCause: null };
+      await this.#change(before, { ...given(body), ...said }, who);
     });
     return this.#engine.reconcileConfig();
   }
@@ -144,15 +156,38 @@ export class InboundService {
   async setEnable(
     id: number,
     enable: boolean,
+    who: Principal,
   ): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
-    await this.#turns.run(() => this.#change(this.#find(id), { enable, depletedCause: null }));
+    await this.#turns.run(() => this.#change(this.#find(id), { enable, depletedCause: null }, who));
     return {
       applied: await this.#engine.reconcileConfig(),
       held: this.#store.get(id)?.depletedCause ?? null,
     };
   }
 
-  async #change(before: Inbound, fields: Partial<Draft>): Promise<void> {
+  /** What plugins make of an inbound that was sent; one that they leave without port or protocol is ignored. */
+  async #prepared<B extends UpdateInbound>(sent: B, before: Inbound | undefined, who: Principal): Promise<B> {
+    const [body = sent] = await this.#hooks.prepare(prepareInboundSave, [sent], { before, who }, (next) => {
+      if (!before && (next.port === undefined || next.protocol === undefined))
+        return 'a new inbound needs a port and a protocol';
+      // What the caller sent is the caller's, and is checked later.
+      const own = (field: 'protocol' | 'remark' | 'tag'): string =>
+        next[field] === sent[field] ? '' : (next[field] ?? '');
+      if (own('protocol') && !this.#store.protocol(own('protocol')))
+        return `no plugin knows the protocol ${own('protocol')}`;
+      try {
+        refuseHidden('remark', own('remark'), 'label');
+        refuseHidden('tag', own('tag'), 'name');
+      } catch (error) {
+        if (error instanceof PanelError) return error.message;
+        throw error;
+      }
+      return undefined;
+    });
+    return body as B;
+  }
+
+  async #change(before: Inbound, fields: Partial<Draft>, who: Principal): Promise<void> {
     const { id } = before;
     const now = this.#clock.now();
     const wanted: Draft = { ...before, ...fields };
@@ -166,31 +201,33 @@ export class InboundService {
         countedSince: newSchedule ? now : before.countedSince,
       },
       before,
+      who,
     );
-    await this.#save(before, async (tx) => {
+    await this.#save(before, who, async (tx) => {
       await this.#rows.update(draft, { where: { id }, transaction: tx.t });
       return { ...draft, id };
     });
   }
 
   /** Its clients stay, without it. */
-  async delete(id: number): Promise<Applied> {
-    await this.#turns.run(() => this.#destroy([this.#find(id)]));
+  async delete(id: number, who: Principal): Promise<Applied> {
+    await this.#turns.run(() => this.#destroy([this.#find(id)], who));
     return this.#engine.reconcileConfig();
   }
 
-  async #destroy(inbounds: readonly Inbound[]): Promise<void> {
+  async #destroy(inbounds: readonly Inbound[], who: Principal): Promise<void> {
+    const changes = inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined }));
     await this.#db.write(async (tx) => {
       await this.#rows.destroy({ where: { id: inbounds.map(({ id }) => id) }, transaction: tx.t });
-      tx.after(afterInboundSave, {
-        changes: inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined })),
-      });
+      await tx.during(duringInboundSave, { changes, who });
+      tx.after(afterInboundSave, { changes, who });
     });
   }
 
   /** In one transaction; the core is told once. */
   async deleteMany(
     ids: readonly number[],
+    who: Principal,
   ): Promise<{ deleted: number; skipped: { id: number; reason: string; code: string }[]; applied: Applied }> {
     const skipped: { id: number; reason: string; code: string }[] = [];
     const known = [...new Set(ids)].filter((id) => {
@@ -200,7 +237,7 @@ export class InboundService {
     });
     const deleted = await this.#turns.run(async () => {
       const gone = known.flatMap((id) => this.#store.get(id) ?? []);
-      if (gone.length > 0) await this.#destroy(gone);
+      if (gone.length > 0) await this.#destroy(gone, who);
       return gone.length;
     });
     return {
@@ -211,22 +248,27 @@ export class InboundService {
   }
 
   /** Where it stands in subscriptions; the core does not care. */
-  async setSortIndex(id: number, subSortIndex: number): Promise<void> {
+  async setSortIndex(id: number, subSortIndex: number, who: Principal): Promise<void> {
     await this.#turns.run(async () => {
       const before = this.#find(id);
-      await this.#save(before, async (tx) => {
+      await this.#save(before, who, async (tx) => {
         await this.#rows.update({ subSortIndex }, { where: { id }, transaction: tx.t });
         return { ...before, subSortIndex };
       });
     });
   }
 
-  async #save(before: Inbound | undefined, write: (tx: Tx) => Promise<Inbound>): Promise<Inbound> {
+  async #save(
+    before: Inbound | undefined,
+    who: Principal,
+    write: (tx: Tx) => Promise<Inbound>,
+  ): Promise<Inbound> {
     try {
       return await this.#db.write(async (tx) => {
         const after = await write(tx);
         const changes: InboundChange[] = [{ kind: before ? 'updated' : 'added', before, after }];
-        tx.after(afterInboundSave, { changes });
+        await tx.during(duringInboundSave, { changes, who });
+        tx.after(afterInboundSave, { changes, who });
         return after;
       });
     } catch (error) {

@@ -31,7 +31,7 @@ export default definePlugin({
         ),
       },
       example: 'weir quickstart --email ada --host vpn.example.com',
-      run: ({ options, say }) => quickstart.run(options, say),
+      run: ({ options, who, say }) => quickstart.run(options, who, say),
     }),
   ],
 });

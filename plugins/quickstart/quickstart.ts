@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { renderUnicodeCompact } from 'uqr';
-import { PanelError } from '../../kernel/index.js';
+import { PanelError, type Principal } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientsApi } from '../clients/contract.js';
 import { type InboundEditsApi, inboundErrors } from '../inbounds/contract.js';
 import { newX25519 } from '../keygen/contract.js';
@@ -52,12 +52,12 @@ export class Quickstart {
     this.#subscription = subscription;
   }
 
-  async run(wishes: Wishes, say: (line: string) => void): Promise<void> {
-    if (!this.#clients.byEmail(wishes.email)) await this.#make(wishes, say);
+  async run(wishes: Wishes, who: Principal, say: (line: string) => void): Promise<void> {
+    if (!this.#clients.byEmail(wishes.email)) await this.#make(wishes, who, say);
     this.#show(wishes, say);
   }
 
-  async #make({ email, target }: Wishes, say: (line: string) => void): Promise<void> {
+  async #make({ email, target }: Wishes, who: Principal, say: (line: string) => void): Promise<void> {
     const { privateKey, publicKey } = newX25519();
     const realitySettings = {
       target: `${target}:443`,
@@ -66,17 +66,20 @@ export class Quickstart {
       shortIds: [randomBytes(8).toString('hex')],
       settings: { publicKey, fingerprint: 'chrome', spiderX: '/' },
     };
-    const { id, applied, port } = await this.#addWhereFree({
-      remark: 'quickstart',
-      protocol: 'vless',
-      settings: { decryption: 'none' },
-      streamSettings: { network: 'tcp', security: 'reality', realitySettings },
-      sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] },
-    });
+    const { id, applied, port } = await this.#addWhereFree(
+      {
+        remark: 'quickstart',
+        protocol: 'vless',
+        settings: { decryption: 'none' },
+        streamSettings: { network: 'tcp', security: 'reality', realitySettings },
+        sniffing: { enabled: true, destOverride: ['http', 'tls', 'quic'] },
+      },
+      who,
+    );
     await this.#edits
-      .add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] })
+      .add({ client: { email, flow: 'xtls-rprx-vision' }, inboundIds: [id] }, who)
       .catch(async (error: unknown) => {
-        await this.#inbounds.delete(id);
+        await this.#inbounds.delete(id, who);
         throw error;
       });
     say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} are made.`);
@@ -85,16 +88,16 @@ export class Quickstart {
   }
 
   /** Whether a port is free is for the inbounds to say: one that is switched off holds its port as well. */
-  async #addWhereFree(inbound: Omit<Parameters<InboundEditsApi['add']>[0], 'port'>) {
+  async #addWhereFree(inbound: Omit<Parameters<InboundEditsApi['add']>[0], 'port'>, who: Principal) {
     for (const port of WISHED_PORTS) {
       try {
-        return { port, ...(await this.#inbounds.add({ ...inbound, port })) };
+        return { port, ...(await this.#inbounds.add({ ...inbound, port }, who)) };
       } catch (error) {
         if (!(error instanceof PanelError && ELSEWHERE.includes(error.code))) throw error;
       }
     }
     const port = await anyPort();
-    return { port, ...(await this.#inbounds.add({ ...inbound, port })) };
+    return { port, ...(await this.#inbounds.add({ ...inbound, port }, who)) };
   }
 
   #show({ email, host = '' }: Wishes, say: (line: string) => void): void {

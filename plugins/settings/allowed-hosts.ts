@@ -1,5 +1,5 @@
 // The hosts under which the panel answers: those that the setting lists, and those that are configured elsewhere.
-import type { Database, ListenersApi, PluginContext } from '../../kernel/index.js';
+import type { Database, ListenersApi, PluginContext, Principal } from '../../kernel/index.js';
 import { PanelHosts, type SettingsCaller } from './contract.js';
 import { errors } from './errors.js';
 import { panelSettings } from './panel-settings.js';
@@ -63,16 +63,16 @@ export class AllowedHosts {
   check({
     changes,
     values,
-    caller,
+    who,
   }: {
     readonly changes: Values;
     readonly values: Values;
-    readonly caller: SettingsCaller;
+    readonly who: SettingsCaller;
   }): void {
     const names = ['allowedHosts', ...this.#added.flatMap(({ settings = [] }) => settings)];
     const changed = names.find((name) => name in changes);
     if (changed === undefined) return;
-    const refused = this.#listeners.refusedHost(this.#hosts(values), caller.hosts);
+    const refused = this.#listeners.refusedHost(this.#hosts(values), who.hosts);
     if (refused !== undefined)
       throw errors.OWN_HOST(
         `${changed}: you came under the host "${refused}", and the panel would not answer there any more; add it to allowedHosts, or save this from another allowed host or a loopback address`,
@@ -81,7 +81,7 @@ export class AllowedHosts {
   }
 
   /** Allows every host, for who cannot come in any more. */
-  async reset(): Promise<void> {
-    await this.#db.write((tx) => this.#store.change(tx, panelSettings, { allowedHosts: [] }));
+  async reset(who: Principal): Promise<void> {
+    await this.#db.write((tx) => this.#store.change(tx, panelSettings, { allowedHosts: [] }, who));
   }
 }

@@ -2,10 +2,12 @@
 import {
   after,
   draft,
+  during,
   extensionPoint,
   filter,
   guard,
   jsonRecord,
+  type Principal,
   type SettingGroup,
   type SettingValues,
   token,
@@ -45,18 +47,20 @@ export interface SettingsApi {
   /** Effective values of a plugin's settings; the object is replaced at every change, never mutated. */
   read<G extends SettingGroup>(group: G): SettingValues<G>;
   /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
-  change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void>;
+  change<G extends SettingGroup>(
+    tx: Tx,
+    group: G,
+    values: Partial<SettingValues<G>>,
+    who: Principal,
+  ): Promise<void>;
 }
 export const Settings = token<SettingsApi>('settings', 'Settings');
 
-/** Who wants settings changed. */
-export interface SettingsCaller {
-  readonly name: string;
+/** Who wants settings changed, over the API. */
+export interface SettingsCaller extends Principal {
   readonly ip: string;
   /** hosts under which the call came: of its own and of a trusted proxy, canonical */
   readonly hosts: readonly string[];
-  /** digest of the caller's session, where there is one */
-  readonly session?: string;
 }
 /** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
 export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>(
@@ -68,14 +72,28 @@ export const beforeSettingsSave = guard<{
   readonly changes: Readonly<Record<string, unknown>>;
   readonly values: Readonly<Record<string, unknown>>;
   readonly sent: Readonly<Record<string, unknown>>;
-  readonly caller: SettingsCaller;
+  readonly who: SettingsCaller;
 }>('settings/beforeSettingsSave');
+export interface SettingChange {
+  readonly name: string;
+  /** blank for a secret, like `after` */
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly secret: boolean;
+}
+/** In the transaction that writes settings, whoever changes them. */
+export const duringSettingsSave = during<{
+  readonly changes: readonly SettingChange[];
+  readonly who: Principal;
+}>('settings/duringSettingsSave');
 /** `read` answers with the new values from here on. */
-export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string> }>('settings/afterSettingsSave');
+export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string>; readonly who: Principal }>(
+  'settings/afterSettingsSave',
+);
 /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
 export const composeSettingsReply = draft<
   Readonly<Record<string, unknown>>,
-  { readonly changes: Readonly<Record<string, unknown>>; readonly caller: SettingsCaller }
+  { readonly changes: Readonly<Record<string, unknown>>; readonly who: SettingsCaller }
 >('settings/composeSettingsReply', jsonRecord());
 /** What pages and programs ask for before they show anything; plugins add what they know. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(

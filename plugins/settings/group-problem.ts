@@ -1,5 +1,5 @@
 // What is wrong with a group of settings that a plugin wants to add, before anything rests on it.
-import { type Adder, type Contributed, inspect, messageOf, type Setting } from '../../kernel/index.js';
+import { type Contributed, inspect, messageOf, type Plugin, type Setting } from '../../kernel/index.js';
 import type { SettingGroupEntry } from './contract.js';
 
 /** A fresh panel must be able to begin with it. */
@@ -19,7 +19,7 @@ function valueProblem(name: string, { schema, initial, about }: Setting): string
 
 export function groupProblem(
   { group, defaults = {}, pinned = {} }: SettingGroupEntry,
-  { name: plugin, outside }: Adder,
+  { name: plugin, outside }: Pick<Plugin, 'name' | 'outside'>,
   others: readonly Pick<Contributed<SettingGroupEntry>, 'plugin' | 'value'>[],
 ): string | undefined {
   const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${plugin}.`)) : [];

@@ -27,7 +27,16 @@ import {
 } from '../../kernel/index.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { AllowedHosts } from './allowed-hosts.js';
-import { afterSettingsSave, beforeSettingsSave, SettingGroups, Settings } from './contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  composeDefaultSettings,
+  composeSettingsReply,
+  duringSettingsSave,
+  settingChanges,
+  SettingGroups,
+  Settings,
+} from './contract.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
@@ -55,6 +64,15 @@ export default definePlugin({
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
   uses: { listeners: Listeners, sessions: Sessions, jobs: Jobs, secrets: Secrets },
+  hooks: [
+    settingChanges,
+    beforeSettingsSave,
+    duringSettingsSave,
+    afterSettingsSave,
+    composeSettingsReply,
+    composeDefaultSettings,
+    afterValuesWritten,
+  ],
   config: {
     basePath: variable(
       'WEIR_BASE_PATH',
@@ -124,10 +142,9 @@ export default definePlugin({
         errors: [errors.PINNED, errors.OWN_HOST],
         handle: async ({ body, who, ip, host, headers }) => {
           const told = await service.update(body, {
-            name: who?.name ?? '',
+            ...who,
             ip,
             hosts: [host, hostOfHeader(headers.host ?? '')],
-            ...(who?.session !== undefined && { session: who.session }),
           });
           return said('settings saved', told);
         },
@@ -155,8 +172,8 @@ export default definePlugin({
       name: 'hosts reset',
       about: 'Empties the setting allowedHosts: the panel answers under every host again.',
       example: 'weir hosts reset',
-      run: async ({ say }) => {
-        await allowedHosts.reset();
+      run: async ({ who, say }) => {
+        await allowedHosts.reset(who);
         say('The panel answers under every host.');
       },
     }),

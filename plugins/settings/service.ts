@@ -42,7 +42,7 @@ export class SettingsService {
   /** Changes what is sent and leaves the rest; everything is checked before anything is written. Returns what plugins tell the caller; null when that is nothing. */
   async update(
     sent: Readonly<Record<string, unknown>>,
-    caller: SettingsCaller,
+    who: SettingsCaller,
   ): Promise<Record<string, unknown> | null> {
     const issues: Issue[] = [];
     const direct: Record<string, unknown> = {};
@@ -79,9 +79,12 @@ export class SettingsService {
         .names()
         .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
     );
-    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, caller });
-    await this.#db.write((tx) => this.#store.save(tx, changes));
-    const told = await this.#hooks.compose(composeSettingsReply, { changes, caller });
+    const { kind, name, session } = who;
+    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, who });
+    await this.#db.write((tx) =>
+      this.#store.save(tx, changes, { kind, name, ...(session !== undefined && { session }) }),
+    );
+    const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
     return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
   }
 

@@ -7,8 +7,9 @@ import {
   type Log,
   messageOf,
   type PluginContext,
-  type Adder,
   type LiveSettings,
+  type Plugin,
+  type Principal,
   type SettingGroup,
   type SettingsSource,
   type SettingValues,
@@ -16,7 +17,13 @@ import {
   type TableModel,
   type Tx,
 } from '../../kernel/index.js';
-import { afterSettingsSave, type SettingGroupEntry, SettingGroups, type SettingsApi } from './contract.js';
+import {
+  afterSettingsSave,
+  duringSettingsSave,
+  type SettingGroupEntry,
+  SettingGroups,
+  type SettingsApi,
+} from './contract.js';
 import { isSealed, type SecretsApi } from '../secrets/contract.js';
 import { errors } from './errors.js';
 import { groupProblem } from './group-problem.js';
@@ -74,14 +81,14 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     this.#secrets = secrets;
   }
 
-  declare<G extends SettingGroup>(plugin: Adder, group: G): LiveSettings<G> {
+  declare<G extends SettingGroup>(plugin: Pick<Plugin, 'name' | 'outside'>, group: G): LiveSettings<G> {
     const entry = { plugin: plugin.name, value: frozen({ group }) };
     const problem = groupProblem(entry.value, plugin, this.#declared);
     if (problem !== undefined) throw new Error(problem);
     this.#declared.push(entry);
     return {
       read: () => this.read(group),
-      change: (tx, values) => this.change(tx, group, values),
+      change: (tx, values, who) => this.change(tx, group, values, who),
       changed: (run) =>
         tap(afterSettingsSave, ({ keys }) =>
           Object.keys(group).some((name) => keys.has(name)) ? run(this.read(group)) : undefined,
@@ -166,7 +173,12 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     return values as SettingValues<G>;
   }
 
-  async change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>): Promise<void> {
+  async change<G extends SettingGroup>(
+    tx: Tx,
+    group: G,
+    values: Partial<SettingValues<G>>,
+    who: Principal,
+  ): Promise<void> {
     const changes = Object.entries(values).filter(([name, value]) => {
       const known = this.#known.get(name);
       if (known?.group !== group) throw new Error(`${name} is no setting of this group`);
@@ -179,7 +191,7 @@ export class SettingsStore implements SettingsApi, SettingsSource {
         });
       return true;
     });
-    if (changes.length > 0) await this.save(tx, Object.fromEntries(changes));
+    if (changes.length > 0) await this.save(tx, Object.fromEntries(changes), who);
   }
 
   known(name: string): Omit<Known, 'group'> | undefined {
@@ -195,10 +207,17 @@ export class SettingsStore implements SettingsApi, SettingsSource {
   }
 
   /** Writes what has been checked; memory and all others follow the commit. */
-  async save(tx: Tx, changes: Readonly<Record<string, unknown>>): Promise<void> {
+  async save(tx: Tx, changes: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
     await this.#write(tx, changes, false);
+    await tx.during(duringSettingsSave, {
+      changes: Object.entries(changes).map(([name, after]) => {
+        const { value: before, secret = false } = this.#known.get(name) ?? {};
+        return { name, before: secret ? '' : before, after: secret ? '' : after, secret };
+      }),
+      who,
+    });
     tx.after(afterValuesWritten, changes);
-    tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)) });
+    tx.after(afterSettingsSave, { keys: new Set(Object.keys(changes)), who });
   }
 
   async #write(tx: Tx, changes: Readonly<Record<string, unknown>>, generated: boolean): Promise<void> {

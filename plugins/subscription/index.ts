@@ -13,7 +13,13 @@ import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, beforeSettingsSave, PanelHosts, Settings } from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
-import { composeSubscription, inboundEntry, Subscription } from './contract.js';
+import {
+  beforeSubscription,
+  composeSubscription,
+  inboundEntry,
+  Subscription,
+  subscriptionHeaders,
+} from './contract.js';
 import { Lanes } from './lanes.js';
 import { refuseSharedPath } from './paths.js';
 import { RenderedEntries } from './rendered-entries.js';
@@ -27,6 +33,7 @@ export default definePlugin({
   about: 'Serves to client programs what they need to connect, on a listener of its own.',
   uses: { clients: Clients, inbounds: Inbounds, allSettings: Settings, listeners: Listeners },
   settings: subscriptionSettings,
+  hooks: [inboundEntry, composeSubscription, beforeSubscription, subscriptionHeaders],
   config: subscriptionVariables,
   services: {
     compiled: singleton(Compiled),

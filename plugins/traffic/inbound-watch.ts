@@ -1,5 +1,5 @@
 // Limits of inbounds: who is at one, and whose counters begin anew. Looks only at what moved, and at all of them when time may have changed something.
-import { type Hooks, type Log, messageOf } from '../../kernel/index.js';
+import { type Hooks, type Log, messageOf, type Principal } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientUsage } from '../clients/contract.js';
 import {
   type Inbound,
@@ -17,6 +17,7 @@ const QUARTER_MS = 900_000;
 export class InboundWatch {
   readonly #hooks: Hooks;
   readonly #log: Log;
+  readonly #self: Principal;
   readonly #inbounds: InboundsApi;
   readonly #limits: InboundLimitsApi;
   readonly #edits: ClientEditsApi;
@@ -29,6 +30,7 @@ export class InboundWatch {
   constructor(needs: {
     hooks: Hooks;
     log: Log;
+    self: Principal;
     inbounds: InboundsApi;
     limits: InboundLimitsApi;
     edits: ClientEditsApi;
@@ -36,6 +38,7 @@ export class InboundWatch {
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
+    this.#self = needs.self;
     this.#inbounds = needs.inbounds;
     this.#limits = needs.limits;
     this.#edits = needs.edits;
@@ -57,7 +60,9 @@ export class InboundWatch {
     if (due.length === 0) return;
     const ids = due.map(({ id }) => id);
     try {
-      await this.#limits.reset(ids, now, (work) => this.#edits.resetTrafficOf(ids, work));
+      await this.#limits.reset(ids, now, this.#self, (work) =>
+        this.#edits.resetTrafficOf(ids, this.#self, work),
+      );
     } catch (error) {
       this.#quarter = undefined;
       this.#log.error(
@@ -96,7 +101,7 @@ export class InboundWatch {
       return inbound && cause ? [{ id, cause, tag: inbound.tag }] : [];
     });
     if (reached.length === 0) return;
-    await this.#limits.deplete(reached);
+    await this.#limits.deplete(reached, this.#self);
     this.#hooks.emit(inboundDepleted, { inbounds: reached });
     this.#log.info('inbounds reached a limit and were switched off', { tags: reached.map(({ tag }) => tag) });
   }

@@ -10,7 +10,15 @@ import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../e
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
 import { afterBaselines, Baselines } from './baselines.js';
-import { Presence } from './contract.js';
+import {
+  clientDepleted,
+  depletionCandidates,
+  inboundDepleted,
+  Presence,
+  trafficCounted,
+  trafficDeltas,
+  trafficReset,
+} from './contract.js';
 import { Departed } from './departed.js';
 import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
@@ -32,6 +40,15 @@ export default definePlugin({
     limits: InboundLimits,
     settings: Settings,
   },
+  hooks: [
+    trafficDeltas,
+    depletionCandidates,
+    trafficCounted,
+    clientDepleted,
+    inboundDepleted,
+    trafficReset,
+    afterBaselines,
+  ],
   migrations,
   services: {
     baselines: singleton(Baselines),

@@ -5,6 +5,7 @@ import {
   type Hooks,
   type Log,
   messageOf,
+  type Principal,
   SerialQueue,
 } from '../../kernel/index.js';
 import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
@@ -25,6 +26,7 @@ export class Poll {
   readonly #db: Database;
   readonly #hooks: Hooks;
   readonly #log: Log;
+  readonly #self: Principal;
   readonly #clock: Clock;
   readonly #engine: EngineApi;
   readonly #clients: ClientsApi;
@@ -41,6 +43,7 @@ export class Poll {
     db: Database;
     hooks: Hooks;
     log: Log;
+    self: Principal;
     clock: Clock;
     engine: EngineApi;
     clients: ClientsApi;
@@ -53,6 +56,7 @@ export class Poll {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#log = needs.log;
+    this.#self = needs.self;
     this.#clock = needs.clock;
     this.#engine = needs.engine;
     this.#clients = needs.clients;
@@ -158,8 +162,8 @@ export class Poll {
       return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
     });
     await this.#db.write(async (tx) => {
-      await this.#clients.startExpiry(tx, beginning, at);
-      await this.#clients.deplete(tx, depleted);
+      await this.#clients.startExpiry(tx, beginning, at, this.#self);
+      await this.#clients.deplete(tx, depleted, this.#self);
       if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
     });
     await this.#engine.reconcileUsers(

@@ -4,9 +4,11 @@ import { hooksOf } from '../../plugins/command-line/hooks.js';
 import { isHook, offersOf, ownerOf } from './offers.js';
 import { type Source, sourceOf, sources } from './source.js';
 
-/** How each kind is called: by `hooks`, or in the commit of a write. */
+/** How each kind is called: by `hooks`, or in a write. */
 const CALLS = {
+  prepare: 'prepare',
   guard: 'check|announce',
+  during: 'during',
   draft: 'compose',
   filter: 'refine',
   choose: 'choose',
@@ -42,6 +44,98 @@ test('every declared hook is called by its owner and named after it', async (t) 
   const all = await sources();
   t.true(all.flatMap(offersOf).filter(isHook).length > 20, 'hardly a hook was recognised');
   t.deepEqual(brokenPromises(all), []);
+});
+
+/** How the constant of a hook of this kind begins, where its name tells the kind. */
+const NAMED: Readonly<Record<string, string>> = {
+  prepare: 'prepare',
+  guard: 'before',
+  during: 'during',
+  draft: 'compose',
+  after: 'after',
+};
+
+test('the name of a hook tells its kind, and only of that kind', async (t) => {
+  const hooks = (await sources())
+    .filter(({ isTest }) => !isTest)
+    .flatMap(offersOf)
+    .filter(isHook);
+  const wrong = hooks.filter(({ kind, name }) =>
+    Object.entries(NAMED).some(
+      ([other, begin]) => new RegExp(`^${begin}[A-Z]`).test(name) !== (other === kind),
+    ),
+  );
+  t.deepEqual(
+    wrong.map(({ id, kind }) => `${id} is a ${kind}`),
+    [],
+  );
+});
+
+test('every plugin lists its hooks in `hooks` of its declaration, and no others', async (t) => {
+  const live = (await sources()).filter(({ path, isTest }) => !isTest && path.startsWith('plugins/'));
+  const lists = new Map(
+    live
+      .filter(({ path }) => /^plugins\/[^/]+\/index\.ts$/.test(path))
+      .map(({ path, code }) => [
+        ownerOf(path),
+        /^ {2}hooks: \[([^\]]*)\]/m.exec(code)?.[1]?.match(/\w+/g)?.toSorted() ?? [],
+      ]),
+  );
+  for (const [owner, listed] of lists)
+    t.deepEqual(
+      listed,
+      live
+        .flatMap(offersOf)
+        .filter((offer) => isHook(offer) && ownerOf(offer.path) === owner)
+        .map(({ name }) => name)
+        .sort(),
+      owner,
+    );
+});
+
+/** What other people's plugins stand on: these hooks are there, under these names and of these kinds. */
+const PROMISED = [
+  'kernel/kernelReady event',
+  'kernel/beforeKernelStop guard',
+  'kernel/authenticate choose',
+  'access/beforeLogin guard',
+  'access/loginAttempted event',
+  'access/duringAdminSave during',
+  'access/duringTokenSave during',
+  'settings/beforeSettingsSave guard',
+  'settings/duringSettingsSave during',
+  'settings/afterSettingsSave after',
+  'engine/composeCoreConfig draft',
+  'engine/beforeCoreReload guard',
+  'engine/beforeCoreStop guard',
+  'engine/coreStateChanged event',
+  'inbounds/prepareInboundSave prepare',
+  'inbounds/beforeInboundSave guard',
+  'inbounds/duringInboundSave during',
+  'inbounds/afterInboundSave after',
+  'clients/prepareClientSave prepare',
+  'clients/beforeClientSave guard',
+  'clients/beforeClientDelete guard',
+  'clients/duringClientSave during',
+  'clients/duringGroupSave during',
+  'clients/afterClientSave after',
+  'clients/clientChanged event',
+  'traffic/trafficDeltas filter',
+  'traffic/trafficCounted event',
+  'traffic/depletionCandidates filter',
+  'traffic/clientDepleted event',
+  'traffic/trafficReset event',
+  'subscription/beforeSubscription guard',
+  'subscription/composeSubscription draft',
+  'subscription/subscriptionHeaders filter',
+];
+
+test('the hooks that the contract promises are there', async (t) => {
+  const there = new Set((await sources()).flatMap(offersOf).map(({ id, kind }) => `${id} ${kind}`));
+  t.deepEqual(
+    PROMISED.filter((hook) => !there.has(hook)),
+    [],
+  );
 });
 
 test('weir plugins --explain finds every declared hook with its kind, and a doc of every public one', async (t) => {

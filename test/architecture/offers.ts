@@ -1,7 +1,17 @@
 // What a plugin declares for others (hooks, tokens, extension points), and its settings, as its sources say.
 import { pluginOf, type Source } from './source.js';
 
-export type Kind = 'token' | 'extension point' | 'guard' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
+export type Kind =
+  | 'token'
+  | 'extension point'
+  | 'prepare'
+  | 'guard'
+  | 'during'
+  | 'draft'
+  | 'filter'
+  | 'choose'
+  | 'after'
+  | 'event';
 
 export interface Offer {
   readonly path: string;
@@ -14,7 +24,7 @@ export interface Offer {
 
 /** `<…>` may nest, and an arrow inside is no end. */
 const DECLARATION =
-  /\bexport const (\w+) = (token|extensionPoint|guard|draft|filter|choose|after|event)<[\s\S]*?>\(\s*'([^']+)'(?:,\s*'([^']+)')?/g;
+  /\bexport const (\w+) = (token|extensionPoint|prepare|guard|during|draft|filter|choose|after|event)<[\s\S]*?>\(\s*'([^']+)'(?:,\s*'([^']+)')?/g;
 
 export const offersOf = ({ path, code }: Source): Offer[] =>
   [...code.matchAll(DECLARATION)].map(([, name = '', kind = '', first = '', second]) => ({

@@ -6,6 +6,8 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\btokens?\s+$/, 'token'],
   [/\bextension points?\s+$/, 'extension point'],
   [/\bguards?\s+$/, 'guard'],
+  [/\bprepare(?: hooks?)?\s+$/, 'prepare'],
+  [/\bduring(?: hooks?)?\s+$/, 'during'],
   [/\bdrafts?\s+$/, 'draft'],
   [/\bfilters?\s+$/, 'filter'],
   [/\bchooses?\s+$/, 'choose'],
@@ -19,7 +21,7 @@ export function listedOffers(readme: string): Pick<Offer, 'kind' | 'name'>[] {
   const paragraphs = readme
     .split('\n')
     .filter((line) =>
-      /^(?:Offers:|\| (?:token|extension point|guard|draft|filter|choose|after(?: hook)?|event)s? `)/.test(
+      /^(?:Offers:|\| (?:token|extension point|prepare(?: hook)?|guard|during(?: hook)?|draft|filter|choose|after(?: hook)?|event)s? `)/.test(
         line,
       ),
     );

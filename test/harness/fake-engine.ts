@@ -1,6 +1,8 @@
 // An engine without a core: remembers what it was told and counts what a test says.
 import {
   type AccountValue,
+  beforeCoreReload,
+  beforeCoreStop,
   beforeCountersGo,
   composeCoreConfig,
   coreStateChanged,
@@ -9,6 +11,7 @@ import {
   CoreUsers,
   Engine,
   type EngineApi,
+  usersRemoved,
   type JsonObject,
   type UserRef,
 } from '../../plugins/engine/contract.js';
@@ -62,6 +65,14 @@ export class FakeEngine {
       version: '0.0.0',
       api: 1,
       about: 'An engine without a core, for tests.',
+      hooks: [
+        beforeCoreReload,
+        beforeCoreStop,
+        beforeCountersGo,
+        composeCoreConfig,
+        coreStateChanged,
+        usersRemoved,
+      ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
           const from = this.running ? 'running' : 'stop';
@@ -69,7 +80,7 @@ export class FakeEngine {
           hooks.emit(coreStateChanged, { from, to, reason: '' });
         };
         this.#lastReading = () =>
-          hooks.check(beforeCountersGo, {
+          hooks.announce(beforeCountersGo, {
             counters: { epoch: this.epoch, users: [...this.counters.values()] },
           });
         const done = { pending: false, reason: '' };

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { kernelErrors, PanelError, TimeSlice } from '../../../kernel/index.js';
+import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { addEach } from '../bulk.js';
 import { ImportedClient } from '../schema.js';
@@ -41,7 +41,7 @@ export class Import {
     this.#dataDirectory = dataDirectory;
   }
 
-  async run(body: IncomingMessage): Promise<Imported> {
+  async run(body: IncomingMessage, who: Principal): Promise<Imported> {
     refuseOther(body);
     // Between the last byte and the answer nothing moves on the connection, however long it takes.
     body.setTimeout(0);
@@ -50,20 +50,20 @@ export class Import {
     const path = join(folder, `${randomUUID()}.json`);
     try {
       await keep(body, path);
-      return await this.#create(path);
+      return await this.#create(path, who);
     } finally {
       await rm(path, { force: true });
     }
   }
 
-  async #create(path: string): Promise<Imported> {
+  async #create(path: string, who: Principal): Promise<Imported> {
     let created = 0;
     let skippedCount = 0;
     let from = 0;
     let applied: Applied = { pending: false, reason: '' };
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
-      const result = await addEach(this.#service, portion, ImportedClient).catch((error: unknown) =>
+      const result = await addEach(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
         refusedWhole(portion, error),
       );
       created += result.created;

@@ -27,6 +27,7 @@ const watcher = (name: string, at: number, strict = false) =>
     version: '1.0.0',
     api: 1,
     about: 'Watches.',
+    hooks: name === 'watcher' ? [beforeTally] : [],
     taps: () => [
       tap(beforeClientSave, () => undefined, { stage: at, strict }),
       tap(beforeTally, () => undefined),
@@ -109,6 +110,9 @@ test('a doc is the comment right above, in one line', (t) => {
 
 test('what is off or faulty is told, and one name of several owners is asked again', async (t) => {
   const registry = new HookRegistry();
+  const composeRain = draft<object, object>('well/composeRain', jsonRecord());
+  const afterRain = after<object>('well/afterRain');
+  registry.declare('well', [composeRain, afterRain]);
   const queue = undefined as never;
   const tapper = (name: string) => ({
     name,
@@ -124,11 +128,11 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   );
   registry.add(
     tapper('mill'),
-    tap(draft<object, object>('well/composeRain', jsonRecord()), () => undefined),
+    tap(composeRain, () => undefined),
   );
   registry.add(
     tapper('mill'),
-    tap(after<object>('well/afterRain'), () => undefined),
+    tap(afterRain, () => undefined),
   );
   registry.add(
     tapper('mill'),
@@ -151,6 +155,7 @@ test('what is off or faulty is told, and one name of several owners is asked aga
     const said: string[] = [];
     await pluginsCommand(plugins).run({
       options: { explain } as never,
+      who: { kind: 'command', name: 'plugins' },
       say: (line) => said.push(line),
       signal: new AbortController().signal,
     });

@@ -7,6 +7,7 @@ import { composeCoreConfig, type CorePart, type JsonObject } from '../contract.j
 
 async function plan(...parts: CorePart[]) {
   const registry = new HookRegistry();
+  registry.declare('engine', [composeCoreConfig]);
   const tapper = {
     name: 'test',
     about: '',
@@ -85,6 +86,7 @@ test('an inbound does not change the base; outbounds and rules do', async (t) =>
 
 test('private targets are refused before every added rule, unless they are allowed', async (t) => {
   const registry = new HookRegistry();
+  registry.declare('engine', [composeCoreConfig]);
   const tapper = {
     name: 'test',
     about: '',

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../panel/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
-import { type PluginContext, stage, tap } from '../../../kernel/index.js';
+import { type PluginContext, stage, type Tap, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import { Accounts } from '../accounts.js';
 import {
@@ -22,6 +22,7 @@ import {
   usersRemoved,
 } from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
+import engine from '../index.js';
 import { Supervisor } from '../supervisor.js';
 import { FakeDriver } from './fake-driver.js';
 
@@ -86,6 +87,7 @@ export class World {
   constructor(driver = new FakeDriver()) {
     this.driver = driver;
     const registry = this.#registry;
+    registry.declare('engine', engine.hooks);
     const tapper = this.#tapper;
     registry.add(
       tapper,
@@ -141,6 +143,11 @@ export class World {
       accounts: new Accounts({ contributions }),
       contributions,
     });
+  }
+
+  /** Another plugin taps a hook. */
+  tap(tapped: Tap): void {
+    this.#registry.add(this.#tapper, tapped);
   }
 
   /** A plugin from outside adds these, from the next composition on. */

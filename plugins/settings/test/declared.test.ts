@@ -75,10 +75,10 @@ test('declared settings are live, are served with all others, and their plugin h
   t.deepEqual(seen.heard, [5]);
   await panel.get(UPDATE, { body: { pageSize: 7 } });
   t.deepEqual(seen.heard, [5], "another plugin's settings are not its own");
-  await db.write((tx) => settings.change(tx, { 'a-mill.stones': 9 }));
+  await db.write((tx) => settings.change(tx, { 'a-mill.stones': 9 }, { kind: 'plugin', name: 'a-mill' }));
   t.deepEqual([miller.stones(), seen.heard], [9, [5, 9]]);
   await t.throwsAsync(
-    db.write((tx) => settings.change(tx, { 'a-mill.stones': 10 })),
+    db.write((tx) => settings.change(tx, { 'a-mill.stones': 10 }, { kind: 'plugin', name: 'a-mill' })),
     { message: /must be less than or equal to 9/ },
   );
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });

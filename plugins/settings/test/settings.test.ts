@@ -36,6 +36,7 @@ import { panelSettings } from '../panel-settings.js';
 
 const ALL = '/panel/api/setting/all';
 const UPDATE = '/panel/api/setting/update';
+const SHOP = { kind: 'plugin', name: 'shop' } as const;
 type Values = Readonly<Record<string, unknown>> & { readonly pinned: Record<string, string> };
 
 const shopSettings = {
@@ -49,7 +50,7 @@ interface Shop {
   settings?: SettingsApi;
   db?: Database;
   readonly saved: string[][];
-  readonly asked: { sent: unknown; caller: SettingsCaller; values: unknown }[];
+  readonly asked: { sent: unknown; who: SettingsCaller; values: unknown }[];
 }
 
 /** A plugin with settings that two variables may pin; closing the shop takes away its key. */
@@ -86,7 +87,7 @@ function shop(): Shop {
         tap(settingChanges, (changes) =>
           changes['shopOpen'] === false ? { ...changes, shopKey: '' } : changes,
         ),
-        tap(beforeSettingsSave, ({ sent, caller, values }) => void seen.asked.push({ sent, caller, values })),
+        tap(beforeSettingsSave, ({ sent, who, values }) => void seen.asked.push({ sent, who, values })),
         tap(afterSettingsSave, ({ keys }) => void seen.saved.push([...keys].sort())),
         tap(composeDefaultSettings, (add, { host }) => add({ shopUrl: `https://${host}/shop` })),
       ],
@@ -176,9 +177,9 @@ test('what follows from a change is written with it, and guards see all of it', 
   await panel.get(UPDATE, { body: { shopOpen: false, word: 'please' } });
   t.like(await all(panel), { shopOpen: false, hasShopKey: false });
   t.deepEqual(seen.saved, [['shopKey'], ['shopKey', 'shopOpen']]);
-  const { sent, caller, values } = seen.asked.at(-1) ?? {};
+  const { sent, who, values } = seen.asked.at(-1) ?? {};
   t.deepEqual(sent, { shopOpen: false, word: 'please' });
-  t.like(caller, { name: 'admin', ip: '127.0.0.1' });
+  t.like(who, { name: 'admin', kind: 'session', ip: '127.0.0.1' });
   t.like(values, { shopOpen: false, shopKey: '' });
 });
 
@@ -188,18 +189,18 @@ test('a plugin changes settings in a write of its own, but not what is pinned, u
   const { db, settings } = seen;
   if (!db || !settings) return t.fail('the plugin did not start');
   const change = (values: Partial<{ shopKey: string; shopOpen: boolean; shopSeats: number }>) =>
-    db.write((tx) => settings.change(tx, shopSettings, values));
+    db.write((tx) => settings.change(tx, shopSettings, values, SHOP));
   await change({ shopOpen: false, shopSeats: 6 });
   t.is((await all(panel))['shopOpen'], false);
   await t.throwsAsync(change({ shopSeats: 5 }), { message: /WEIR_TEST_SEATS/ });
   await t.throwsAsync(change({ shopKey: 'x'.repeat(21) }), { message: /shopKey/ });
   await t.throwsAsync(
-    db.write((tx) => settings.change(tx, panelSettings, { shopOpen: true } as never)),
+    db.write((tx) => settings.change(tx, panelSettings, { shopOpen: true } as never, SHOP)),
     { message: /shopOpen is no setting of this group/ },
   );
   await t.throwsAsync(
     db.write(async (tx) => {
-      await settings.change(tx, shopSettings, { shopOpen: true });
+      await settings.change(tx, shopSettings, { shopOpen: true }, SHOP);
       throw new Error('no, after all');
     }),
   );

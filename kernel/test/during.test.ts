@@ -1,0 +1,230 @@
+// Runs on every database.
+// Hooks inside a transaction: written together or not at all, and no plugin ends all writes.
+import test from 'ava';
+import {
+  after,
+  column,
+  type Database,
+  during,
+  kernelErrors,
+  PanelError,
+  Refusal,
+  type Row,
+  table,
+  type TableModel,
+  tap,
+  type TapOptions,
+  type Tx,
+} from '../index.js';
+import type { Limits } from '../plugin/limits.js';
+import { bare, latch, until, World } from './world.js';
+
+const duringNote = during<{ readonly text: string; readonly who: string }>('notes/duringNote');
+const afterRecord = after<string>('audit/afterRecord');
+const notes = table('notes', { id: column.id(), text: column.text() });
+const records = table('x_audit_records', { id: column.id(), text: column.text() });
+type Records = TableModel<typeof records>;
+type Listen = (payload: { readonly text: string; readonly who: string }, tx: Tx, own: Records) => unknown;
+
+const created = (name: string) => [
+  {
+    name: '0001',
+    up: ({ id }: { readonly id: string }) => [`CREATE TABLE ${name} (id ${id}, text VARCHAR(64) UNIQUE)`],
+  },
+];
+
+async function boot(
+  t: { teardown(fn: () => Promise<void>): void },
+  listen: Listen,
+  {
+    options,
+    limits,
+    start,
+  }: { options?: TapOptions; limits?: Partial<Limits>; start?: () => Promise<void> } = {},
+) {
+  const inner: { db?: Database; heard: string[] } = { heard: [] };
+  const owner = bare('notes', {
+    hooks: [duringNote],
+    tables: { notes },
+    migrations: created('notes'),
+    start: ({ db }) => void (inner.db = db),
+  });
+  const audit = {
+    ...bare('audit', {
+      hooks: [afterRecord],
+      tables: { records },
+      migrations: created('x_audit_records'),
+      taps: ({ tables }) => [
+        tap(
+          duringNote,
+          (payload, tx) => listen(payload, tx, (tables as { records: Records }).records) as Promise<void>,
+          options,
+        ),
+        tap(afterRecord, (text) => void inner.heard.push(text)),
+      ],
+      ...(start && { start }),
+    }),
+    outside: true,
+  };
+  const world = await World.boot([owner, audit], { limits: { slowStart: 20, ...limits } });
+  t.teardown(() => world[Symbol.asyncDispose]());
+  const { db } = inner;
+  if (!db) throw new Error('the plugin did not start');
+  const rows = async (of: string) =>
+    (await db.query<Row<typeof notes>>(`SELECT text FROM ${of} ORDER BY id`)).map(({ text }) => text);
+  return {
+    world,
+    db,
+    heard: inner.heard,
+    both: async () => [await rows('notes'), await rows('x_audit_records')],
+    state: () => world.kernel.plugins().find(({ name }) => name === 'audit'),
+    note: (text: string) =>
+      db.write(async (tx) => {
+        await tx.run('INSERT INTO notes (text) VALUES (:text)', { text });
+        await tx.during(duringNote, { text, who: 'ada' });
+      }),
+  };
+}
+const crash = (): never => {
+  throw new Error('out of ink');
+};
+
+test('what a tap writes is committed with the write, and gone with it when a later tap fails', async (t) => {
+  const { note, both, heard } = await boot(t, async ({ text, who }, tx, own) => {
+    await own.create({ text: `${who}: ${text}` }, { transaction: tx.t });
+    tx.after(afterRecord, text);
+    if (text === 'b') crash();
+  });
+  await note('a');
+  const error = await t.throwsAsync(note('b'), { instanceOf: PanelError });
+  t.like(error, { code: 'KERNEL_PLUGIN_FAILED', status: 503 });
+  t.is(error?.message, 'nothing was saved: the plugin audit failed at notes/duringNote; the log says why');
+  t.deepEqual(await both(), [['a'], ['ada: a']]);
+  t.deepEqual(heard, ['a']);
+});
+
+test('a tap sees what the write has written, and refuses it without a fault', async (t) => {
+  const { note, both, world } = await boot(t, async (_, tx) => {
+    const [{ many } = { many: 0 }] = await tx.query<{ many: number }>('SELECT COUNT(*) AS many FROM notes');
+    if (Number(many) > 1) throw new Refusal('one note is enough');
+  });
+  await note('a');
+  await t.throwsAsync(note('b'), { message: 'one note is enough', instanceOf: Refusal });
+  t.deepEqual(await both(), [['a'], []]);
+  t.deepEqual(world.faults(), []);
+});
+
+for (const [what, statement] of [
+  ['an UPDATE', "UPDATE notes SET text = 'x'"],
+  ['an INSERT', "INSERT INTO notes (text) VALUES ('x')"],
+  ['a quoted name', "INSERT INTO `notes`(text) VALUES ('x')"],
+  ['a DELETE', 'DELETE FROM notes WHERE id > 0'],
+  ['two tables', 'UPDATE x_audit_records, notes SET notes.text = 1'],
+  ['a join', 'DELETE x_audit_records, notes FROM x_audit_records JOIN notes WHERE 1'],
+  ['another schema', "INSERT INTO main.notes (text) VALUES ('x')"],
+  ['a table expression', 'WITH x AS (SELECT 1) DELETE FROM notes WHERE id > 0'],
+  ['DDL', 'DROP TABLE notes'],
+  ['the end of the transaction', 'COMMIT'],
+] as const)
+  test(`a tap cannot write tables of others: ${what}`, async (t) => {
+    const { note, both, world } = await boot(t, (_, tx) => tx.run(statement));
+    await t.throwsAsync(note('a'), { instanceOf: PanelError, message: /the plugin audit failed/ });
+    t.deepEqual(await both(), [[], []]);
+    t.regex(world.faults().join(), /writes only what its `tables` declare \(x_audit_records\), so not: /);
+  });
+
+test('statements about its own tables, written out or by a model, are all allowed', async (t) => {
+  const { note, both, world } = await boot(t, async (_, tx, own) => {
+    await tx.run("INSERT INTO x_audit_records (text) VALUES ('a'), ('b'), ('c')");
+    await tx.run("UPDATE x_audit_records SET text = 'B' WHERE text = 'b'");
+    await tx.change("DELETE FROM x_audit_records WHERE text = 'a'");
+    await own.update({ text: 'C' }, { where: { text: 'c' }, transaction: tx.t });
+    await own.bulkCreate([{ text: 'd' }, { text: 'e' }], { transaction: tx.t });
+    await own.destroy({ where: { text: 'd' }, transaction: tx.t });
+    if ((await own.count({ transaction: tx.t })) !== 3) crash();
+    await tx.run('DELETE FROM x_audit_records WHERE text = :text', { text: 'UPDATE notes SET text = 1' });
+  });
+  await note('n').catch((error: unknown) => t.fail(`${String(error)} ${world.faults().join()}`));
+  t.deepEqual(await both(), [['n'], ['B', 'C', 'e']]);
+});
+
+test('a tap that hangs holds the writer for its limit and no longer, and its tx is over then', async (t) => {
+  const hung = latch();
+  const late: unknown[] = [];
+  const { note, both, world } = await boot(
+    t,
+    async ({ text }, tx) => {
+      if (text !== 'a') return;
+      await hung.opened;
+      await tx.run("INSERT INTO x_audit_records (text) VALUES ('late')").catch((error) => late.push(error));
+    },
+    { limits: { during: 20 } },
+  );
+  await t.throwsAsync(note('a'), { message: /the plugin audit failed/ });
+  t.regex(world.faults().join(), /notes\/duringNote of audit took longer than 0.02 s/);
+  hung.open();
+  await until(() => late.length > 0, 'the late statement has failed');
+  await note('b');
+  t.deepEqual(await both(), [['b'], []]);
+});
+
+test('the tx of a tap is over with the tap, though the write goes on', async (t) => {
+  let kept: Tx | undefined;
+  const { db, both } = await boot(t, (_, tx) => void (kept = tx));
+  await db.write(async (tx) => {
+    await tx.during(duringNote, { text: 'a', who: 'ada' });
+    await t.throwsAsync(async () => kept?.run("INSERT INTO x_audit_records (text) VALUES ('late')"));
+    await tx.run("INSERT INTO notes (text) VALUES ('a')");
+  });
+  t.deepEqual(await both(), [['a'], []]);
+});
+
+test('after three failures in a row it is left out and said so; one that works again starts the count anew', async (t) => {
+  const heard: string[] = [];
+  const { note, both, state } = await boot(t, ({ text }) => {
+    heard.push(text);
+    if (!text.startsWith('good')) crash();
+  });
+  for (const text of ['1', '2']) await t.throwsAsync(note(text));
+  await note('good 3');
+  for (const text of ['4', '5']) await t.throwsAsync(note(text));
+  t.is(state()?.reason, '');
+  await t.throwsAsync(note('6'));
+  await note('7');
+  t.deepEqual(await both(), [['good 3', '7'], []]);
+  t.false(heard.includes('7'));
+  t.like(state(), { state: 'running' });
+  t.regex(
+    state()?.reason ?? '',
+    /notes\/duringNote .*failed 3 times in a row .* until the panel is restarted/,
+  );
+});
+
+test('while its plugin starts, a strict tap has writes refused, another is passed over', async (t) => {
+  for (const strict of [true, false]) {
+    const slow = latch();
+    const { note, both, world } = await boot(
+      t,
+      ({ text }, tx) => tx.run('INSERT INTO x_audit_records (text) VALUES (:text)', { text }),
+      { options: { strict }, start: () => slow.opened },
+    );
+    if (strict)
+      await t.throwsAsync(note('a'), { code: kernelErrors.PLUGIN_OFF.code, message: /still starting/ });
+    else await note('a');
+    slow.open();
+    await world.kernel.started;
+    await note('b');
+    t.deepEqual(await both(), strict ? [['b'], ['b']] : [['a', 'b'], ['b']]);
+  }
+});
+
+test('a broken rule of its own tables is its failure, not one of the write', async (t) => {
+  const { note, both } = await boot(
+    t,
+    async (_, tx, own) => void (await own.create({ text: 'one' }, { transaction: tx.t })),
+  );
+  await note('a');
+  const error = await t.throwsAsync(note('b'), { instanceOf: PanelError });
+  t.is(error?.code, 'KERNEL_PLUGIN_FAILED');
+  t.deepEqual(await both(), [['a'], ['one']]);
+});

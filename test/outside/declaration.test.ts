@@ -1,0 +1,106 @@
+// Declarations by authors whose compiler does not tell them.
+import test from 'ava';
+import { definePlugin, tap } from '../../kernel/index.js';
+import { describeInbounds } from '../../plugins/inbounds/contract.js';
+import { PluginError } from '../../kernel/plugin/error.js';
+import { asOutside } from '../../panel/outside.js';
+import { didYouMean } from '../../schema/nearest.js';
+import { FakeEngine } from '../harness/fake-engine.js';
+import { TestPanel } from '../harness/panel.js';
+import { bootWith, folderOf, source, stranger } from './stranger.js';
+
+const part = { name: 'oven', version: '1.0.0', api: 1, about: 'For a test.' } as const;
+
+test('an unknown part of a declaration is named with the part that was meant', (t) => {
+  for (const [key, meant] of [
+    ['extends', 'did you mean contributes?'],
+    ['tap', 'did you mean taps?'],
+    ['route', 'did you mean routes?'],
+    ['migration', 'did you mean migrations?'],
+    ['listeners', 'did you mean taps?'],
+    ['colour', 'there are essential, uses, hooks, '],
+  ] as const) {
+    const plugin = definePlugin({ ...part, ...{ [key]: () => [] } });
+    const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
+    t.true(
+      error?.message.startsWith(
+        `the plugin oven (path:oven) cannot be used: "${key}" is no part of a plugin; ${meant}`,
+      ),
+      error?.message,
+    );
+  }
+  t.is(asOutside(definePlugin({ ...part, hooks: [], config: {} }), 'path:oven').name, 'oven');
+});
+
+test('taps under their old name, and hooks that nobody declares, leave the plugin out with a sentence', async (t) => {
+  const folder = await folderOf(t);
+  const plugins = [
+    [
+      'old',
+      source('old', 'hooks: () => []'),
+      /has a function `hooks`, .* what listens to hooks is called `taps`/,
+    ],
+    [
+      'deaf',
+      source('deaf', "taps: () => [tap(event('kernel/kernelReadi'), () => undefined)]", 'tap, event'),
+      /deaf taps the event kernel\/kernelReadi, which kernel does not declare; did you mean kernel\/kernelReady/,
+    ],
+    [
+      'greedy',
+      source('greedy', "hooks: [event('kernel/kernelReady')]", 'event'),
+      /plugin greedy declares the hook kernel\/kernelReady; its own are called greedy\/…/,
+    ],
+    [
+      'hasty',
+      source('hasty', "start: ({ hooks }) => hooks.emit(event('hasty/done'), 1)", 'event'),
+      /the hook hasty\/done is called but not declared; add it to `hooks` of hasty's definePlugin/,
+    ],
+    [
+      'early',
+      source('early', "taps: () => [tap(event('nobody/went'), () => undefined)]", 'tap, event'),
+      /^$/,
+    ],
+  ] as const;
+  const references = await Promise.all(plugins.map(([name, code]) => stranger(folder, name, code)));
+  await using panel = await bootWith(
+    folder,
+    Object.fromEntries(references.map((reference) => [reference, true])),
+  );
+  await panel.kernel.started;
+  for (const [name, , pattern] of plugins) {
+    const found = panel.kernel
+      .plugins()
+      .find((plugin) => plugin.name === name || plugin.name.includes(`/${name}`));
+    t.regex(found?.reason ?? 'not there', pattern, name);
+    t.is(found?.state, name === 'early' ? 'running' : 'failed', name);
+  }
+});
+
+test('a plugin fills in what the panel leaves blank of inbounds in a reply', async (t) => {
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: [
+      definePlugin({
+        ...part,
+        taps: () => [
+          tap(describeInbounds, (rows) =>
+            rows.map((row) => ({ ...row, nodeId: 7, originNodeGuid: 'far', fallbackParent: { id: 1 } })),
+          ),
+        ],
+      }),
+    ],
+  });
+  const id = await panel.addInbound();
+  t.like(await panel.get(`/panel/api/inbounds/get/${id}`), {
+    nodeId: 7,
+    originNodeGuid: 'far',
+    fallbackParent: { id: 1 },
+  });
+  t.deepEqual(panel.faults, []);
+});
+
+test('what looks like nothing gets no proposal', (t) => {
+  t.is(didYouMean('qqqqq', ['taps', 'routes']), '');
+  t.is(didYouMean('rotues', ['taps', 'routes']), '; did you mean routes?');
+  t.is(didYouMean('qqqqq', ['taps'], '; there are taps'), '; there are taps');
+});
