@@ -40,10 +40,8 @@ export const variablePrefix = (plugin: string): string =>
 
 const isPlugin = (value: unknown): value is Plugin => {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, hooks, tables, config, settings, services, migrations, ...rest } = value as Record<
-    string,
-    unknown
-  >;
+  const { name, api, about, uses, hooks, tables, config, settings, services, migrations, ...rest } =
+    value as Record<string, unknown>;
   return (
     typeof name === 'string' &&
     typeof api === 'number' &&

@@ -1126,20 +1126,6 @@ export type ServerStatusReply = {
 };
 
 export type SettingsAllReply = {
-  /** path below which the panel is served */
-  webBasePath: string;
-  /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
-  allowedHosts: string[] | string;
-  /** minutes that a login lasts after the last request */
-  sessionMaxAge: number;
-  /** minutes after which a login ends, however much it is used */
-  sessionMaxLifetime: number;
-  /** IANA time zone of days, weeks and months; Local is the machine's */
-  timeLocation: string;
-  /** rows of a table; 0 shows all at once */
-  pageSize: number;
-  /** calendar that pages show */
-  datepicker: 'gregorian' | 'jalalian';
   /** a login needs a code of an authenticator as well */
   twoFactorEnable: boolean;
   /** secret that the authenticator shares, in base32; never shown */
@@ -1178,6 +1164,20 @@ export type SettingsAllReply = {
   subPath: string;
   /** the list is sent as one base64 text, as most client programs expect */
   subEncrypt: boolean;
+  /** path below which the panel is served */
+  webBasePath: string;
+  /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+  allowedHosts: string[] | string;
+  /** minutes that a login lasts after the last request */
+  sessionMaxAge: number;
+  /** minutes after which a login ends, however much it is used */
+  sessionMaxLifetime: number;
+  /** IANA time zone of days, weeks and months; Local is the machine's */
+  timeLocation: string;
+  /** rows of a table; 0 shows all at once */
+  pageSize: number;
+  /** calendar that pages show */
+  datepicker: 'gregorian' | 'jalalian';
   /** settings that the environment holds, each with its variable */
   pinned: Record<string, string>;
 };
@@ -1233,20 +1233,6 @@ export type SettingsFactoryDefaultsReply = Record<string, string>;
 
 export type SettingsUpdateInput = {
   body?: {
-    /** path below which the panel is served */
-    webBasePath?: string;
-    /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
-    allowedHosts?: string[] | string;
-    /** minutes that a login lasts after the last request */
-    sessionMaxAge?: number;
-    /** minutes after which a login ends, however much it is used */
-    sessionMaxLifetime?: number;
-    /** IANA time zone of days, weeks and months; Local is the machine's */
-    timeLocation?: string;
-    /** rows of a table; 0 shows all at once */
-    pageSize?: number;
-    /** calendar that pages show */
-    datepicker?: 'gregorian' | 'jalalian';
     /** a login needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
@@ -1285,6 +1271,20 @@ export type SettingsUpdateInput = {
     subPath?: string;
     /** the list is sent as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
+    /** path below which the panel is served */
+    webBasePath?: string;
+    /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
+    allowedHosts?: string[] | string;
+    /** minutes that a login lasts after the last request */
+    sessionMaxAge?: number;
+    /** minutes after which a login ends, however much it is used */
+    sessionMaxLifetime?: number;
+    /** IANA time zone of days, weeks and months; Local is the machine's */
+    timeLocation?: string;
+    /** rows of a table; 0 shows all at once */
+    pageSize?: number;
+    /** calendar that pages show */
+    datepicker?: 'gregorian' | 'jalalian';
   };
 };
 
@@ -1341,6 +1341,43 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type SystemGetJobsReply = {
+  plugin: string;
+  job: string;
+  /** such as "every 5s" or "at 30 4 * * *" */
+  when: string;
+  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  nextAt: number;
+  /** Unix ms since when a turn is under way; 0 when none is */
+  runningSince: number;
+  /** Unix ms at which the last turn began; 0 when there was none since the panel started */
+  lastAt: number;
+  lastTookMs: number;
+  /** why the last turn failed; empty when it went well */
+  lastError: string;
+}[];
+
+export type SystemJobsByPluginByJobInput = {
+  plugin: string;
+  job: string;
+};
+
+export type SystemJobsByPluginByJobReply = {
+  plugin: string;
+  job: string;
+  /** such as "every 5s" or "at 30 4 * * *" */
+  when: string;
+  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  nextAt: number;
+  /** Unix ms since when a turn is under way; 0 when none is */
+  runningSince: number;
+  /** Unix ms at which the last turn began; 0 when there was none since the panel started */
+  lastAt: number;
+  lastTookMs: number;
+  /** why the last turn failed; empty when it went well */
+  lastError: string;
+};
+
 /** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
 export class Weir extends Transport {
   readonly access = {
@@ -1394,6 +1431,12 @@ export class Weir extends Transport {
       setEnable: (input: SystemPluginsSetEnableInput): Promise<SystemPluginsSetEnableReply> =>
         this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input),
     },
+    /** The jobs of all plugins: when they run, and how the last turn went. — GET /panel/api/system/jobs */
+    getJobs: (): Promise<SystemGetJobsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/system/jobs', gives: 'obj' }),
+    /** Runs a job now. The reply comes when it has ended, or after five seconds while it runs on; the list tells how it went. — POST /panel/api/system/jobs/{plugin}/{job} */
+    jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
+      this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
   } as const;
 
   readonly clients = {

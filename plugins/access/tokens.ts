@@ -1,7 +1,15 @@
 // API tokens: full-admin credentials for programs, known only by their digest.
 import { hash, randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
-import { after, type Clock, type Database, type Principal, refuseHidden, type Row, type Tx } from '../../kernel/index.js';
+import {
+  after,
+  type Clock,
+  type Database,
+  type Principal,
+  refuseHidden,
+  type Row,
+  type Tx,
+} from '../../kernel/index.js';
 import { duringTokenSave, type TokenChange, type TokenFacts } from './contract.js';
 import { errors } from './errors.js';
 import type { AccessTables, tables } from './tables.js';

@@ -1,6 +1,15 @@
 // The second factor: a code by time (RFC 6238: SHA-1, six digits, thirty seconds) from a secret that an authenticator shares with us.
 import { Secret, TOTP } from 'otpauth';
-import { bool, type Clock, type LiveSettings, type Log, type Principal, setting, text, type Tx } from '../../kernel/index.js';
+import {
+  bool,
+  type Clock,
+  type LiveSettings,
+  type Log,
+  type Principal,
+  setting,
+  text,
+  type Tx,
+} from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { RecoveryCodes } from './recovery-codes.js';
 

@@ -9,7 +9,7 @@ import {
   singleton,
   tap,
 } from '../../kernel/index.js';
-import { Processes } from './contract.js';
+import { Processes, processStateChanged } from './contract.js';
 import { ProcessTable } from './processes.js';
 
 export default definePlugin({
@@ -19,6 +19,7 @@ export default definePlugin({
   // The engine runs the core with it.
   essential: true,
   about: 'Runs other programs beside the panel: keeps them running, takes over those of a previous panel.',
+  hooks: [processStateChanged],
   services: { table: singleton(ProcessTable) },
   provides: ({ table }) => [provide(Processes, table)],
   taps: ({ table }) => [
