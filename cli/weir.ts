@@ -2,7 +2,7 @@
 import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderInUse, LOCK_FILE } from '../kernel/database/lock.js';
+import { FolderInUse, LOCK_FILE } from '../file/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { bootPanel } from '../panel/boot.js';
 import { choosePlugins } from '../panel/choose.js';

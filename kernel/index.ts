@@ -1,16 +1,15 @@
 // The only door to the kernel for plugins.
-export { authenticate, type Principal } from './auth/principal.js';
+export { authenticate } from './auth/principal.js';
+export type { Principal } from './auth/principal.js';
 export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csrf.js';
-export {
-  sameSecret,
-  SESSION_COOKIE,
-  type SessionOrigin,
-  Sessions,
-  type SessionsApi,
-} from './auth/session.js';
-export { command, type Command, type CommandInput } from './command/command.js';
-export { Commands, type CommandsApi, type OwnedCommand } from './command/list.js';
-export { type Configured, variable } from './config/variable.js';
+export { sameSecret, SESSION_COOKIE, Sessions } from './auth/session.js';
+export type { SessionOrigin, SessionsApi } from './auth/session.js';
+export { command } from './command/command.js';
+export type { Command, CommandInput } from './command/command.js';
+export { Commands } from './command/list.js';
+export type { CommandsApi, OwnedCommand } from './command/list.js';
+export { variable } from './config/variable.js';
+export type { Configured } from './config/variable.js';
 export type {
   Contributed,
   Contribution,
@@ -22,27 +21,13 @@ export type {
 export { contribute, extensionPoint, maybe, provide, token } from './container/token.js';
 export type { ColumnTypes, SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
-export {
-  column,
-  type Column,
-  type Row,
-  table,
-  type Table,
-  type TableModel,
-  type TableModels,
-} from './database/table.js';
+export { column, table } from './database/table.js';
+export type { Column, Row, Table, TableModel, TableModels } from './database/table.js';
 export type { Database, Tx } from './database/writer.js';
-export {
-  defineErrors,
-  type ErrorDetails,
-  type ErrorFactory,
-  kernelErrors,
-  messageOf,
-  PanelError,
-  Refusal,
-} from './errors/errors.js';
+export { defineErrors, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
+export type { ErrorDetails, ErrorFactory } from './errors/errors.js';
 export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';
-export { replaceFile } from './file/replace.js';
+export { replaceFile } from '../file/replace.js';
 export type {
   Add,
   After,
@@ -59,30 +44,19 @@ export type {
 } from './hooks/kinds.js';
 export { after, choose, draft, during, event, filter, guard, prepare, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
-export {
-  type ListenerApi,
-  type ListenerPlace,
-  Listeners,
-  type ListenersApi,
-  type ServedRoute,
-} from './http/listeners.js';
+export { Listeners } from './http/listeners.js';
+export type { ListenerApi, ListenerPlace, ListenersApi, ServedRoute } from './http/listeners.js';
 export { Answer, bare, message, payload, raw, said, stream, unwrapped } from './http/reply.js';
 export { Replays } from './http/replays.js';
-export {
-  file,
-  type FileField,
-  fileList,
-  type FileOptions,
-  LARGE_BODY,
-  LIST_BODY,
-  type RequestInfo,
-  type Route,
-  route,
-} from './http/route.js';
-export { staticFiles, type StaticFilesOptions } from './http/static-files.js';
-export { type Upgrade, type Upgraded, Upgrades } from './http/upgrade.js';
+export { file, fileList, LARGE_BODY, LIST_BODY, route } from './http/route.js';
+export type { FileField, FileOptions, RequestInfo, Route } from './http/route.js';
+export { staticFiles } from './http/static-files.js';
+export type { StaticFilesOptions } from './http/static-files.js';
+export { Upgrades } from './http/upgrade.js';
+export type { Upgrade, Upgraded } from './http/upgrade.js';
 export type { Clock } from '../timing/clock.js';
-export { type Job, job, type JobResult, Jobs, type JobsApi, type JobState } from './jobs/schedule.js';
+export { job, Jobs } from './jobs/schedule.js';
+export type { Job, JobResult, JobsApi, JobState } from './jobs/schedule.js';
 export {
   afterKernelOpen,
   afterPluginStart,
@@ -91,18 +65,23 @@ export {
   kernelReady,
 } from './lifecycle.js';
 export type { Log } from './log/log.js';
-export { Plugins, type PluginsApi, type PluginState } from './plugin/plugins.js';
-export { frozen } from './plugin/frozen.js';
-export { type LiveSettings, SettingsSource } from './plugin/settings.js';
-export { definePlugin, type Plugin, type PluginContext, singleton } from './plugin/define.js';
+export { Plugins } from './plugin/plugins.js';
+export type { PluginsApi, PluginState } from './plugin/plugins.js';
+export { SettingsSource } from './plugin/settings.js';
+export type { LiveSettings } from './plugin/settings.js';
+export { definePlugin, singleton } from './plugin/define.js';
+export type { Plugin, PluginContext } from './plugin/define.js';
 export { sizeOf } from '../net/body.js';
 export type { Streamed } from '../net/streamed.js';
 export type { UploadedFile } from '../net/multipart.js';
 export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';
-export { inspect, type Issue, issuesAt } from '../schema/inspect.js';
+export { frozen } from '../schema/frozen.js';
+export { inspect, issuesAt } from '../schema/inspect.js';
+export type { Issue } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
-export { setting, type Setting, type SettingGroup, type SettingValues } from '../schema/setting.js';
+export { setting } from '../schema/setting.js';
+export type { Setting, SettingGroup, SettingValues } from '../schema/setting.js';
 export type { Schema, Static, Typed } from '../schema/shape.js';
 export {
   anything,
@@ -121,6 +100,7 @@ export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefaul
 export { didYouMean, near } from '../schema/nearest.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
-export { type CalendarTime, isTimeZone } from '../timing/calendar.js';
+export { isTimeZone } from '../timing/calendar.js';
+export type { CalendarTime } from '../timing/calendar.js';
 export { KeyedQueue, SerialQueue } from '../timing/serial-queue.js';
 export type { When } from '../timing/timetable.js';

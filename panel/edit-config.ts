@@ -1,7 +1,7 @@
 // Writes into the config file: only what is asked for changes, all at once or not at all.
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { messageOf } from '../kernel/errors/errors.js';
-import { replaceFile } from '../kernel/file/replace.js';
+import { replaceFile } from '../file/replace.js';
 import { isObject } from './json-object.js';
 
 /** The section `plugins`, as the file has it. */

@@ -1,6 +1,6 @@
 // The life of the program around the panel: its start, its restart in this process (with another set of plugins, say), its end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FolderInUse } from '../kernel/database/lock.js';
+import { FolderInUse } from '../file/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { provide } from '../kernel/container/token.js';
 import type { Kernel } from '../kernel/kernel.js';

@@ -1,7 +1,7 @@
 // Drops for good what the database keeps of a plugin that is off.
 import { access } from 'node:fs/promises';
 import { connect } from '../kernel/database/connect.js';
-import { lockFolder } from '../kernel/database/lock.js';
+import { lockFolder } from '../file/lock.js';
 import type { Log } from '../kernel/log/log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { type Chosen, choosePlugins, isBuiltIn } from './choose.js';

@@ -885,10 +885,6 @@ declare module '@weir-panel/weir/kernel' {
   }
   export const Plugins: Token<PluginsApi>;
 
-  // What plugins hand to each other is nobody's to change: a change would outlive whoever made it.
-  /** Freezes lists and plain objects, as deep as they go, and returns the value. Instances of classes keep their own rules. */
-  export function frozen<T>(value: T): T;
-
   // What the kernel knows of settings: plugins declare them, and one plugin keeps them for all.
   /** A plugin's own settings while the panel runs. */
   export interface LiveSettings<G = SettingGroup> {
@@ -1070,6 +1066,10 @@ declare module '@weir-panel/weir/kernel' {
   // How deep and how large a value is. Nesting without end: everything that walks a value by calling itself (joi, JSON.stringify) would run out of stack.
   /** Whether a value holds more than so many values in all; each KiB of a text counts as one. Takes no longer for larger ones, but for an object of many keys. */
   export function holdsMoreThan(value: unknown, most: number): boolean;
+
+  // What plugins hand to each other is nobody's to change: a change would outlive whoever made it.
+  /** Freezes lists and plain objects, as deep as they go, and returns the value. Instances of classes keep their own rules. */
+  export function frozen<T>(value: T): T;
 
   // Runs a schema over a value and turns joi's findings into issues that name the field.
   /** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */

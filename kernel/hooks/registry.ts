@@ -11,7 +11,7 @@ import { didYouMean } from '../../schema/nearest.js';
 import { authenticate } from '../auth/principal.js';
 import * as lifecycle from '../lifecycle.js';
 import { PluginError } from '../plugin/error.js';
-import { frozenItems, handedOut } from '../plugin/frozen.js';
+import { frozenItems, handedOut } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
 import { type Limits, LIMITS } from '../plugin/limits.js';
 import type {

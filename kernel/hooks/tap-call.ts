@@ -5,7 +5,7 @@ import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.j
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { within } from '../../timing/within.js';
 import type { Limits } from '../plugin/limits.js';
-import { frozenItems } from '../plugin/frozen.js';
+import { frozenItems } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
 import { fitting, fittingInSlices } from './fit.js';
 import type { Tap } from './kinds.js';

@@ -7,14 +7,14 @@ import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from '../../net/proxies.js';
-import { AllowedHosts } from './allowed-hosts.js';
+import { AllowedHosts } from '../../net/allowed-hosts.js';
 import type { Certificate } from './certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
-import { nameProblem } from './name.js';
+import { nameProblem } from '../../net/route-name.js';
 import { fixedHeaders } from '../../net/fixed-headers.js';
 import { type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
@@ -98,7 +98,7 @@ export class ListenerSet implements ListenersApi {
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
     this.#place = panel;
-    this.#hosts = new AllowedHosts(panel.host, parts.proxies);
+    this.#hosts = new AllowedHosts(panel.host, parts.proxies, kernelErrors.HOST);
     this.panel = this.#add(PANEL, panel, 'envelope', {
       contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
       // Only over TLS, so not with those that are the same for all.

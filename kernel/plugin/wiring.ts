@@ -1,7 +1,7 @@
 // What plugins give each other, tokens and entries of lists, gathered while they are built in start order.
 import type { Contributed, ExtensionPoint, Provision, Token } from '../container/token.js';
 import type { PluginContext } from './define.js';
-import { frozen } from './frozen.js';
+import { frozen } from '../../schema/frozen.js';
 import type { PluginInstance } from './instance.js';
 import { PluginError } from './error.js';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
 import { Proxies } from '../../net/proxies.js';
-import { AllowedHosts } from '../http/allowed-hosts.js';
+import { AllowedHosts } from '../../net/allowed-hosts.js';
 import { hostName } from '../../net/host-name.js';
 import { shop } from './shop.js';
 import { people, World } from './world.js';
@@ -131,7 +131,7 @@ test('with a list of hosts the panel answers under these and on loopback alone',
 });
 
 test('the host that the panel listens on is allowed whatever the list says', (t) => {
-  const hosts = new AllowedHosts('2001:DB8::7', new Proxies([]));
+  const hosts = new AllowedHosts('2001:DB8::7', new Proxies([]), Error);
   t.is(hosts.refused(['panel.example'], ['2001:db8::7', 'panel.example']), undefined);
   t.is(hosts.refused(['panel.example'], ['2001:db8::7', '2001:db8::8']), '2001:db8::8');
 });

@@ -1,6 +1,7 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { idempotencyErrors } from '../idempotency/contract.js';
+import { FAILURE, json, refer, RESPONSES } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './names.js';
 
@@ -55,7 +56,6 @@ const successes = ({ reply }: Route): readonly number[] =>
   ('statuses' in reply ? reply.statuses : undefined) ?? [200];
 /** OpenAPI has no word for a parameter with slashes in it: `{path*}` is `{path}` there. */
 const templateOf = (path: string): string => path.replace(/\*\}$/, '}');
-const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
 const envelope = (obj: JsonSchema): JsonSchema => ({
   type: 'object',
   required: ['success', 'msg', 'obj'],
@@ -81,55 +81,6 @@ function asForm({ schema, example }: Content): Content {
     ...(example !== undefined && { example: Object.fromEntries(sent) as unknown }),
   };
 }
-
-const FAILURE: JsonSchema = {
-  type: 'object',
-  required: ['success', 'msg', 'obj', 'code', 'requestId'],
-  properties: {
-    success: { const: false },
-    msg: { type: 'string', description: 'a sentence for people' },
-    obj: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'object',
-          required: ['issues'],
-          properties: {
-            issues: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['path', 'message'],
-                properties: {
-                  path: { type: 'string', description: 'the field at fault, dotted, as it was sent' },
-                  message: { type: 'string' },
-                },
-              },
-            },
-          },
-        },
-      ],
-    },
-    code: { type: 'string', description: 'stable; for programs' },
-    requestId: { type: 'string', format: 'uuid', description: 'under which the log tells more' },
-  },
-};
-const failing = (description: string): JsonSchema => ({
-  description,
-  content: json({ $ref: '#/components/schemas/Failure' }),
-});
-const RESPONSES = {
-  Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
-  Unauthorized: failing('Neither a session nor a token that is known.'),
-  Csrf: failing('A session without the right X-CSRF-Token.'),
-  NotFound: failing('There is nothing at this path: a part of it is not valid UTF-8 in percent-encoding.'),
-  OtherHost: failing('The panel does not answer under this host; see the setting allowedHosts.'),
-  HeadersTooLarge: { description: 'Address and headers are larger than 16 KiB; the reply has no body.' },
-  TooLarge: failing('The body is too large.'),
-  UnsupportedBody: failing('The body is of a kind that is not taken here.'),
-  Failed: failing('Anything else.'),
-} as const;
-const refer = (name: keyof typeof RESPONSES): JsonSchema => ({ $ref: `#/components/responses/${name}` });
 
 const SCHEMES: JsonSchema = {
   session: { type: 'apiKey', in: 'cookie', name: 'weir_session', description: 'Set by a login.' },

@@ -43,6 +43,9 @@ export class ConfigUsers {
   readonly has = ({ inboundId }: Pick<UserRef, 'inboundId'>): boolean =>
     this.#config.inbounds.get(inboundId)?.users !== undefined;
 
+  /** Whether the core's API changes the users of this inbound. */
+  readonly lacks = (ref: Pick<UserRef, 'inboundId'>): boolean => !this.has(ref);
+
   /** Resolves when the core has these changes; with `pending` at once when the last replacement was a moment ago. */
   change(users: readonly UserRef[]): Promise<Applied> {
     for (const ref of users) this.#waiting.set(userName(ref), ref);

@@ -1,5 +1,5 @@
 // Whether plugins let the running core be given another config now.
-import { type Hooks, type Log, PanelError } from '../../kernel/index.js';
+import { type Hooks, type Log, messageOf, PanelError } from '../../kernel/index.js';
 import { beforeCoreReload } from './contract.js';
 import type { CoreRecord } from './driver.js';
 import { difference, type Plan } from './plan.js';
@@ -38,7 +38,17 @@ export class ReloadGuard {
     }
   }
 
-  refused({ message: reason }: ReloadRefused): void {
+  /** Logs why the core keeps the config that it runs; an error that goes on is logged once. */
+  failed(error: unknown, isBehind: boolean): void {
+    const reason = messageOf(error);
+    if (!(error instanceof ReloadRefused)) {
+      if (!isBehind)
+        this.#log.error(
+          'the core did not take its whole config; it goes on as it is and it will be tried again',
+          { reason },
+        );
+      return;
+    }
     if (this.#refusal !== reason)
       this.#log.warn('a plugin refused a change of the config; the core keeps the one that it runs', {
         reason,

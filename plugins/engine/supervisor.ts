@@ -27,7 +27,7 @@ import {
 } from './driver.js';
 import { halt } from './halt.js';
 import { configJson, examine } from './preview.js';
-import { ReloadGuard, ReloadRefused } from './reload.js';
+import { ReloadGuard } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { DONE, ofUsers, UserReconciler } from './users.js';
@@ -157,12 +157,7 @@ export class Supervisor implements EngineApi {
       this.#failed(error);
       return this.#state.notNow();
     }
-    if (error instanceof ReloadRefused) this.#reload.refused(error);
-    else if (!this.#behind)
-      this.#log.error(
-        'the core did not take its whole config; it goes on as it is and it will be tried again',
-        { reason: messageOf(error) },
-      );
+    this.#reload.failed(error, this.#behind);
     this.#behind = true;
     return { pending: true, reason: messageOf(error) };
   }
@@ -175,9 +170,8 @@ export class Supervisor implements EngineApi {
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
-    const byApi = users.filter((ref) => !this.#configUsers.has(ref));
     const applied = await Promise.all([
-      this.#users.applyAll(driver, this.#config.inbounds, byApi),
+      this.#users.applyAll(driver, this.#config.inbounds, users.filter(this.#configUsers.lacks)),
       this.#configUsers.change(users.filter(this.#configUsers.has)),
     ]);
     return applied.find(({ pending }) => pending) ?? DONE;

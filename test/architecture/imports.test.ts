@@ -1,4 +1,4 @@
-// Who may import whom: arrows point down, at contracts, at the kernel's door and at the libraries beneath it (schema, net), and never in a circle.
+// Who may import whom: arrows point down, at contracts, at the kernel's door and at the libraries beneath it (schema, net, timing, file), and never in a circle.
 import test from 'ava';
 import { pluginOf, type Source, sourceOf, sources } from './source.js';
 
@@ -19,11 +19,13 @@ function trespasses({ path, imports, isTest }: Source): string[] {
       return [`${path} imports ${target}: net/ is a library that knows nothing of what uses it`];
     if (path.startsWith('timing/') && !target.startsWith('timing/'))
       return [`${path} imports ${target}: timing/ is a library that knows nothing of what uses it`];
-    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing)\//.test(target))
+    if (path.startsWith('file/') && !target.startsWith('file/'))
+      return [`${path} imports ${target}: file/ is a library that knows nothing of what uses it`];
+    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing|file)\//.test(target))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
     if (isPlugin && target.startsWith('panel/'))
       return [`${path} imports ${target}: plugins know nothing of the program around them`];
-    if (isPlugin && /^(?:kernel|schema|net|timing)\//.test(target) && target !== DOOR)
+    if (isPlugin && /^(?:kernel|schema|net|timing|file)\//.test(target) && target !== DOOR)
       return [
         `${path} imports ${target}: plugins see of kernel, schema and net only ${DOOR}; what is missing there is exported there`,
       ];

@@ -1,9 +1,9 @@
-// The kernel and the libraries under it (schema, net, timing) stay small and know no word of the domain.
+// The kernel and the libraries under it (schema, net, timing, file) stay small and know no word of the domain.
 import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** Lines of code that a folder may have. */
-const MOST_LINES = { kernel: 3_800, schema: 500, net: 900, timing: 350 } as const;
+const MOST_LINES = { kernel: 3_800, schema: 550, net: 950, timing: 350, file: 100 } as const;
 type Folder = keyof typeof MOST_LINES;
 const DOMAIN = ['client', 'inbound', 'subscription', 'hwid', 'xray', 'outbound', 'traffic'];
 
@@ -38,7 +38,7 @@ for (const folder of FOLDERS) {
 
   test(`${folder}/ has at most ${most} lines of code`, async (t) => {
     const files = within(await sources(), folder);
-    t.true(files.length > 2, `${folder}/ was not found`);
+    t.true(files.length > 0, `${folder}/ was not found`);
     const size = files.reduce((sum, file) => sum + file.size, 0);
     t.log(`${size} lines`);
     t.true(

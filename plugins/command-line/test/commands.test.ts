@@ -19,7 +19,7 @@ import {
   word,
 } from '../../../kernel/index.js';
 import { declaredCommands } from '../../../cli/declared.js';
-import { lockFolder } from '../../../kernel/database/lock.js';
+import { lockFolder } from '../../../file/lock.js';
 import { bootPanel } from '../../../panel/boot.js';
 import { findPlugins } from '../../../panel/find.js';
 import { until } from '../../../test/harness/until.js';

@@ -1,9 +1,9 @@
 // Names of routes: by which programs call them, so no two may be alike, and none may stand where another has a group.
 import test from 'ava';
-import { areaOf, nameProblem } from '../http/name.js';
-import type { Mounted } from '../http/table.js';
-import { message } from '../http/reply.js';
-import { route } from '../http/route.js';
+import { areaOf, nameProblem } from '../route-name.js';
+import type { Mounted } from '../../kernel/http/table.js';
+import { message } from '../../kernel/http/reply.js';
+import { route } from '../../kernel/http/route.js';
 
 const mounted = (plugin: string, name: string | undefined, outside = false): Mounted => ({
   owner: { name: plugin, about: plugin, outside, faulty: false, why: '', fault: () => undefined },

@@ -3,10 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { messageOf } from '../errors/errors.js';
-import { replaceFile } from '../file/replace.js';
-import type { Log } from '../log/log.js';
-import { execute } from './connect.js';
+import { replaceFile } from './replace.js';
 
 /** Also the sign that a data folder is one, whatever database its panel has. */
 export const LOCK_FILE = 'panel.lock';
@@ -20,6 +17,10 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
+interface Log {
+  warn(text: string, fields: object): void;
+}
+
 /** Rejects with a sentence that names the process which holds the folder. */
 export async function lockFolder(directory: string, log?: Log): Promise<FolderLock> {
   const holder = join(directory, 'panel.pid');
@@ -30,7 +31,11 @@ export async function lockFolder(directory: string, log?: Log): Promise<FolderLo
   });
   const release = () => new Promise<void>((resolve) => database.close(() => resolve()));
   try {
-    await execute(database, 'PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE');
+    await new Promise<void>((resolve, reject) => {
+      database.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE', (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
   } catch (cause) {
     await release();
     const pid = await readFile(holder, 'utf8').catch(() => 'unknown');
@@ -40,8 +45,8 @@ export async function lockFolder(directory: string, log?: Log): Promise<FolderLo
     );
   }
   // Only for that sentence, so a panel starts without it.
-  await replaceFile(holder, `${process.pid}\n`).catch((error: unknown) =>
-    log?.warn('a second panel could not name this process', { reason: messageOf(error) }),
+  await replaceFile(holder, `${process.pid}\n`).catch((error: Error) =>
+    log?.warn('a second panel could not name this process', { reason: error.message }),
   );
   return { release };
 }

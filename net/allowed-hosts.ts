@@ -1,9 +1,8 @@
 // The hosts under which the panel may be asked for. A page of another site can point a name of its own at this machine
 // (DNS rebinding) and then talks to us from its visitor's browser; but its requests carry that name.
 import type { IncomingMessage } from 'node:http';
-import { kernelErrors } from '../errors/errors.js';
-import { hostName, hostOfHeader, isLoopback } from '../../net/host-name.js';
-import type { Proxies } from '../../net/proxies.js';
+import { hostName, hostOfHeader, isLoopback } from './host-name.js';
+import type { Proxies } from './proxies.js';
 
 const refusedBy = (
   names: ReadonlySet<string | undefined> | undefined,
@@ -13,13 +12,15 @@ const refusedBy = (
 export class AllowedHosts {
   readonly #own: string;
   readonly #proxies: Proxies;
+  readonly #refusal: (message: string) => Error;
   #names: ReadonlySet<string | undefined> | undefined;
   #wayOut = '';
 
-  /** `own`: the host that the panel listens on, which is always allowed. */
-  constructor(own: string, proxies: Proxies) {
+  /** `own`: the host that the panel listens on, which is always allowed. `refusal` makes the error of a host that is not. */
+  constructor(own: string, proxies: Proxies, refusal: (message: string) => Error) {
     this.#own = own;
     this.#proxies = proxies;
+    this.#refusal = refusal;
   }
 
   /** An empty list allows every host. `wayOut` ends the sentence of a refusal. */
@@ -37,12 +38,12 @@ export class AllowedHosts {
     return listed.length === 0 ? undefined : new Set([...listed, this.#own].map(hostName));
   }
 
-  /** Throws KERNEL_HOST unless the `Host` header is allowed, and the host that a trusted proxy was asked for: a page could have set either. */
+  /** Throws the refusal unless the `Host` header is allowed, and the host that a trusted proxy was asked for: a page could have set either. */
   require(request: IncomingMessage): void {
     if (!this.#names) return;
     const asked = [hostOfHeader(request.headers.host ?? ''), this.#proxies.requestHost(request)];
     const refused = refusedBy(this.#names, asked);
     if (refused !== undefined)
-      throw kernelErrors.HOST(`the panel does not answer under the host "${refused}"; ${this.#wayOut}`);
+      throw this.#refusal(`the panel does not answer under the host "${refused}"; ${this.#wayOut}`);
   }
 }

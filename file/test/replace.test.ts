@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SmallDisk } from '../../test/harness/small-disk.js';
-import { lockFolder } from '../database/lock.js';
-import { replaceFile } from '../file/replace.js';
+import { lockFolder } from '../lock.js';
+import { replaceFile } from '../replace.js';
 import { createLog } from '../../panel/log.js';
 
 test('a new file is private, a replaced one keeps its rights, and a mode that is given counts', async (t) => {

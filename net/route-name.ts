@@ -1,5 +1,4 @@
 // The name of a route, by which programs call it: `clients.list` is `weir.clients.list()` in the generated client.
-import type { Mounted } from './table.js';
 
 const NAME = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*){1,2}$/;
 /** `a.b` holds itself and `a.b.c`. */
@@ -9,11 +8,14 @@ const holds = (group: string, name: string): boolean => `${name}.`.startsWith(`$
 export const areaOf = (plugin: string): string =>
   plugin.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_, next: string) => next.toUpperCase());
 
+interface Named {
+  readonly owner: { readonly name: string; readonly outside?: boolean };
+  readonly path: string;
+  readonly route: { readonly method: string; readonly name?: string };
+}
+
 /** Why this route cannot have its name beside those that have theirs already. */
-export function nameProblem(
-  { owner, route: { name } }: Mounted,
-  others: readonly Mounted[],
-): string | undefined {
+export function nameProblem({ owner, route: { name } }: Named, others: readonly Named[]): string | undefined {
   if (name === undefined) return undefined;
   const area = areaOf(owner.name);
   if (!NAME.test(name))

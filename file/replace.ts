@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { messageOf } from '../errors/errors.js';
 
 async function modeOf(path: string): Promise<number | undefined> {
   try {
@@ -34,7 +33,7 @@ export async function replaceFile(path: string, text: string, mode?: number): Pr
     await syncFolder(dirname(path));
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
+    throw new Error(`${path} cannot be written: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -1,0 +1,57 @@
+// How calls fail, as OpenAPI says it: one envelope for all of them.
+import type { JsonSchema } from './json-schema.js';
+
+export const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
+
+/** The envelope of every failure. */
+export const FAILURE: JsonSchema = {
+  type: 'object',
+  required: ['success', 'msg', 'obj', 'code', 'requestId'],
+  properties: {
+    success: { const: false },
+    msg: { type: 'string', description: 'a sentence for people' },
+    obj: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'object',
+          required: ['issues'],
+          properties: {
+            issues: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['path', 'message'],
+                properties: {
+                  path: { type: 'string', description: 'the field at fault, dotted, as it was sent' },
+                  message: { type: 'string' },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+    code: { type: 'string', description: 'stable; for programs' },
+    requestId: { type: 'string', format: 'uuid', description: 'under which the log tells more' },
+  },
+};
+const failing = (description: string): JsonSchema => ({
+  description,
+  content: json({ $ref: '#/components/schemas/Failure' }),
+});
+/** Failures that the kernel answers by itself. */
+export const RESPONSES = {
+  Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
+  Unauthorized: failing('Neither a session nor a token that is known.'),
+  Csrf: failing('A session without the right X-CSRF-Token.'),
+  NotFound: failing('There is nothing at this path: a part of it is not valid UTF-8 in percent-encoding.'),
+  OtherHost: failing('The panel does not answer under this host; see the setting allowedHosts.'),
+  HeadersTooLarge: failing('Address and headers are larger than 16 KiB.'),
+  TooLarge: failing('The body is too large.'),
+  UnsupportedBody: failing('The body is of a kind that is not taken here.'),
+  Failed: failing('Anything else.'),
+} as const;
+export const refer = (name: keyof typeof RESPONSES): JsonSchema => ({
+  $ref: `#/components/responses/${name}`,
+});
