@@ -76,7 +76,7 @@ export class Supervisor implements EngineApi {
     this.#configUsers = new ConfigUsers({
       users: this.#users,
       config: this.#config,
-      reconcile: (begin) => this.#reconcile(begin),
+      reconcile: (begin) => this.reconcileConfig(begin),
       isBehind: () => this.#behind || !this.#state.running,
     });
   }
@@ -120,13 +120,9 @@ export class Supervisor implements EngineApi {
     this.#state.enter('stop', reason);
   }
 
-  reconcileConfig(): Promise<Applied> {
-    this.#db.refuseInsideWrite('reconcileConfig');
-    return this.#reconcile();
-  }
-
   /** @param begin is called when its turn has come, before the plan is made */
-  #reconcile(begin?: () => void): Promise<Applied> {
+  reconcileConfig(begin?: () => void): Promise<Applied> {
+    this.#db.refuseInsideWrite('reconcileConfig');
     return this.#queue.run(async () => {
       begin?.();
       return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
@@ -199,7 +195,7 @@ export class Supervisor implements EngineApi {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
     if (this.#configUsers.behind) await this.#configUsers.change([]);
-    else if (this.#behind || this.#config.incomplete) await this.#reconcile();
+    else if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
     await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
