@@ -63,10 +63,10 @@ export class ConfigReconciler {
     return this.refused.size + this.#keptOut.length > 0;
   }
 
-  withUsers(inbound: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } {
+  readonly withUsers = (inbound: PlannedInbound): CoreInbound & { readonly users: Iterable<CoreUser> } => {
     const { tag, protocol, config, users } = inbound;
     return { tag, protocol, config, users: users ?? this.#users.fitting(inbound) };
-  }
+  };
 
   /** Users of the running inbounds have to be compared; those in a config stand in its digest. */
   suspectUsers(): void {

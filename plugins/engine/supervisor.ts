@@ -235,9 +235,7 @@ export class Supervisor implements EngineApi {
   /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
   async configJson(): Promise<Record<string, unknown>> {
     if (!this.#driver) throw new CoreRefused(this.#state.reason);
-    return configJson(this.#driver, await this.#composition.plan(), (inbound) =>
-      this.#config.withUsers(inbound),
-    );
+    return configJson(this.#driver, await this.#composition.plan(), this.#config.withUsers);
   }
 
   /** Ends the core on purpose, after a last poll; or lets go of it, and it runs on as it is, for another panel takes it over at once. */
