@@ -2,13 +2,7 @@
 import { definePlugin, type Plugin } from '../kernel/plugin/define.js';
 import { didYouMean } from '../schema/nearest.js';
 
-const KNOWN = [
-  ...Object.keys(definePlugin({ name: '', version: '', api: 0, about: '' })),
-  'name',
-  'version',
-  'api',
-  'about',
-];
+const KNOWN = Object.keys(definePlugin({ name: '', version: '', api: 0, about: '' }));
 /** Words that other programs, or earlier checkouts, have for a part. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   extends: 'contributes',
@@ -17,7 +11,6 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   on: 'taps',
   endpoints: 'routes',
   handlers: 'routes',
-  settings: 'config',
   options: 'config',
   description: 'about',
   init: 'start',

@@ -18,7 +18,7 @@ test('an unknown part of a declaration is named with the part that was meant', (
     ['route', 'did you mean routes?'],
     ['migration', 'did you mean migrations?'],
     ['listeners', 'did you mean taps?'],
-    ['colour', 'there are essential, uses, hooks, '],
+    ['colour', 'there are essential, hooks, config, '],
   ] as const) {
     const plugin = definePlugin({ ...part, ...{ [key]: () => [] } });
     const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
