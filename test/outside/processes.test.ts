@@ -91,5 +91,10 @@ test('a plugin that was removed while no panel ran leaves no program behind', as
     async () => !(await processesBelow(join(data, 'processes'))).includes(pid),
     'it is ended by the next panel',
   );
-  await t.throwsAsync(readFile(join(data, PROGRAM, 'process.json')), { code: 'ENOENT' });
+  const isForgotten = () =>
+    readFile(join(data, PROGRAM, 'process.json')).then(
+      () => false,
+      ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
+    );
+  await second.until(isForgotten, 'its record is gone as well');
 });
