@@ -1,6 +1,6 @@
 // The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
-import { idempotencyErrors } from '../idempotency/contract.js';
+import { idempotencyErrors, LONGEST_KEY, PLAIN_KEY } from '../idempotency/contract.js';
 import { FAILURE, json, refer, RESPONSES } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './names.js';
@@ -34,7 +34,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   required: false,
   description:
     'A key of your own for this call, such as a UUID. For 24 hours a repetition with the same key is answered as the first call was, with `Idempotency-Replayed: true`, and is not done again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: LONGEST_KEY, pattern: PLAIN_KEY.source },
 };
 export interface OpenApi {
   readonly openapi: '3.1.0';

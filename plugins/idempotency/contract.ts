@@ -1,2 +1,3 @@
-// The errors of calls with an Idempotency-Key, for descriptions of routes that take one.
+// What descriptions of routes that take an Idempotency-Key say: its errors, and what a key is.
 export { errors as idempotencyErrors } from './errors.js';
+export { LONGEST_KEY, PLAIN_KEY } from './key.js';
