@@ -1,8 +1,10 @@
 // A plugin of somebody else that records: what it may do, and what it cannot do to others.
 import test from 'ava';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { SmallDisk } from '../../../test/harness/small-disk.js';
 import { contribute, definePlugin, type Plugin } from '../../../kernel/index.js';
 import {
   counter,
@@ -209,4 +211,39 @@ test('the series of one plugin together have a limit', async (t) => {
     await panel[Symbol.asyncDispose]();
     t.regex(reason ?? '', message);
   }
+});
+
+test('a full disk is logged once, and once when it has room again; nobody is blamed', async (t) => {
+  const disk = SmallDisk.mount(t, 4);
+  if (!disk) return;
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
+  await symlink(disk.path, join(dataDirectory, 'time-series'));
+  disk.fill();
+  const { panel, clock, series } = await boot({ dataDirectory });
+  const lines = () =>
+    panel.log
+      .map((line) => (JSON.parse(line) as { msg: string }).msg)
+      .filter((msg) => /^series can/.test(msg));
+  const minute = async () => {
+    for (let i = 0; i < 6; i++) {
+      series.add(bytes, 1);
+      clock.tick(10_000);
+      await panel.kernel.settled();
+    }
+  };
+  await minute();
+  await minute();
+  t.deepEqual(lines(), ['series cannot be written; recent points are kept in memory and tried again']);
+  disk.free();
+  await minute();
+  t.deepEqual(lines().slice(1), ['series can be written again']);
+  t.deepEqual(
+    (await series.read(bytes, { from: NOW, step: MINUTE, most: 4 })).points.map((point) => point.sum),
+    [6, 6, 6, null],
+  );
+  disk.fill();
+  await minute();
+  await panel.stop();
+  t.deepEqual(panel.faults, []);
 });
