@@ -11,10 +11,11 @@ const OWN: Readonly<Record<string, RegExp>> = {
   '': /^(?:weir\.sqlite|panel\.|first-login\.txt$)/,
   engine: /^(?:config\.json|core\.json|api\.sock|\w+\.log)$/,
   backups: /^before-.*\.sqlite$/,
+  'time-series': /\.series(?:\.unreadable)?$/,
 };
 /** What else lies in a folder that is the panel's alone: the config file, programs, plugins, certificates. */
 const USUAL =
-  /^(?:engine|backups|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
+  /^(?:engine|backups|time-series|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
 const OTHERS = 0o077;
 
 interface Entry {

@@ -112,6 +112,29 @@ test('a clock that is set back adds to what is there; one that was far ahead cos
   t.deepEqual(await points(recorder), [...expected, [20_000, 2]]);
 });
 
+test('a late sample that is too old for the fine points takes none of their places', async (t) => {
+  const { recorder, add } = await open(t, await fileIn(t), bytes);
+  add(1, NOW);
+  await recorder.flush();
+  recorder.add('', 50, NOW - (TIERS[0]?.slots ?? 0) * 2_000, NOW);
+  await recorder.flush();
+  t.deepEqual(await points(recorder), [[0, 1]]);
+  t.deepEqual(await points(recorder, 1), [
+    [-62 * 60_000, 50],
+    [0, 1],
+  ]);
+});
+
+test('whoever reads while points move to the disk sees each sample once', async (t) => {
+  const { recorder, add } = await open(t, await fileIn(t), bytes);
+  for (let i = 1; i <= 100; i++) {
+    add(1, NOW);
+    const flush = recorder.flush();
+    const reads = await Promise.all([points(recorder), points(recorder), flush.then(() => points(recorder))]);
+    t.deepEqual(reads, [[[0, i]], [[0, i]], [[0, i]]]);
+  }
+});
+
 test('thirty days of ticks every two seconds: a file of constant size, with all that the tiers promise', async (t) => {
   const path = await fileIn(t);
   const { recorder, add } = await open(t, path, bytes);
