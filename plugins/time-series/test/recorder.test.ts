@@ -125,6 +125,13 @@ test('a late sample that is too old for the fine points takes none of their plac
   ]);
 });
 
+test('what waits in memory is bounded, however many points there are', async (t) => {
+  const { recorder, add } = await open(t, await fileIn(t), bytes);
+  for (let i = 0; i < 90; i++) add(1, NOW + i * 2_000);
+  const times = (await points(recorder)).map(([at]) => at);
+  t.deepEqual([times.length, times[0]], [64, 26 * 2_000], 'the newest stay');
+});
+
 test('whoever reads while points move to the disk sees each sample once', async (t) => {
   const { recorder, add } = await open(t, await fileIn(t), bytes);
   for (let i = 1; i <= 100; i++) {
