@@ -77,6 +77,7 @@ test('what is added is read, with holes where nothing was, also after a restart'
   await panel.stop();
 
   const second = await boot({ dataDirectory: panel.dataDirectory, now: NOW + 10 * MINUTE });
+  await using _ = second.panel;
   t.deepEqual(await read(second), { step: 2_000, points: expected });
   t.deepEqual(await second.series.keys(load), ['a']);
   second.series.add(load, 50, { key: 'a' });
@@ -221,6 +222,7 @@ test('a full disk is logged once, and once when it has room again; nobody is bla
   await symlink(disk.path, join(dataDirectory, 'time-series'));
   disk.fill();
   const { panel, clock, series } = await boot({ dataDirectory });
+  await using _ = panel;
   const lines = () =>
     panel.log
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
