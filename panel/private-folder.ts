@@ -8,13 +8,16 @@ import { ConfigError } from './variables.js';
 
 /** What the panel and its core write: the pattern of a file's name, by folder. Folders of these names may be another program's. */
 const OWN: Readonly<Record<string, RegExp>> = {
-  '': /^(?:weir\.sqlite|panel\.|first-login\.txt$)/,
+  '': /^(?:weir\.sqlite|panel\.|first-login\.txt$|secrets\.key)/,
   engine: /^(?:config\.json|core\.json|api\.sock|\w+\.log)$/,
   backups: /^before-.*\.sqlite$/,
+  processes: /^[a-z\d-]+$/,
+  uploads: /^request-/,
+  'time-series': /\.series(?:\.unreadable)?$/,
 };
 /** What else lies in a folder that is the panel's alone: the config file, programs, plugins, certificates. */
 const USUAL =
-  /^(?:engine|backups|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
+  /^(?:engine|backups|time-series|processes|uploads|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
 const OTHERS = 0o077;
 
 interface Entry {

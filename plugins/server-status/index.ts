@@ -1,6 +1,16 @@
-import { definePlugin, job, payload, provide, route, singleton } from '../../kernel/index.js';
+import { definePlugin, job, maybe, payload, provide, route, shape, singleton } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
+import { TimeSeries } from '../time-series/contract.js';
+import { Presence } from '../traffic/contract.js';
 import { ServerStatus } from './contract.js';
+import {
+  Bucket,
+  CpuHistoryReply,
+  declaredSeries,
+  HistoryReply,
+  MachineHistory,
+  MetricName,
+} from './history.js';
 import { Machine } from './machine.js';
 import { StatusReply, StatusReport } from './status.js';
 
@@ -9,10 +19,15 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Tells how the machine and the core are doing.',
-  uses: { engine: Engine },
-  services: { machine: singleton(Machine), report: singleton(StatusReport) },
+  uses: { engine: Engine, series: maybe(TimeSeries), presence: maybe(Presence) },
+  services: {
+    machine: singleton(Machine),
+    report: singleton(StatusReport),
+    history: singleton(MachineHistory),
+  },
   provides: ({ report }) => [provide(ServerStatus, report)],
-  routes: ({ report }) => [
+  contributes: declaredSeries,
+  routes: ({ report, history }) => [
     route({
       method: 'GET',
       path: '/panel/api/server/status',
@@ -21,6 +36,23 @@ export default definePlugin({
       reply: payload(StatusReply),
       handle: () => report.status(),
     }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/history/{metric}/{bucket}',
+      doc: 'The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample are left out. Empty where the plugin time-series is off.',
+      params: shape({ metric: MetricName(), bucket: Bucket() }),
+      reply: payload(HistoryReply),
+      handle: ({ params }) => history.last(params.metric, params.bucket),
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/cpuHistory/{bucket}',
+      doc: 'The same for the load of the processors in percent.',
+      params: shape({ bucket: Bucket() }),
+      reply: payload(CpuHistoryReply),
+      handle: async ({ params }) =>
+        (await history.last('cpu', params.bucket)).map(({ t, v }) => ({ t, cpu: v })),
+    }),
   ],
-  jobs: ({ machine }) => [job('sample', '2s', async () => void (await machine.sample()))],
+  jobs: ({ machine, history }) => [job('sample', '2s', async () => history.record(await machine.sample()))],
 });

@@ -26,7 +26,14 @@ test('folder, database and what lies beside it are mended, and nothing is said w
   const first = await start(t, dataDirectory);
   t.is(first.said(MENDED), undefined);
   await first.kill('SIGTERM');
-  const own = ['weir.sqlite', 'panel.lock', 'panel.secret', 'engine/config.json', 'backups/before-a.sqlite'];
+  const own = [
+    'weir.sqlite',
+    'panel.lock',
+    'panel.secret',
+    'engine/config.json',
+    'backups/before-a.sqlite',
+    'time-series/server-status.cpu.series',
+  ];
   await mkdir(join(dataDirectory, 'backups'));
   await mkdir(join(dataDirectory, 'engine'), { recursive: true });
   for (const name of own) {

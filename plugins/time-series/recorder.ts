@@ -1,0 +1,190 @@
+// One series: collects samples in memory, writes them to its file, and reads both together.
+import type { Log } from '../../kernel/index.js';
+import type { SeriesKind, TieredSeries } from './contract.js';
+import { type Point, RingFile } from './ring-file.js';
+import { type Aggregate, merged, sampleOf } from './slot.js';
+import { bucketOf, TIERS } from './tiers.js';
+
+/** Points of one tier that wait at most; while the disk is full, older ones are lost (two minutes of the finest tier, hours of the others). */
+const MOST_WAITING = 64;
+
+interface Ring {
+  /** what came since the last flush, not merged with what is on disk */
+  readonly added: Map<number, Aggregate>;
+  /** merged with what is on disk, and not written yet */
+  readonly unwritten: Map<number, Aggregate>;
+  /** the last point that was written: most samples still belong to it */
+  written: { readonly bucket: number; readonly value: Aggregate } | undefined;
+  /** nothing of this process lies on disk beyond this bucket */
+  newest: number | undefined;
+}
+
+const newRing = (): Ring => ({
+  added: new Map(),
+  unwritten: new Map(),
+  written: undefined,
+  newest: undefined,
+});
+
+/** Neighbouring buckets together, in order. */
+function runsOf(points: ReadonlyMap<number, Aggregate>): Point[][] {
+  const runs: Point[][] = [];
+  for (const point of [...points].sort(([a], [b]) => a - b)) {
+    const run = runs.at(-1);
+    if (run && run.at(-1)?.[0] === point[0] - 1) run.push(point);
+    else runs.push([point]);
+  }
+  return runs;
+}
+
+export class Recorder<K extends SeriesKind = SeriesKind> {
+  readonly series: TieredSeries<K>;
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #keys = new Map<string, Ring[]>();
+  #file: RingFile | undefined;
+  /** the file is read and written by one at a time */
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(series: TieredSeries<K>, path: string, log: Log) {
+    this.series = series;
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** Rejects when the file cannot be opened; the next flush or read tries again. */
+  open(): Promise<void> {
+    return this.#inTurn(async () => void (await this.#opened()));
+  }
+
+  /** Takes a sample that has been checked. Answers false where the series has all the keys that it may have. */
+  add(key: string, value: number, at: number, now: number): boolean {
+    let rings = this.#keys.get(key);
+    if (!rings) {
+      if (this.#keys.size >= this.series.mostKeys) return false;
+      rings = TIERS.map(newRing);
+      this.#keys.set(key, rings);
+    }
+    for (const [i, tier] of TIERS.entries()) {
+      const bucket = bucketOf(at, tier);
+      const ring = rings[i];
+      // A sample may be too old for the finer tiers.
+      if (!ring || bucket <= bucketOf(now, tier) - tier.slots) continue;
+      ring.added.set(bucket, merged(ring.added.get(bucket), sampleOf(value)));
+      bound(ring.added);
+    }
+    return true;
+  }
+
+  /** Writes what was added. What cannot be written is kept, within bounds, for the next time. */
+  flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      const waiting = [...this.#keys].filter(([, rings]) =>
+        rings.some(({ added, unwritten }) => added.size + unwritten.size > 0),
+      );
+      if (waiting.length === 0) return;
+      const file = await this.#opened();
+      for (const [key, rings] of waiting) {
+        if (await file.add(key))
+          for (const [tier, ring] of rings.entries()) await this.#flushRing(file, key, tier, ring);
+        else this.#keys.delete(key);
+      }
+    });
+  }
+
+  async #flushRing(file: RingFile, key: string, tier: number, ring: Ring): Promise<void> {
+    for (const bucket of [...ring.added.keys()]) {
+      const base = await this.#baseOf(file, key, tier, ring, bucket);
+      // It may have grown while the base was read.
+      const added = ring.added.get(bucket);
+      ring.added.delete(bucket);
+      if (added) ring.unwritten.set(bucket, merged(base, added));
+    }
+    bound(ring.unwritten);
+    for (const run of runsOf(ring.unwritten)) {
+      await file.write(key, tier, run);
+      for (const [bucket, value] of run) {
+        ring.unwritten.delete(bucket);
+        ring.written = { bucket, value };
+        ring.newest = Math.max(bucket, ring.newest ?? bucket);
+      }
+    }
+  }
+
+  /** What a point holds already. The file is asked only for a bucket that this process has not seen: after a start, or when the clock was set back. */
+  async #baseOf(
+    file: RingFile,
+    key: string,
+    tier: number,
+    { unwritten, written, newest }: Ring,
+    bucket: number,
+  ): Promise<Aggregate | undefined> {
+    const waiting = unwritten.get(bucket);
+    if (waiting) return waiting;
+    if (written?.bucket === bucket) return written.value;
+    if (newest !== undefined && bucket > newest) return undefined;
+    return (await file.read(key, tier, bucket, bucket)).get(bucket);
+  }
+
+  /** Reads the points of a tier from bucket `first` to `last`. */
+  read(key: string, tier: number, first: number, last: number): Promise<ReadonlyMap<number, Aggregate>> {
+    return this.#inTurn(async () => {
+      const found = await (await this.#opened()).read(key, tier, first, last);
+      const ring = this.#keys.get(key)?.[tier];
+      const isAsked = ([bucket]: Point): boolean => bucket >= first && bucket <= last;
+      for (const [bucket, value] of [...(ring?.unwritten ?? [])].filter(isAsked)) found.set(bucket, value);
+      for (const [bucket, value] of [...(ring?.added ?? [])].filter(isAsked))
+        found.set(bucket, merged(found.get(bucket), value));
+      return found;
+    });
+  }
+
+  keys(): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      await this.#opened();
+      return [...this.#keys.keys()].sort();
+    });
+  }
+
+  forget(key: string): Promise<void> {
+    return this.#inTurn(async () => {
+      await (await this.#opened()).remove(key);
+      this.#keys.delete(key);
+    });
+  }
+
+  /** Nothing is read or written after this. */
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#closed = true;
+      await this.#file?.close();
+      this.#file = undefined;
+    });
+  }
+
+  async #opened(): Promise<RingFile> {
+    if (this.#closed) throw new Error(`the series ${this.series.name} is closed, for the panel stops`);
+    if (this.#file) return this.#file;
+    const { kind, mostKeys } = this.series;
+    this.#file = await RingFile.open(this.#path, kind, mostKeys, this.#log);
+    // Keys that came while the file could not be opened are beyond what it holds; the flush leaves out what has no room.
+    for (const key of this.#file.keys) if (!this.#keys.has(key)) this.#keys.set(key, TIERS.map(newRing));
+    return this.#file;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Drops the points that wait longest. */
+function bound(points: Map<number, Aggregate>): void {
+  if (points.size <= MOST_WAITING) return;
+  let oldest = Infinity;
+  for (const bucket of points.keys()) oldest = Math.min(oldest, bucket);
+  points.delete(oldest);
+  bound(points);
+}
