@@ -1,5 +1,5 @@
 // Checks a declared series before anything is kept for it.
-import type { Adder, Contributed } from '../../kernel/index.js';
+import type { Contributed, Plugin } from '../../kernel/index.js';
 import type { Series } from './contract.js';
 import { bytesOfKey } from './tiers.js';
 
@@ -17,7 +17,7 @@ const bytesOf = (series: Series): number =>
 /** Returns what is wrong with a series, as a sentence. */
 export function seriesProblem(
   series: Series,
-  plugin: Adder,
+  plugin: Pick<Plugin, 'name' | 'outside'>,
   others: readonly Contributed<Series>[],
 ): string | undefined {
   const { name, unit } = series;
