@@ -1,149 +1,90 @@
-// How sources become what the panel loads: the compiler that watches, a build script at each change, or nothing at all.
+// How sources become what the panel loads: a command at each change, or nothing at all.
+// Not `tsc --watch`: the native compiler misses changes on some file systems, and one run costs less than a second.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
 import { watchFolder } from './watch-folder.js';
 
 export interface Heard {
+  /** a change was noticed; a build follows */
+  readonly begun: () => void;
   /** `since` is when the change was noticed, as `performance.now()` has it */
   readonly built: (since: number) => void;
   readonly failed: (output: string) => void;
 }
-export interface Builder {
-  start(heard: Heard): void;
-  /** Resolves when nothing of it runs any more. */
-  stop(): Promise<void>;
+export interface Recipe {
+  readonly folder: string;
+  /** empty where a change needs no build */
+  readonly command: readonly string[];
+  /** folders in it that hold sources */
+  readonly watched: readonly string[];
+  /** which files there are sources */
+  readonly isSource: (path: string) => boolean;
 }
 
-/** In a group of its own: compilers and npm start further processes. */
-const startGroup = (command: string, args: readonly string[], cwd: string): ChildProcess =>
-  spawn(command, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-
-async function endGroup(child: ChildProcess | undefined): Promise<void> {
-  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  process.kill(-child.pid, 'SIGKILL');
-  await ended;
-}
-
-const BEGINS = /\b(?:Starting compilation|File change detected)/;
-const ENDS = /\bFound (\d+) errors?\. Watching/;
-
-/** `tsc --watch`; it says so when a compilation begins and when it ends. */
-export class CompilerBuilder implements Builder {
-  readonly #compiler: string;
-  readonly #args: readonly string[];
-  readonly #folder: string;
-  readonly #isAsset: (path: string) => boolean;
+export class Builder {
+  readonly #recipe: Recipe;
+  readonly #heard: Heard;
+  readonly #watches: (() => void)[] = [];
   #child: ChildProcess | undefined;
-  #close: () => void = () => undefined;
-  #stopped = false;
-
-  /** `isAsset` says which files the compiler does not know and the panel may load. */
-  constructor(folder: string, compiler: string, args: readonly string[], isAsset: (path: string) => boolean) {
-    this.#folder = folder;
-    this.#compiler = compiler;
-    this.#args = args;
-    this.#isAsset = isAsset;
-  }
-
-  start({ built, failed }: Heard): void {
-    const args = [this.#compiler, ...this.#args, '--watch', '--preserveWatchOutput', '--pretty', 'false'];
-    const child = startGroup(process.execPath, args, this.#folder);
-    this.#child = child;
-    let since = performance.now();
-    let output: string[] = [];
-    let isGood = false;
-    const hear = (line: string): void => {
-      const text = stripVTControlCharacters(line);
-      const [, errors] = ENDS.exec(text) ?? [];
-      if (BEGINS.test(text)) {
-        since = performance.now();
-        output = [];
-        isGood = false;
-      } else if (errors === '0') {
-        isGood = true;
-        built(since);
-      } else if (errors !== undefined) failed(output.join('\n'));
-      else if (text.trim() !== '') output.push(text);
-    };
-    for (const stream of [child.stdout, child.stderr]) if (stream) createInterface(stream).on('line', hear);
-    // While the compiler works, or has errors, its next good build brings the assets along.
-    this.#close = watchFolder(this.#folder, this.#isAsset, () => {
-      if (isGood) built(performance.now());
-    });
-    child.on('error', (error) => failed(`the compiler could not be started: ${error.message}`));
-    child.on('exit', () => {
-      if (!this.#stopped)
-        failed(`${output.join('\n')}\nthe compiler ended; stop weir dev and start it again`);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#close();
-    await endGroup(this.#child);
-  }
-}
-
-/** A command at each change of a file; without a command a change is a build. */
-export class ScriptBuilder implements Builder {
-  readonly #folder: string;
-  readonly #command: readonly string[];
-  readonly #isSource: (path: string) => boolean;
-  #child: ChildProcess | undefined;
-  #close: () => void = () => undefined;
   #running = false;
-  #again = false;
+  /** when a change was noticed that the build under way may have missed */
+  #next: number | undefined;
   #stopped = false;
 
-  constructor(folder: string, command: readonly string[], isSource: (path: string) => boolean) {
-    this.#folder = folder;
-    this.#command = command;
-    this.#isSource = isSource;
+  constructor(recipe: Recipe, heard: Heard) {
+    this.#recipe = recipe;
+    this.#heard = heard;
   }
 
-  start(heard: Heard): void {
-    this.#close = watchFolder(this.#folder, this.#isSource, () => void this.#build(heard));
-    void this.#build(heard);
+  /** Builds once, and from then on after each change. */
+  start(): void {
+    const { watched, isSource } = this.#recipe;
+    for (const folder of watched)
+      this.#watches.push(watchFolder(folder, isSource, (since) => void this.#build(since)));
+    void this.#build(performance.now());
   }
 
-  async #build(heard: Heard): Promise<void> {
-    if (this.#running) {
-      this.#again = true;
-      return;
-    }
+  async #build(noticed: number): Promise<void> {
+    this.#next ??= noticed;
+    if (this.#running) return;
     this.#running = true;
-    do {
-      this.#again = false;
-      const since = performance.now();
+    while (this.#next !== undefined) {
+      const since = this.#next;
+      this.#next = undefined;
+      this.#heard.begun();
       const problem = await this.#run();
       if (this.#stopped) return;
-      if (problem === undefined) heard.built(since);
-      else heard.failed(problem);
-    } while (this.#again);
+      if (problem === undefined) this.#heard.built(since);
+      else this.#heard.failed(problem);
+    }
     this.#running = false;
   }
 
   /** Resolves with what it wrote when it failed. */
   async #run(): Promise<string | undefined> {
-    const [command, ...args] = this.#command;
-    if (command === undefined) return undefined;
-    const child = startGroup(command, args, this.#folder);
+    const { folder: cwd, command } = this.#recipe;
+    const [program, ...args] = command;
+    if (program === undefined) return undefined;
+    // In a group of its own: compilers and npm start further processes.
+    const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     let output = '';
     for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     return new Promise((resolve) => {
-      child.on('error', (error) => resolve(`${command} could not be started: ${error.message}`));
+      child.on('error', (error) => resolve(`${program} could not be started: ${error.message}`));
       child.on('close', (code) => resolve(code === 0 ? undefined : output.trimEnd()));
     });
   }
 
+  /** Resolves when nothing of it runs any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#close();
-    await endGroup(this.#child);
+    for (const close of this.#watches) close();
+    const child = this.#child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    process.kill(-child.pid, 'SIGKILL');
+    await ended;
   }
 }

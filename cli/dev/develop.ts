@@ -3,6 +3,7 @@ import { messageOf } from '../../kernel/errors/errors.js';
 import { forgetPluginEnds } from '../../panel/plugin-ends.js';
 import type { Environment } from '../../panel/variables.js';
 import type { Terminal } from '../../plugins/command-line/run.js';
+import { Builder } from './builder.js';
 import { endCore } from './core.js';
 import { PanelChild } from './panel-child.js';
 import { type Project, prepare } from './project.js';
@@ -47,23 +48,39 @@ class Loop {
   /** files that the panel may have loaded, as they were when it was started */
   #loaded: ReadonlyMap<string, string> | undefined;
   #busy: Promise<void> = Promise.resolve();
+  #spare: PanelChild | undefined;
+  readonly #builder: Builder;
   #pending = false;
   #ending = false;
 
   constructor(project: Project, terminal: Terminal) {
     this.#project = project;
     this.#terminal = terminal;
-  }
-
-  start(): void {
-    this.#project.builder.start({
+    this.#builder = new Builder(project.recipe, {
+      // While the build runs.
+      begun: () => void this.#spareChild(),
       built: (since) => this.#built(since),
       failed: (output) =>
-        this.#terminal.complain(
+        terminal.complain(
           `${output}\n${this.#panel?.isRunning ? 'the build failed; the panel that runs stays' : 'the build failed; the panel starts after the next good build'}`,
         ),
     });
+  }
+
+  start(): void {
+    this.#builder.start();
     if (this.#project.isBuilt) this.#built(performance.now());
+  }
+
+  /** A process that has loaded the libraries, for the panel that comes next. */
+  #spareChild(): PanelChild {
+    if (this.#spare?.isRunning) return this.#spare;
+    const child = new PanelChild(this.#project.environment, (how) => {
+      if (child === this.#panel && !this.#ending)
+        this.#terminal.complain(`the panel ended (${how}); it starts again after the next change`);
+    });
+    this.#spare = child;
+    return child;
   }
 
   /** One restart at a time; changes meanwhile are one more. `since` is when the change was noticed, as `performance.now()` has it. */
@@ -80,14 +97,14 @@ class Loop {
     if (this.#ending) return;
     const now = await snapshot(this.#project.runs);
     const files = this.#loaded && changed(this.#loaded, now);
-    if (files?.length === 0) return;
+    // Saving a file again starts a panel that has ended.
+    if (files?.length === 0 && this.#panel?.isRunning) return;
     this.#loaded = now;
-    const { dataDirectory, environment, plugin } = this.#project;
+    const { dataDirectory, plugin } = this.#project;
     // The new process loads the new code while the old one still answers; code that cannot be loaded replaces nothing.
-    const next = new PanelChild(environment, (code) => {
-      if (next === this.#panel && !this.#ending)
-        this.#terminal.complain(`the panel ended (${code}); it starts again after the next change`);
-    });
+    const next = this.#spareChild();
+    this.#spare = undefined;
+    next.load();
     const isLoaded = await next.loaded;
     if (this.#ending) return next.stop();
     if (!isLoaded) {
@@ -107,17 +124,17 @@ class Loop {
     next.open();
     if (!(await next.ready)) return;
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
-    this.#terminal.say(
-      former === undefined
-        ? `started in ${seconds} s; waiting for changes`
-        : `restarted in ${seconds} s (${files?.slice(0, 3).join(', ')}${files && files.length > 3 ? ', …' : ''})`,
-    );
+    if (former === undefined) return this.#terminal.say(`started in ${seconds} s; waiting for changes`);
+    const [first, ...others] = files ?? [];
+    const what =
+      first === undefined ? '' : ` (${first}${others.length > 0 ? ` and ${others.length} more` : ''})`;
+    this.#terminal.say(`restarted in ${seconds} s${what}`);
   }
 
   async stop(): Promise<void> {
     this.#ending = true;
     const panel = this.#panel;
-    await Promise.all([this.#project.builder.stop(), panel?.stop()]);
+    await Promise.all([this.#builder.stop(), this.#spare?.stop(), panel?.stop()]);
     await this.#busy;
     if (this.#panel !== panel) await this.#panel?.stop();
     // A panel that had failed could not take the core along.

@@ -9,7 +9,7 @@ const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
 const STOP_LIMIT_MS = 12_000;
 
 /** What parent and child tell each other. */
-export type ToPanel = 'open' | 'leave';
+export type ToPanel = 'load' | 'open' | 'leave';
 export type FromPanel = 'loaded' | 'ready';
 
 export class PanelChild {
@@ -36,6 +36,11 @@ export class PanelChild {
 
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Lets it load the code of the panel, as it is now. */
+  load(): void {
+    this.#tell('load');
   }
 
   /** Boots it. */

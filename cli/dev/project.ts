@@ -7,8 +7,8 @@ import { messageOf } from '../../kernel/errors/errors.js';
 import { isObject } from '../../panel/json-object.js';
 import { entryOf, pluginOfPackage } from '../../panel/manifest.js';
 import type { Environment } from '../../panel/variables.js';
-import { type Builder, CompilerBuilder, ScriptBuilder } from './builder.js';
-import { mayRun, type Watched } from './snapshot.js';
+import type { Recipe } from './builder.js';
+import type { Watched } from './snapshot.js';
 
 export interface Project {
   /** for a person */
@@ -17,7 +17,7 @@ export interface Project {
   readonly environment: NodeJS.ProcessEnv;
   /** name of the plugin that is worked at */
   readonly plugin: string | undefined;
-  readonly builder: Builder;
+  readonly recipe: Recipe;
   /** what the panel runs */
   readonly runs: Watched;
   /** there is something to run before the first build */
@@ -28,7 +28,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TREE = ['schema', 'kernel', 'drivers', 'panel', 'cli', 'plugins'];
 /** Where the panel of a plugin in development has its config, beside the weir.json of that data folder. */
 const CONFIG = 'dev.json';
-/** A build script that is the compiler and nothing else; its words may be given to a compiler that watches. */
+/** A build script that is the compiler and nothing else; it is run without npm, which takes longer than the compiler. */
 const PLAIN_COMPILER = /^tsc((?:\s+[\w./=-]+)*)\s*$/;
 
 /** The compiler of the project itself, else that of this tree. */
@@ -61,24 +61,29 @@ async function jsonOf(path: string, missing?: string): Promise<Readonly<Record<s
   return value;
 }
 
-function builderOf(folder: string, manifest: Readonly<Record<string, unknown>>, data: string): Builder {
+function recipeOf(folder: string, manifest: Readonly<Record<string, unknown>>, data: string): Recipe {
   const scripts = isObject(manifest['scripts']) ? manifest['scripts'] : {};
   const script = typeof scripts['build'] === 'string' ? scripts['build'] : undefined;
   const entry = relative(folder, resolve(folder, entryOf(manifest) ?? ''));
   // The folder of the built module, or that module alone where it lies beside its source.
   const [output = ''] = entry.split(sep);
-  const isOutput = (path: string): boolean =>
-    [join(folder, output), data].some((made) => path === made || path.startsWith(made + sep));
   const plain = PLAIN_COMPILER.exec(script ?? 'tsc');
-  if (plain && existsSync(join(folder, 'tsconfig.json'))) {
-    const words = (plain[1] ?? '').split(/\s+/).filter(Boolean);
-    const isAsset = (path: string): boolean =>
-      !isOutput(path) && mayRun(path) && !existsSync(path.replace(/js$/, 'ts'));
-    return new CompilerBuilder(folder, compilerFor(folder), words, isAsset);
-  }
-  if (script !== undefined)
-    return new ScriptBuilder(folder, ['npm', 'run', '--silent', 'build'], (path) => !isOutput(path));
-  return new ScriptBuilder(folder, [], (path) => path !== data && !path.startsWith(data + sep));
+  const compiled = plain !== null && existsSync(join(folder, 'tsconfig.json'));
+  const command = compiled
+    ? [process.execPath, compilerFor(folder), ...(plain[1] ?? '').split(/\s+/).filter(Boolean)]
+    : script === undefined
+      ? []
+      : ['npm', 'run', '--silent', 'build'];
+  const made = command.length === 0 ? [data] : [data, join(folder, output)];
+  return {
+    folder,
+    command,
+    watched: [folder],
+    // What the compiler writes beside its source is no source.
+    isSource: (path) =>
+      !made.some((other) => path === other || path.startsWith(other + sep)) &&
+      !(compiled && path.endsWith('js') && existsSync(path.replace(/js$/, 'ts'))),
+  };
 }
 
 /** The config file of the panel: what the data folder's own weir.json says, and the plugin. */
@@ -107,8 +112,13 @@ export async function prepare(env: Environment, plugin: string | undefined, data
       dataDirectory,
       environment,
       plugin: undefined,
-      builder: new CompilerBuilder(ROOT, compilerFor(ROOT), ['-p', 'tsconfig.json'], () => false),
-      runs: { base: join(ROOT, 'dist'), folders: TREE, except: [] },
+      recipe: {
+        folder: ROOT,
+        command: [process.execPath, compilerFor(ROOT), '-p', 'tsconfig.json'],
+        watched: [...TREE, 'config'].map((name) => join(ROOT, name)),
+        isSource: (path) => /\.(?:ts|json)$/.test(path),
+      },
+      runs: { base: ROOT, folders: [...TREE.map((name) => join('dist', name)), 'config'], except: [] },
       isBuilt: true,
     };
   }
@@ -122,14 +132,14 @@ export async function prepare(env: Environment, plugin: string | undefined, data
     throw new Error(
       `${folder} is a package called ${JSON.stringify(manifest['name'])}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`,
     );
-  const builder = builderOf(folder, manifest, dataDirectory);
+  const recipe = recipeOf(folder, manifest, dataDirectory);
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   return {
     about: `the plugin ${name}, ${folder}`,
     dataDirectory,
     environment: { ...environment, WEIR_CONFIG: await writeConfig(dataDirectory, folder) },
     plugin: name,
-    builder,
+    recipe,
     runs: { base: folder, folders: ['.'], except: [dataDirectory] },
     isBuilt: false,
   };

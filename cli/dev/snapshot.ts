@@ -1,5 +1,6 @@
 // Which files a panel may have loaded, and which of them have changed.
-import { readdir, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
 /** Never a part of a plugin that runs. */
@@ -16,9 +17,25 @@ export interface Watched {
 }
 
 export const isSkipped = (name: string): boolean => name.startsWith('.') || SKIPPED.has(name);
-export const mayRun = (name: string): boolean => !NOT_RUN.test(name) && !name.startsWith('.');
+const mayRun = (name: string): boolean => !NOT_RUN.test(name) && !name.startsWith('.');
 
-/** Time and size of each file, by its path below the base. */
+/** A larger file is told by time and size. */
+const READ_BYTES = 1024 * 1024;
+
+/** A compiler writes files that stay as they were, so the content counts. */
+async function digest(path: string): Promise<string | undefined> {
+  try {
+    const { mtimeMs, size } = await stat(path);
+    if (size > READ_BYTES) return `${mtimeMs} ${size}`;
+    return createHash('sha256')
+      .update(await readFile(path))
+      .digest('base64');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The content of each file as a digest, by its path below the base. */
 export async function snapshot({ base, folders, except }: Watched): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   const walk = async (folder: string): Promise<void> => {
@@ -29,8 +46,8 @@ export async function snapshot({ base, folders, except }: Watched): Promise<Read
         if (entry.isDirectory())
           return isSkipped(entry.name) || except.includes(path) ? undefined : walk(path);
         if (!mayRun(entry.name)) return;
-        const found = await stat(path).catch(() => undefined);
-        if (found) files.set(relative(base, path), `${found.mtimeMs} ${found.size}`);
+        const found = await digest(path);
+        if (found !== undefined) files.set(relative(base, path), found);
       }),
     );
   };

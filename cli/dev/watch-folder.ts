@@ -7,14 +7,15 @@ import { isSkipped } from './snapshot.js';
 /** An editor writes a file in several steps, and saves several at once. */
 const QUIET_MS = 60;
 
-/** Calls `changed` once for changes that belong together; `counts` says of each path whether it matters. Returns what ends it. */
+/** Calls `changed` once for changes that belong together, with the time of the first as `performance.now()` has it; `counts` says of each path whether it matters. Returns what ends it. */
 export function watchFolder(
   folder: string,
   counts: (path: string) => boolean,
-  changed: () => void,
+  changed: (since: number) => void,
 ): () => void {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
+  let since: number | undefined;
   let closed = false;
   const forget = (path: string): void => {
     watchers.get(path)?.close();
@@ -24,7 +25,11 @@ export function watchFolder(
     void add(path);
     if (name !== null && (isSkipped(name) || !counts(join(path, name)))) return;
     clearTimeout(timer);
-    timer = setTimeout(changed, QUIET_MS);
+    const first = (since ??= performance.now());
+    timer = setTimeout(() => {
+      since = undefined;
+      changed(first);
+    }, QUIET_MS);
   };
   /** The folder and those in it that are not watched yet. */
   const add = async (path: string): Promise<void> => {
