@@ -32,12 +32,14 @@ export class DevSession extends PanelApi {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  constructor(t: ExecutionContext, folder: string, env: Readonly<Record<string, string>> = {}) {
+  /** `entry` is the command line of another checkout, which works at itself. */
+  constructor(t: ExecutionContext, folder: string, entry?: string) {
     super();
     this.data = join(folder, '..', 'data');
-    this.#child = spawn(process.execPath, [ENTRY, 'dev', folder, '--data', this.data], {
+    const argv = entry === undefined ? [ENTRY, 'dev', folder] : [entry, 'dev'];
+    this.#child = spawn(process.execPath, [...argv, '--data', this.data], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...environmentOf('/nowhere/in/service'), WEIR_LOG_LEVEL: '', ...env },
+      env: { ...process.env, ...environmentOf('/nowhere/in/service'), WEIR_LOG_LEVEL: '' },
     });
     this.#ended = once(this.#child, 'close');
     for (const stream of [this.#child.stdout, this.#child.stderr])
@@ -65,7 +67,7 @@ export class DevSession extends PanelApi {
     );
   }
 
-  /** Pids of the panels that were started, and of the core, as the log has them. */
+  /** Pid of the core, once for each panel that started or adopted it. */
   corePids(): readonly unknown[] {
     return this.log
       .filter(({ msg }) => msg === 'core started' || msg === 'core adopted')
@@ -78,14 +80,10 @@ export class DevSession extends PanelApi {
     await this.#ended;
     return this.#child.exitCode;
   }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
 }
 
-/** Rewrites a file of a plugin. */
+/** Rewrites a file, or makes it. */
 export async function edit(folder: string, file: string, change: (text: string) => string): Promise<void> {
   const path = join(folder, file);
-  await writeFile(path, change(await readFile(path, 'utf8')));
+  await writeFile(path, change(await readFile(path, 'utf8').catch(() => '')));
 }
