@@ -61,6 +61,7 @@ test('an edit is in the panel after a restart, the core lives on, and code that 
   t.deepEqual(await greeting(), { greeting: 'moin, world' });
   t.deepEqual(new Set(dev.corePids()), new Set([core]));
 
+  t.log(...dev.said.filter((line) => line.startsWith('restarted')));
   t.is(await dev.end(), 0);
   await until(
     async () => (await processesAt(join(folder, '..'))).length === 0,

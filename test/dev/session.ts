@@ -63,8 +63,12 @@ export class DevSession extends PanelApi {
   async hears(text: RegExp, times = 1): Promise<void> {
     await until(
       () => this.said.filter((line) => text.test(line)).length >= times,
-      `weir dev says ${String(text)} ${times} times; it said:\n${this.said.join('\n')}\n${JSON.stringify(this.log.slice(-4))}`,
-    );
+      `weir dev says ${String(text)} ${times} times`,
+    ).catch((error: Error) => {
+      throw new Error(
+        `${error.message}; it said:\n${this.said.join('\n')}\n${JSON.stringify(this.log.slice(-4))}`,
+      );
+    });
   }
 
   /** Pid of the core, once for each panel that started or adopted it. */
