@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../harness/until.js';
+import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 import { DevSession, edit, helloOf } from './session.js';
 
 /** Processes that have this word among their arguments or their environment. */
@@ -69,19 +70,21 @@ test('an edit is in the panel after a restart, the core lives on, and code that 
   );
 });
 
-test('a panel that ends by itself is started by the next change, and Ctrl-C takes the core that it left', async (t) => {
-  const folder = await helloOf(t);
+test('a panel that a plugin in JavaScript ended is started by the next change, and Ctrl-C takes the core that it left', async (t) => {
+  const parent = await folderOf(t);
+  const folder = join(parent, 'sleeper');
+  const part = 'start: () => end()';
+  await stranger(parent, 'sleeper', `import { end } from './end.js';\n${source('sleeper', part)}`);
+  await writeFiles(folder, { 'end.js': 'export const end = () => undefined;\n' });
   const dev = new DevSession(t, folder);
   await dev.hears(/^started in /);
-  await edit(folder, 'index.ts', (text) =>
-    text.replace("about: 'Greets.',", "about: 'Greets.',\n  start: () => process.exit(3),"),
-  );
+  await edit(folder, 'end.js', (text) => text.replace('undefined', 'process.exit(3)'));
   await dev.hears(/^the panel ended \(exit code 70\); it starts again after the next change$/);
   // More often than a panel in service forgives.
   for (const times of [2, 3]) {
-    await edit(folder, 'index.ts', (text) => `${text}\n`);
+    await edit(folder, 'end.js', (text) => `${text}\n`);
     await dev.hears(/^the panel ended \(exit code 70\)/, times);
   }
   t.is(await dev.end(), 0);
-  await until(async () => (await processesAt(join(folder, '..'))).length === 0, 'nothing is left');
+  await until(async () => (await processesAt(parent)).length === 0, 'nothing is left');
 });
