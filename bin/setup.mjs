@@ -155,11 +155,21 @@ async function digestSources() {
   return hash.digest('hex');
 }
 
+/** Weir as an installed package has no sources, and nothing to set up. */
+const isCheckout = () => exists(join(root, 'tsconfig.json'));
+
+const builtStamp = join(root, 'dist', '.weir-built');
+
+/** A checkout whose sources changed after its build, or that was built by other means than these. */
+export const isStale = async () =>
+  (await isCheckout()) && (await read(builtStamp)) !== (await digestSources());
+
 /** Compiles when a source changed. Starts from nothing, so that no file of a deleted source stays behind. */
 export async function build() {
-  const stamp = join(root, 'dist', '.weir-built');
   const wanted = await digestSources();
-  if ((await read(stamp)) === wanted) return;
+  if ((await read(builtStamp)) === wanted) return;
+  if (!(await exists(join(root, 'node_modules', 'typescript'))))
+    throw new Error(`Weir cannot be built, its packages are missing; run npm ci in ${root} first`);
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
   await run('the build', process.execPath, [
@@ -167,15 +177,19 @@ export async function build() {
     '-p',
     'tsconfig.json',
   ]);
-  await writeFile(stamp, wanted);
+  await writeFile(builtStamp, wanted);
 }
 
 /** Everything that `npm start` and `npm test` need first. Ends the process with a sentence when it cannot be had. */
-export async function setUp() {
+export const setUp = () => orEnd(install, build);
+
+/** What `npm run build` needs, and `npm install ../weir` of an author of plugins: packages are npm's part. */
+export const setUpBuild = () => orEnd(build);
+
+async function orEnd(...steps) {
   try {
     checkNode();
-    await install();
-    await build();
+    if (await isCheckout()) for (const step of steps) await step();
   } catch (error) {
     say(error.message);
     process.exit(1);

@@ -21,9 +21,11 @@ const HEAP_FLAG = '--heap-growing-percent=100';
 interface MainOptions {
   /** for tests, which do not wait as long */
   readonly limits?: KernelOptions['limits'] & Partial<WatchLimits>;
+  /** ends the panel when it aborts, and leaves the core running for the next process */
+  readonly leave?: AbortSignal;
 }
 
-export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
+export async function main({ limits = {}, leave }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
   // Whatever the panel and the programs that it starts write, the core's logs among it, is their user's alone.
   process.umask(0o077);
@@ -57,12 +59,12 @@ export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
   };
   guardExit(log, endedBy);
 
-  const end = (reason: string, code: number): void => {
+  const end = (reason: string, code: number, again = false): void => {
     if (ending) return;
     ending = true;
     // What hangs must not keep the process: everything acknowledged is in the database already.
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    void program.stop(reason).then(
+    void program.stop(reason, again).then(
       () => process.exit(code),
       (error: unknown) => {
         log.error('the stop failed', { error });
@@ -70,6 +72,7 @@ export async function main({ limits = {} }: MainOptions = {}): Promise<void> {
       },
     );
   };
+  leave?.addEventListener('abort', () => end('another process takes over', 0, true));
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
   // A terminal that is closed ends the panel and its core; a service reads its certificate again.

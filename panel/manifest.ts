@@ -37,8 +37,8 @@ export const pluginOfPackage = (name: string): string | undefined => PACKAGE.exe
 export const nameIn = (reference: string): string =>
   pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
 
-/** `exports` as Node reads it for an import of the package itself, then `main`. */
-function entryOf({ exports, main }: Record<string, unknown>): string | undefined {
+/** The module of a package, as its manifest names it: `exports` as Node reads it for an import of the package itself, then `main`. */
+export function entryOf({ exports, main }: Record<string, unknown>): string | undefined {
   const whole = isObject(exports) && '.' in exports ? exports['.'] : exports;
   const chosen = isObject(whole) ? (whole['import'] ?? whole['default']) : whole;
   const path = exports === undefined ? main : chosen;

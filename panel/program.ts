@@ -83,12 +83,12 @@ export class Program implements PanelProgramApi {
     this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
   }
 
-  /** Whatever is under way comes to its end first. */
-  async stop(reason: string): Promise<void> {
+  /** Whatever is under way comes to its end first. With `again` the core keeps running: another panel follows. */
+  async stop(reason: string, again = false): Promise<void> {
     this.#ending = true;
     this.#end();
     await this.#restart;
-    await this.#kernel?.stop(reason);
+    await this.#kernel?.stop(reason, again);
   }
 
   async renewCertificate(): Promise<void> {

@@ -90,7 +90,7 @@ export class Workshop {
     const former = await this.#fileOf(name);
     if (former !== undefined) await rm(former, { force: true });
     await rename(path, join(this.#plugins, file));
-    // A plugin may name `weir` as a peer, for its types; it gets the panel that runs.
+    // A plugin may name `@weir-panel/weir` as a peer, for its types; it gets the panel that runs.
     await npm(
       'install',
       ['--omit=dev', '--legacy-peer-deps', '--prefer-offline', '--prefix', this.#plugins, '--', `./${file}`],

@@ -1341,6 +1341,25 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type ServerGetCpuHistoryByBucketInput = {
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerGetCpuHistoryByBucketReply = {
+  t: number;
+  cpu: number;
+}[];
+
+export type ServerGetHistoryByMetricByBucketInput = {
+  metric: 'cpu' | 'mem' | 'netUp' | 'netDown' | 'online' | 'load1' | 'load5' | 'load15';
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerGetHistoryByMetricByBucketReply = {
+  t: number;
+  v: number;
+}[];
+
 export type SystemGetJobsReply = {
   plugin: string;
   job: string;
@@ -1634,6 +1653,12 @@ export class Weir extends Transport {
     /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
+    /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
+    getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),
+    /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample are left out. Empty where the plugin time-series is off. — GET /panel/api/server/history/{metric}/{bucket} */
+    getHistoryByMetricByBucket: (input: ServerGetHistoryByMetricByBucketInput): Promise<ServerGetHistoryByMetricByBucketReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/history/{metric}/{bucket}', gives: 'obj' }, input),
   } as const;
 
   readonly settings = {

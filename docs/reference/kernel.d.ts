@@ -6,7 +6,7 @@
 //   @weir-panel/weir/plugins/clients: 20 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
 //   @weir-panel/weir/plugins/engine: 38 names
-//   @weir-panel/weir/plugins/idempotency: 1 names
+//   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 72 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
@@ -18,6 +18,7 @@
 //   @weir-panel/weir/plugins/settings: 15 names
 //   @weir-panel/weir/plugins/subscription: 22 names
 //   @weir-panel/weir/plugins/system: 6 names
+//   @weir-panel/weir/plugins/time-series: 15 names
 //   @weir-panel/weir/plugins/traffic: 8 names
 //   @weir-panel/weir/testing: 15 names
 
@@ -1908,6 +1909,11 @@ declare module '@weir-panel/weir/plugins/idempotency' {
     readonly TOO_MANY: ErrorFactory;
   };
 
+  // The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07, section 2).
+  export const LONGEST_KEY = 255;
+  /** As most clients send it: visible ASCII without quotes, and without commas, which join two headers. */
+  export const PLAIN_KEY: RegExp;
+
   export {};
 }
 
@@ -3199,6 +3205,109 @@ declare module '@weir-panel/weir/plugins/system' {
     listed(plugins: readonly PluginState[]): Promise<readonly ListedPlugin[]>;
   }
   export const PanelProgram: Token<PanelProgramApi>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/time-series' {
+  import type { ExtensionPoint, Token, Tx } from '@weir-panel/weir/kernel';
+
+  // Numbers over time, kept on disk within bounds: how plugins declare, record and read them.
+  /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
+  export type SeriesKind = 'gauge' | 'counter';
+  /** A series of samples: 2 s points for an hour, 1 min points for two days, 5 min points for thirty days. */
+  export interface TieredSeries<K extends SeriesKind = SeriesKind> {
+    readonly retention: 'tiers';
+    readonly kind: K;
+    /** `<plugin>.<name>` */
+    readonly name: string;
+    /** of the values, like `%` or `B/s`; for people */
+    readonly unit: string;
+    /** 1 to 1,000; each key takes up to 500 KB (gauge) or 220 KB (counter) on disk */
+    readonly mostKeys: number;
+  }
+  /** A whole number for each key and calendar day in the time zone of the panel, in the database. */
+  export interface DailySeries {
+    readonly retention: 'daily';
+    readonly kind: 'counter';
+    /** `<plugin>.<name>` */
+    readonly name: string;
+    readonly unit: string;
+    /** how many days are kept, 1 to 400 */
+    readonly days: number;
+  }
+  export type Series = TieredSeries | DailySeries;
+  interface Declared {
+    readonly name: string;
+    readonly unit: string;
+    /** 1 without it */
+    readonly mostKeys?: number;
+  }
+  export const gauge: ({ name, unit, mostKeys }: Declared) => TieredSeries<'gauge'>;
+  export const counter: ({ name, unit, mostKeys }: Declared) => TieredSeries<'counter'>;
+  export const dailyCounter: (declared: Omit<DailySeries, 'retention' | 'kind'>) => DailySeries;
+  /** Series of all plugins. A plugin adds each of its own before it records: `contribute(SeriesList, load)`. */
+  export const SeriesList: ExtensionPoint<Series>;
+  /** `at` is the start of the point, Unix ms. Without samples the values are null, never 0. */
+  export interface GaugePoint {
+    readonly at: number;
+    readonly mean: number | null;
+    readonly min: number | null;
+    readonly max: number | null;
+  }
+  export interface CounterPoint {
+    readonly at: number;
+    readonly sum: number | null;
+  }
+  export interface History<K extends SeriesKind> {
+    /** ms between the points */
+    readonly step: number;
+    /** without a hole, oldest first */
+    readonly points: readonly (K extends 'gauge' ? GaugePoint : CounterPoint)[];
+  }
+  /** A part of a series; times in Unix ms, both ends included. */
+  export interface Span {
+    /** empty without it: for series with one key */
+    readonly key?: string;
+    /** not before thirty days ago, else a part of the points is null */
+    readonly from: number;
+    /** now without it */
+    readonly to?: number;
+    /** least ms between two points; they lie further apart where `most` or the age of `from` asks for it */
+    readonly step?: number;
+    /** most points, 1 to 2,000; 500 without it */
+    readonly most?: number;
+  }
+  /** One day; null where nothing was counted. */
+  export interface DayAmount {
+    /** `2026-01-31`, in the time zone that held when it was counted */
+    readonly day: string;
+    readonly amount: number | null;
+  }
+  /** Every method throws a RangeError that names series and plugin when it is called with what it cannot take, and changes nothing then. */
+  export interface TimeSeriesApi {
+    /** Records a sample, in memory; it is on disk within 10 s, and a crash loses those seconds. `at` (Unix ms, now without it) lies at most a minute ahead and thirty days back. */
+    add(series: TieredSeries, value: number, options?: {
+      readonly key?: string | undefined;
+      readonly at?: number | undefined;
+    }): void;
+    /** Reads a span in the finest tier that fits it, samples that are not on disk yet included. */
+    read<K extends SeriesKind>(series: TieredSeries<K>, span: Span): Promise<History<K>>;
+    /** Lists the keys that have samples. */
+    keys(series: TieredSeries): Promise<readonly string[]>;
+    /** Removes a key with all its samples and makes room for another one. */
+    forget(series: TieredSeries, key: string): Promise<void>;
+    /** Adds amounts (safe integers, not below 0) to the day of `at` (now without it), within a write of the caller's: both are saved, or neither. */
+    count(tx: Tx, series: DailySeries, amounts: readonly {
+      readonly key: string;
+      readonly amount: number;
+    }[], at?: number): Promise<void>;
+    /** Reads the last days of a key, oldest first, today included. */
+    days(series: DailySeries, key: string, last: number): Promise<readonly DayAmount[]>;
+    /** Removes all days of these keys, at most 1,000. */
+    forgetDays(tx: Tx, series: DailySeries, keys: readonly string[]): Promise<void>;
+  }
+  export const TimeSeries: Token<TimeSeriesApi>;
 
   export {};
 }

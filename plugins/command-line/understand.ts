@@ -13,7 +13,7 @@ export interface Answered {
 export type Understood<C extends Typed> = { readonly command: C; readonly options: unknown } | Answered;
 
 /** What the program around the panel does itself, whatever the panel says; here so that nobody is sent elsewhere who mistypes one. */
-export const PROGRAM_COMMANDS = ['check', 'plugin add', 'plugin remove', 'purge'] as const;
+export const PROGRAM_COMMANDS = ['check', 'dev', 'plugin add', 'plugin remove', 'purge'] as const;
 
 const camel = (option: string): string => option.replaceAll(/-([a-z])/g, (_, c: string) => c.toUpperCase());
 

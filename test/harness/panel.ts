@@ -14,6 +14,7 @@ import type { Plugin } from '../../kernel/plugin/define.js';
 import type { Limits } from '../../kernel/plugin/limits.js';
 import { environmentOf, PanelApi, type Told } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
+import { warnWhenStale } from './fresh.js';
 
 export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
 
@@ -35,6 +36,7 @@ export interface PanelOptions {
 }
 
 export class TestPanel extends PanelApi {
+  static #looked: Promise<void> | undefined;
   readonly kernel: Kernel;
   readonly dataDirectory: string;
   readonly log: string[];
@@ -52,6 +54,7 @@ export class TestPanel extends PanelApi {
       throw new Error(
         'a panel does not run in a worker thread; for ava write "workerThreads": false below "ava" in package.json',
       );
+    await (TestPanel.#looked ??= warnWhenStale());
     if (options.dataDirectory !== undefined) return TestPanel.#bootIn(options.dataDirectory, options);
     const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
     try {

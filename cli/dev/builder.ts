@@ -1,0 +1,90 @@
+// How sources become what the panel loads: a command at each change, or nothing at all.
+// Not `tsc --watch`: the native compiler misses changes on some file systems, and one run costs less than a second.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { watchFolder } from './watch-folder.js';
+
+export interface Heard {
+  /** a change was noticed; a build follows */
+  readonly begun: () => void;
+  /** `since` is when the change was noticed, as `performance.now()` has it */
+  readonly built: (since: number) => void;
+  readonly failed: (output: string) => void;
+}
+export interface Recipe {
+  readonly folder: string;
+  /** empty where a change needs no build */
+  readonly command: readonly string[];
+  /** folders in it that hold sources */
+  readonly watched: readonly string[];
+  /** which files there are sources */
+  readonly isSource: (path: string) => boolean;
+}
+
+export class Builder {
+  readonly #recipe: Recipe;
+  readonly #heard: Heard;
+  readonly #watches: (() => void)[] = [];
+  #child: ChildProcess | undefined;
+  #running = false;
+  /** when a change was noticed that the build under way may have missed */
+  #next: number | undefined;
+  #stopped = false;
+
+  constructor(recipe: Recipe, heard: Heard) {
+    this.#recipe = recipe;
+    this.#heard = heard;
+  }
+
+  /** Builds once, and from then on after each change. */
+  start(): void {
+    const { watched, isSource } = this.#recipe;
+    for (const folder of watched)
+      this.#watches.push(watchFolder(folder, isSource, (since) => void this.#build(since)));
+    void this.#build(performance.now());
+  }
+
+  async #build(noticed: number): Promise<void> {
+    this.#next ??= noticed;
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#next !== undefined) {
+      const since = this.#next;
+      this.#next = undefined;
+      this.#heard.begun();
+      const problem = await this.#run();
+      if (this.#stopped) return;
+      if (problem === undefined) this.#heard.built(since);
+      else this.#heard.failed(problem);
+    }
+    this.#running = false;
+  }
+
+  /** Resolves with what it wrote when it failed. */
+  async #run(): Promise<string | undefined> {
+    const { folder: cwd, command } = this.#recipe;
+    const [program, ...args] = command;
+    if (program === undefined) return undefined;
+    // In a group of its own: compilers and npm start further processes.
+    const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    return new Promise((resolve) => {
+      child.on('error', (error) => resolve(`${program} could not be started: ${error.message}`));
+      child.on('close', (code) => resolve(code === 0 ? undefined : output.trimEnd()));
+    });
+  }
+
+  /** Resolves when nothing of it runs any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const close of this.#watches) close();
+    const child = this.#child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    process.kill(-child.pid, 'SIGKILL');
+    await ended;
+  }
+}

@@ -1,0 +1,90 @@
+// `weir dev ../my-plugin`: a real edit, a real build, another process for the panel, the same core.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { until } from '../harness/until.js';
+import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { DevSession, edit, helloOf } from './session.js';
+
+/** Processes that have this word among their arguments or their environment. */
+async function processesAt(folder: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const texts = await Promise.all(
+        ['cmdline', 'environ'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')),
+      );
+      const cwd = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      return texts.some((text) => text.includes(folder)) ? [`${cwd.slice(0, 40)} ${texts[0]}`] : [];
+    }),
+  );
+  return found.flat();
+}
+
+test('an edit is in the panel after a restart, the core lives on, and code that does not build changes nothing', async (t) => {
+  const folder = await helloOf(t);
+  const dev = new DevSession(t, folder);
+  const greeting = async () => {
+    await dev.login();
+    return dev.get('/panel/api/x/hello/world');
+  };
+  await dev.hears(/^started in /);
+  t.deepEqual(await greeting(), { greeting: 'hello, world' });
+  const [core] = dev.corePids();
+  t.is(typeof core, 'number');
+
+  await edit(folder, 'index.ts', (text) => text.replace('hello, $', 'good day, $'));
+  await dev.hears(/^restarted in \d+\.\d s \(dist\/index\.js\)$/);
+  t.deepEqual(await greeting(), { greeting: 'good day, world' });
+  t.deepEqual(dev.corePids(), [core, core]);
+
+  await edit(folder, 'index.ts', (text) => text.replace('`good day, ${params.name}`', 'params.nobody'));
+  await dev.hears(/^index\.ts\(\d+,\d+\): error TS2339/);
+  await dev.hears(/^the build failed; the panel that runs stays$/);
+  t.deepEqual(await greeting(), { greeting: 'good day, world' });
+  t.is(dev.log.filter(({ msg }) => msg === 'ready').length, 2);
+
+  // A plugin that cannot be loaded: the panel runs without it.
+  await edit(
+    folder,
+    'index.ts',
+    (text) => `${text.replace('params.nobody', '`moin, ${params.name}`')}\nthrow new Error('not today');\n`,
+  );
+  await dev.hears(/^restarted in /, 2);
+  t.true(
+    dev.log.some(({ msg, reason }) => msg === 'a plugin is left out' && /not today/.test(String(reason))),
+  );
+  await dev.login();
+  t.is((await dev.call('/panel/api/x/hello/world')).status, 404);
+
+  await edit(folder, 'index.ts', (text) => text.replace("\nthrow new Error('not today');\n", ''));
+  await dev.hears(/^restarted in /, 3);
+  t.deepEqual(await greeting(), { greeting: 'moin, world' });
+  t.deepEqual(new Set(dev.corePids()), new Set([core]));
+
+  t.log(...dev.said.filter((line) => line.startsWith('restarted')));
+  t.is(await dev.end(), 0);
+  await until(
+    async () => (await processesAt(join(folder, '..'))).length === 0,
+    'no compiler, no panel and no core is left',
+  );
+});
+
+test('a panel that a plugin in JavaScript ended is started by the next change, and Ctrl-C takes the core that it left', async (t) => {
+  const parent = await folderOf(t);
+  const folder = join(parent, 'sleeper');
+  const part = 'start: () => end()';
+  await stranger(parent, 'sleeper', `import { end } from './end.js';\n${source('sleeper', part)}`);
+  await writeFiles(folder, { 'end.js': 'export const end = () => undefined;\n' });
+  const dev = new DevSession(t, folder);
+  await dev.hears(/^started in /);
+  await edit(folder, 'end.js', (text) => text.replace('undefined', 'process.exit(3)'));
+  await dev.hears(/^the panel ended \(exit code 70\); it starts again after the next change$/);
+  // More often than a panel in service forgives.
+  for (const times of [2, 3]) {
+    await edit(folder, 'end.js', (text) => `${text}\n`);
+    await dev.hears(/^the panel ended \(exit code 70\)/, times);
+  }
+  t.is(await dev.end(), 0);
+  await until(async () => (await processesAt(parent)).length === 0, 'nothing is left');
+});
