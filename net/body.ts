@@ -153,7 +153,9 @@ export class RequestBody {
         sent += chunk.length;
         if (sent > limit) inflate.destroy(this.#tooLarge());
       });
-      request.once('close', () => request.complete || inflate.destroy(new Error('it was cut off')));
+      const cutOff = () => request.readableEnded || inflate.destroy(new Error('it was cut off'));
+      if (request.destroyed) cutOff();
+      request.once('close', cutOff);
       request.pipe(inflate);
     }
     try {

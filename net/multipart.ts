@@ -145,9 +145,12 @@ export class MultipartBody {
           size += chunk.length;
           if (size > limit) fail(this.#tooLarge());
         });
-        on(request, 'close', signal, () => {
-          if (!request.complete) fail(errors.BAD_BODY('the body was cut off'));
-        });
+        // It may all have come, and be lost with the connection before it was read.
+        const cutOff = (): void => {
+          if (!request.readableEnded) fail(errors.BAD_BODY('the body was cut off'));
+        };
+        on(request, 'close', signal, cutOff);
+        if (request.destroyed) cutOff();
         busboy.on('error', (cause: Error) =>
           fail(errors.BAD_BODY(`the body is not a valid form: ${cause.message}`, { cause })),
         );

@@ -19,7 +19,7 @@ export interface Maybe<T> {
 }
 type Problem<T> = (
   value: T,
-  plugin: Pick<Plugin, 'name' | 'outside'>,
+  plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>,
   others: readonly Contributed<T>[],
 ) => string | undefined;
 /** A list that one plugin runs and others add to. */

@@ -6,9 +6,9 @@ import type { Owner } from '../plugin/owner.js';
 export type TapTransaction = Transaction & { finished?: string; check: (statement: string) => void };
 
 const READ = /^\s*SELECT\b/i;
-/** Only the forms that write one table, and name it first. */
+/** Only the forms that write one table, and name it first; a conflict must not end the transaction of others (SQLite, ON CONFLICT). */
 const WRITE =
-  /^\s*(?:(?:INSERT(?:\s+OR\s+\w+|\s+IGNORE)?|REPLACE)\s+INTO\s+[`"]?(\w+)[`"]?[\s(]|UPDATE\s+[`"]?(\w+)[`"]?\s+SET\b|DELETE\s+FROM\s+[`"]?(\w+)[`"]?\s*(?:WHERE\b|$))/i;
+  /^\s*(?:(?:INSERT(?:\s+OR\s+(?!ROLLBACK\b)\w+|\s+IGNORE)?|REPLACE)\s+INTO\s+[`"]?(\w+)[`"]?[\s(]|UPDATE\s+[`"]?(\w+)[`"]?\s+SET\b|DELETE\s+FROM\s+[`"]?(\w+)[`"]?\s*(?:WHERE\b|$))/i;
 
 /** The transaction, for statements that read and for those that write tables which this plugin declares. */
 export function onlyOwnTables(transaction: Transaction, { name, plugin }: Owner): TapTransaction {

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
 import { isStorageFailure } from '../errors/errors.js';
-import type { After, During, Event } from '../hooks/kinds.js';
+import type { After, AnyHook, During, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
@@ -144,7 +144,13 @@ export class Writer {
     }) as Transaction & { finished?: string };
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
-    const open = (t: Transaction): Tx => {
+    const open = (t: Transaction & { finished?: string }, tapOf?: string): Tx => {
+      // A tx is passed on, so only of one that a tap was given is it known who calls.
+      const hooks = tapOf === undefined ? this.#hooks : this.#hooks.of(tapOf);
+      const requireHook = (hook: AnyHook): void => {
+        if (t.finished !== undefined) throw new Error(`${hook.id} is called with a tx that is over`);
+        hooks.require(hook);
+      };
       const given = (replacements: Record<string, unknown> | undefined) => ({
         transaction: t,
         ...(replacements && { replacements }),
@@ -161,17 +167,19 @@ export class Writer {
           }) as Promise<number>,
         query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
           sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
-        during: (hook, payload) =>
-          this.#hooks.during(hook, payload, (owner) => {
+        during: async (hook, payload) => {
+          requireHook(hook);
+          await this.#hooks.during(hook, payload, (owner) => {
             const own = onlyOwnTables(transaction, owner);
-            return { tx: open(own), over: () => void (own.finished = 'commit') };
-          }),
+            return { tx: open(own, owner.name), over: () => void (own.finished = 'commit') };
+          });
+        },
         after: (hook, payload) => {
-          this.#hooks.require(hook);
+          requireHook(hook);
           afters.push([hook as After<unknown>, payload]);
         },
         emit: (hook, payload) => {
-          this.#hooks.require(hook);
+          requireHook(hook);
           events.push([hook as Event<unknown>, payload]);
         },
       };

@@ -85,6 +85,10 @@ export class Hooks {
     return known.hook as Made<K>;
   }
 
+  /** Throws where nobody declares such a hook, and where it may not be called. */
+  require(hook: AnyHook): void {
+    this.open(hook.kind, hook);
+  }
   /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
   async prepare<V, C>(
     hook: Prepare<V, C>,
@@ -144,11 +148,6 @@ export class HookRegistry extends Hooks {
   /** As a plugin sees it. */
   of(owner: string): Hooks {
     return new Hooks(this.known, owner);
-  }
-
-  /** Throws where nobody declares such a hook. */
-  require(hook: AnyHook): void {
-    this.open(hook.kind, hook);
   }
 
   /** The hooks that a plugin owns; only these can be called and tapped. */

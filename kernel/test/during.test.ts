@@ -6,6 +6,7 @@ import {
   column,
   type Database,
   during,
+  event,
   kernelErrors,
   PanelError,
   Refusal,
@@ -20,6 +21,8 @@ import type { Limits } from '../plugin/limits.js';
 import { bare, latch, until, World } from './world.js';
 
 const duringNote = during<{ readonly text: string; readonly who: string }>('notes/duringNote');
+const afterNote = after<string>('notes/afterNote');
+const noted = event<string>('notes/noted');
 const afterRecord = after<string>('audit/afterRecord');
 const notes = table('notes', { id: column.id(), text: column.text() });
 const records = table('x_audit_records', { id: column.id(), text: column.text() });
@@ -44,7 +47,7 @@ async function boot(
 ) {
   const inner: { db?: Database; heard: string[] } = { heard: [] };
   const owner = bare('notes', {
-    hooks: [duringNote],
+    hooks: [duringNote, afterNote, noted],
     tables: { notes },
     migrations: created('notes'),
     start: ({ db }) => void (inner.db = db),
@@ -125,6 +128,7 @@ for (const [what, statement] of [
   ['a table expression', 'WITH x AS (SELECT 1) DELETE FROM notes WHERE id > 0'],
   ['DDL', 'DROP TABLE notes'],
   ['the end of the transaction', 'COMMIT'],
+  ['the end of the transaction by a conflict', "INSERT OR ROLLBACK INTO x_audit_records (text) VALUES ('x')"],
 ] as const)
   test(`a tap cannot write tables of others: ${what}`, async (t) => {
     const { note, both, world } = await boot(t, (_, tx) => tx.run(statement));
@@ -177,6 +181,27 @@ test('the tx of a tap is over with the tap, though the write goes on', async (t)
     await tx.run("INSERT INTO notes (text) VALUES ('a')");
   });
   t.deepEqual(await both(), [['a'], []]);
+});
+
+test('a tap calls its own hooks only, and none when it is over', async (t) => {
+  const told: unknown[] = [];
+  let kept: Tx | undefined;
+  const { db, heard } = await boot(t, async (_, tx) => {
+    kept = tx;
+    t.throws(() => tx.emit(noted, 'forged'), {
+      message: /audit calls the hook notes\/noted, which is not its own/,
+    });
+    t.throws(() => tx.after(afterNote, 'forged'), { message: /audit calls the hook notes\/afterNote/ });
+    await t.throwsAsync(async () => tx.during(duringNote, { text: 'b', who: 'forged' }), {
+      message: /audit calls the hook notes\/duringNote/,
+    });
+    told.push('asked');
+  });
+  await db.write(async (tx) => {
+    await tx.during(duringNote, { text: 'a', who: 'ada' });
+    t.throws(() => kept?.after(afterRecord, 'late'), { message: /over/ });
+  });
+  t.deepEqual([told, heard], [['asked'], []]);
 });
 
 test('after three failures in a row it is left out and said so; one that works again starts the count anew', async (t) => {

@@ -58,6 +58,9 @@ export type AccountType = ApiAccountType | ConfigAccountType;
 const MOST_FIELDS = 50;
 const MOST_VALUES = 1000;
 const LONGEST = 200;
+/** An enum goes over the wire as int32: a larger number would arrive as another one (protobuf.dev, "Language Guide (proto 3)"). */
+const isEnumNumber = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) === (Number(value) | 0);
 /** Numbers of fields, and those that protobuf keeps for itself (protobuf.dev, "Assigning Field Numbers"). */
 const isFieldNumber = (value: unknown): boolean =>
   Number.isInteger(value) &&
@@ -65,7 +68,7 @@ const isFieldNumber = (value: unknown): boolean =>
   Number(value) < 2 ** 29 &&
   !(Number(value) >= 19_000 && Number(value) < 20_000);
 const isWord = (value: unknown): boolean =>
-  typeof value === 'string' && value.length <= LONGEST && /^[\w.+-]+$/.test(value);
+  typeof value === 'string' && value.length <= LONGEST && /^(?!__proto__$)[\w.+-]+$/.test(value);
 const isMessage = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= LONGEST && /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value);
 const TYPES = ['string', 'bytes', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'enum'];
@@ -79,9 +82,9 @@ function fieldProblem(name: string, field: unknown, numbered: boolean): string |
   if (numbered && !isFieldNumber(number)) return `${name} needs its number in the message`;
   if (type !== 'enum') return undefined;
   const numbers = typeof values === 'object' && values !== null ? Object.values(values) : [];
-  return numbers.length > 0 && numbers.length <= MOST_VALUES && numbers.every(Number.isSafeInteger)
+  return numbers.length > 0 && numbers.length <= MOST_VALUES && numbers.every(isEnumNumber)
     ? undefined
-    : `${name} needs values: whole numbers by name`;
+    : `${name} needs values: whole numbers of 32 bits by name`;
 }
 
 /** What keeps an account type from being used at all. */

@@ -66,6 +66,8 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
         agent,
       });
       request.on('error', (error) => reject(failureOf(error, destination)));
+      // Without an error and a reply: a change of protocol, for one, which nobody asked for.
+      request.once('close', () => reject(failureOf(new Error('it closed the connection'), destination)));
       const stop = (): void => {
         request.destroy();
         reject(signal.reason as Error);

@@ -115,13 +115,17 @@ async function untilReady(
   );
 }
 
-/** Private folders, made where they are missing. The real path of the working folder has to lie in the data folder as well. */
+/** Private folders, made where they are missing. Their real paths have to lie in the data folder as well. */
 async function prepareFolders({ cwd }: Plan, { data, folder }: Place): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await prepareFolder(folder, 'folder', data);
   await chmod(folder, 0o700);
-  await mkdir(cwd, { recursive: true, mode: 0o700 });
-  if (!isInside(await realpath(cwd), data))
-    throw new StartFailed(`its working folder ${cwd} leads out of the data folder by a symbolic link`);
+  await prepareFolder(cwd, 'working folder', data);
+}
+
+async function prepareFolder(path: string, what: string, data: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  if (!isInside(await realpath(path), data))
+    throw new StartFailed(`its ${what} ${path} leads out of the data folder by a symbolic link`);
 }
 
 /** Ends what an earlier panel left, where nobody wants it, and forgets it. */

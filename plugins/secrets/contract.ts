@@ -19,13 +19,13 @@ const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 export const SealedColumns = extensionPoint<SealedColumn>(
   'secrets',
   'SealedColumns',
-  (sealed, { name, outside }, others) => {
+  (sealed, { outside, tables }, others) => {
     for (const part of ['table', 'key', 'column'] as const)
       if (typeof sealed[part] !== 'string' || !NAME.test(sealed[part]))
         return `${part} must be a name as the database has it, in small letters`;
-    const own = `x_${name.replaceAll('-', '_')}_`;
-    if (outside && !sealed.table.startsWith(own))
-      return `the table ${sealed.table} must begin with ${own}, as a plugin from outside has no tables but its own`;
+    // Not by the prefix alone: what begins with x_acme_ may be of acme-bots.
+    if (outside && !Object.values(tables).some(({ name }) => name === sealed.table))
+      return `the table ${sealed.table} must be one that its plugin declares in \`tables\`, as a plugin from outside has no tables but its own`;
     const other = others.find(({ value }) => value.table === sealed.table && value.column === sealed.column);
     return other && `${sealed.table}.${sealed.column} is there already, of plugin ${other.plugin}`;
   },

@@ -69,6 +69,15 @@ test('a declaration that cannot be used says why', (t) => {
     [{ ...vlessLike, fields: { id: { number: 19_500, type: 'string' } } }, /id needs its number/],
     [{ ...vlessLike, fields: { id: { number: 1, type: 'float' } } }, /type of id must be one of/],
     [{ ...vlessLike, fields: { id: { number: 1, type: 'enum' } } }, /id needs values/],
+    [
+      { ...vlessLike, fields: { id: { number: 1, type: 'enum', values: { far: 2 ** 32 + 1 } } } },
+      /id needs values: whole numbers of 32 bits/,
+    ],
+    [
+      { ...vlessLike, fields: { id: { number: 1, type: 'string', json: '__proto__' } } },
+      /json of id must be/,
+    ],
+    [{ ...vlessLike, list: '__proto__' }, /list must be a word/],
     [{ ...vlessLike, fields: { protocol: { number: 1, type: 'string' } } }, /cannot be the name/],
     [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* under email/],
     [

@@ -1,10 +1,12 @@
 // Runs on every database.
 // Calls with an Idempotency-Key, as a client program makes them.
+import { Readable } from 'node:stream';
 import test from 'ava';
 import {
   type Database,
   defineErrors,
   definePlugin,
+  file,
   int,
   message,
   payload,
@@ -12,6 +14,7 @@ import {
   route,
   said,
   shape,
+  stream,
   text,
 } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
@@ -239,7 +242,13 @@ test('replies are kept for a day, and one caller can keep so many', async (t) =>
 });
 
 test('a route that cannot be repeated leaves its plugin out, and is named', async (t) => {
-  const plugins = [{ method: 'GET' }, { auth: 'anyone' }, { stream: true }].map((rest, i) =>
+  const plugins = [
+    { method: 'GET' },
+    { auth: 'anyone' },
+    { stream: true },
+    { files: { backup: file({ maxBytes: 100 }) } },
+    { reply: stream('text/csv'), handle: () => ({ body: Readable.from(['a']) }) },
+  ].map((rest, i) =>
     definePlugin({
       name: `oven-${i}`,
       version: '1.0.0',

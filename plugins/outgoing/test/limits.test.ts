@@ -54,6 +54,14 @@ test('a server that never begins to answer, or drips headers, is left after firs
   t.regex(error.message, /^127\.0\.0\.1:\d+ did not answer within 0\.15 s \(firstByteMs\)$/);
 });
 
+test('a server that changes to another protocol, which nobody asked for, is left at once', async (t) => {
+  const { url } = await serve(t, (_, response) => {
+    response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+  });
+  const error = await failure(fetchOf({ limits: { firstByteMs: 20_000 } })(url));
+  t.is(error.code, 'network');
+});
+
 test('headers without end are refused by their size', async (t) => {
   const { url } = await serve(t, (_, response) => {
     response.socket?.write(`HTTP/1.1 200 OK\r\nX-Long: ${'a'.repeat(100_000)}`);

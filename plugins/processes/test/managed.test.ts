@@ -1,6 +1,6 @@
 // Real processes under a handle: started, ready, ended, started again, stopped.
 import test from 'ava';
-import { mkdir, readFile, stat, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { ManagedProcess, ProcessOptions } from '../contract.js';
@@ -322,5 +322,18 @@ test('a working folder that leads out of the data folder by a link is refused', 
   const one = world.manage({ cwd: join(world.data, 'place', 'link') });
   const state = await one.start();
   t.regex('reason' in state ? state.reason : '', /leads out of the data folder/);
+  await one.stop();
+});
+
+test('a folder of the process that is a link out of the data folder is left as it is', async (t) => {
+  const world = await World.open(t);
+  const elsewhere = await folderOf(t);
+  await chmod(elsewhere, 0o755);
+  await mkdir(join(world.data, 'processes', 'acme'), { recursive: true });
+  await symlink(elsewhere, join(world.data, 'processes', 'acme', 'one'));
+  const one = world.manage({ cwd: world.data });
+  const state = await one.start();
+  t.regex('reason' in state ? state.reason : '', /processes\/acme\/one leads out of the data folder/);
+  t.is((await stat(elsewhere)).mode & 0o777, 0o755);
   await one.stop();
 });
