@@ -5,10 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { declaredCommands } from '../cli/declared.js';
 import type { ColumnTypes } from '../kernel/database/dialect.js';
 import { messageOf } from '../kernel/errors/errors.js';
+import type { Migration } from '../kernel/database/migrate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { within } from '../timing/within.js';
 import { dataDirectoryOf } from './config-file.js';
+import { isMadeByDefinePlugin, wrongParts } from './declared-parts.js';
 import type { Manifest, Places } from './manifest.js';
 import { notePluginFiles } from './plugin-files.js';
 import { resolveToUs } from './resolve.js';
@@ -27,7 +29,6 @@ export const words = (dialect: ColumnTypes['dialect']): ColumnTypes => ({
   json: 'JSON',
 });
 const CREATED = /\b(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?["'`]?(\w+)/gi;
-const PARTS = ['provides', 'contributes', 'taps', 'routes', 'jobs', 'commands', 'start', 'stop'] as const;
 
 export const placesOf = (env: Environment, file: string): Places => {
   const dataDirectory = dataDirectoryOf(env);
@@ -38,27 +39,19 @@ export const tablePrefix = (plugin: string): string => `x_${plugin.replaceAll('-
 export const variablePrefix = (plugin: string): string =>
   `WEIR_X_${plugin.replaceAll('-', '_').toUpperCase()}_`;
 
-const isPlugin = (value: unknown): value is Plugin => {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, api, about, uses, hooks, tables, config, settings, services, migrations, ...rest } =
-    value as Record<string, unknown>;
-  return (
-    typeof name === 'string' &&
-    typeof api === 'number' &&
-    typeof about === 'string' &&
-    [uses, tables, config, settings, services].every((part) => typeof part === 'object' && part !== null) &&
-    Array.isArray(migrations) &&
-    Array.isArray(hooks) &&
-    PARTS.every((part) => typeof rest[part] === 'function')
-  );
-};
+function statementsOf({ name, up }: Migration, dialect: ColumnTypes['dialect']): readonly string[] {
+  const statements: unknown = up(words(dialect));
+  if (!Array.isArray(statements) || !statements.every((statement) => typeof statement === 'string'))
+    throw new Error(`up of its migration ${name} must return a list of statements`);
+  return statements as string[];
+}
 
 /** What would get into the way of others, one sentence each. */
 function trespasses({ name, tables, migrations, config, commands }: Plugin): string[] {
   const prefix = tablePrefix(name);
   const variables = variablePrefix(name);
   const created = (['sqlite', 'mysql'] as const)
-    .flatMap((dialect) => migrations.flatMap(({ up }) => up(words(dialect))))
+    .flatMap((dialect) => migrations.flatMap((migration) => statementsOf(migration, dialect)))
     .flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
   const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter(
     (table) => !table.startsWith(prefix),
@@ -91,15 +84,11 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
     );
   });
   const plugin = loaded.default;
-  if (typeof (plugin as { hooks?: unknown } | undefined)?.hooks === 'function')
-    throw new PluginError(
-      `the plugin ${name} (${reference}) has a function \`hooks\`, but \`hooks\` lists the hooks that it owns; what listens to hooks is called \`taps\``,
-    );
-  if (!isPlugin(plugin))
+  if (!isMadeByDefinePlugin(plugin))
     throw new PluginError(
       `the plugin ${name} (${reference}) has no default export made by definePlugin; its author has to add it`,
     );
-  if (plugin.name !== name)
+  if (typeof plugin.name === 'string' && plugin.name !== name)
     throw new PluginError(
       `the plugin ${reference} calls itself ${plugin.name}, its package weir-plugin-${name}; these must agree`,
     );
@@ -108,7 +97,7 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
 
 /** The plugin under the rules for those from outside; throws a PluginError whose sentence names it and the way out. */
 export function asOutside(plugin: Plugin, where: string, version = plugin.version): Plugin {
-  const unknown = unknownParts(plugin);
+  const unknown = [...unknownParts(plugin), ...wrongParts(plugin)];
   if (unknown.length > 0)
     throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be used: ${unknown.join('; ')}`);
   let wrong: string[];

@@ -28,6 +28,8 @@ export interface Timetable {
 
 /** Throws where it is no timetable, with a sentence that goes on after the name of what it is for. */
 export function timetable(when: When): Timetable {
+  if (typeof when !== 'string' && (typeof when !== 'object' || when === null))
+    throw new Error("it does not say when; it is made with job(name, '10m', run)");
   const { every, at, zone, jitter, ...rest } = (typeof when === 'string' ? { every: when } : when) as {
     every?: string;
     at?: string | CalendarTime;
@@ -50,13 +52,22 @@ export function timetable(when: When): Timetable {
     return { text: `every ${every}${later}`, everyMs, jitterMs, next: (now) => now + everyMs };
   }
   const times = named(at);
-  const text = typeof at === 'string' ? at : JSON.stringify(at);
+  const text = typeof at === 'string' ? at : wordsFor(at ?? {});
   return {
     text: `at ${text}${zone === undefined ? '' : ` in ${zone}`}${later}`,
     everyMs: undefined,
     jitterMs,
     next: (now, panelZone) => times(now, zone ?? panelZone),
   };
+}
+
+/** `04:30 each sunday`; without an hour it is one minute of each. */
+function wordsFor({ hour, minute = 0, weekday, day }: CalendarTime): string {
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const time = hour === undefined ? `minute ${minute} of each hour` : `${two(hour)}:${two(minute)}`;
+  const ofMonth = day === 'last' ? 'the last day' : `day ${day}`;
+  const days = [...(weekday ? [`each ${weekday}`] : []), ...(day ? [`on ${ofMonth} of the month`] : [])];
+  return [time, ...days].join(' ');
 }
 
 function named(at: string | CalendarTime | undefined): ReturnType<typeof calendar> {

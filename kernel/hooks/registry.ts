@@ -171,6 +171,10 @@ export class HookRegistry extends Hooks {
   /** Registers a plugin's tap; the order is fixed by stage, then by registration. A hook of a plugin that is off is passed over. */
   add(owner: Owner, tap: Tap): void {
     const { hook, options } = tap;
+    if (typeof (hook as AnyHook | undefined)?.id !== 'string')
+      throw new PluginError(
+        `plugin ${owner.name} taps something that is no hook; a hook is imported from its owner's contract`,
+      );
     this.taps.push({ plugin: owner.name, hook, options });
     const known = this.known.get(hook.id);
     if (!known && !this.#owners.has(ownerOf(hook))) return;

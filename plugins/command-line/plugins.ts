@@ -94,7 +94,7 @@ const listed = (all: readonly Hook[]): string =>
   table(
     all.map(({ id, kind, isPublic, taps }) => [
       `${id}`,
-      `${kind.padEnd(6)}  ${taps.map(({ plugin }) => plugin).join(', ') || '–'}${isPublic ? '' : '  (of this plugin alone)'}`,
+      `${kind.padEnd(7)}  ${taps.map(({ plugin }) => plugin).join(', ') || '–'}${isPublic ? '' : '  (of this plugin alone)'}`,
     ]),
   );
 

@@ -1,6 +1,6 @@
 // Declarations by authors whose compiler does not tell them.
 import test from 'ava';
-import { definePlugin, tap } from '../../kernel/index.js';
+import { definePlugin, tap, text } from '../../kernel/index.js';
 import { describeInbounds } from '../../plugins/inbounds/contract.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { asOutside } from '../../panel/outside.js';
@@ -32,13 +32,46 @@ test('an unknown part of a declaration is named with the part that was meant', (
   t.is(asOutside(definePlugin({ ...part, hooks: [], config: {} }), 'path:oven').name, 'oven');
 });
 
+test('a part of another kind than it must be is named with what it must be', (t) => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ api: undefined }, /its `api` must be the number of the kernel's contract .*`api: 1`$/],
+    [{ routes: [] }, /its `routes` must be a function that returns a list: `routes: \(\) => \[…\]`$/],
+    [{ taps: [] }, /its `taps` must be a function that returns a list/],
+    [{ start: true }, /its `start` must be a function$/],
+    [{ settings: () => ({}) }, /its `settings` must be an object$/],
+    [{ settings: { 'oven.url': text() } }, /`oven\.url` in its `settings` must be made with setting\(/],
+    [{ uses: ['clients'] }, /`0` in its `uses` must be a token, such as Clients of /],
+    [{ uses: { clients: undefined } }, /`clients` in its `uses` must be a token/],
+    [{ services: { oven: class {} } }, /`oven` in its `services` must be made with singleton\(Class\)$/],
+    [{ hooks: [tap(describeInbounds, (rows) => rows)] }, /what listens to hooks is called `taps`$/],
+    [{ hooks: () => [] }, /what listens to hooks is called `taps`$/],
+    [{ migrations: [{ name: '0001-a', up: 'CREATE' }] }, /its `migrations` must be a list of \{ name: /],
+    [{ migrations: () => [] }, /its `migrations` must be a list of \{ name: /],
+    [
+      { migrations: [{ name: '0001-a', up: () => 'CREATE' }] },
+      /migration 0001-a must return a list of statements/,
+    ],
+  ];
+  for (const [parts, says] of wrong) {
+    const plugin = definePlugin({ ...part, ...(parts as typeof part) });
+    const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
+    t.regex(error?.message ?? '', /^the plugin oven \(path:oven\) cannot be (?:used|read): /);
+    t.regex(error?.message.replace('; update it, or leave it out', '') ?? '', says);
+  }
+});
+
 test('taps under their old name, and hooks that nobody declares, leave the plugin out with a sentence', async (t) => {
   const folder = await folderOf(t);
   const plugins = [
     [
       'old',
       source('old', 'hooks: () => []'),
-      /has a function `hooks`, .* what listens to hooks is called `taps`/,
+      /its `hooks` must list the hooks that it owns; what listens to hooks is called `taps`/,
+    ],
+    [
+      'worded',
+      source('worded', "taps: () => [tap('kernel/kernelReady', () => undefined)]", 'tap'),
+      /plugin worded taps something that is no hook; a hook is imported from its owner's contract/,
     ],
     [
       'deaf',

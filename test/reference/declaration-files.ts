@@ -30,6 +30,14 @@ const DECLARED = /^(?:export )?(?:declare )?(?:abstract )?(class|interface|type|
 const NAMES =
   /^(?:import|export) (type )?(?:(\w+)(?:, )?)?(?:\* as (\w+))?(?:\{([\s\S]*?)\})?(?: from ['"]([^'"]+)['"])?;/;
 
+/** How a statement ends: a union may have a `}` or a comment at the end of a line in its middle. */
+const ENDS: readonly (readonly [begins: RegExp, ends: RegExp])[] = [
+  [/^\/\*\*/, /\*\/\s*$/],
+  [/^(?:export )?(?:declare )?(?:abstract )?(?:class|interface)\b/, /\}\s*$/],
+];
+const hasEnded = (statement: string): boolean =>
+  (ENDS.find(([begins]) => begins.test(statement))?.[1] ?? /;\s*$/).test(statement);
+
 /** The compiler begins a statement in the first column; a comment there may also lie inside one that has not ended. */
 function statementsOf(text: string): string[] {
   const statements: string[] = [];
@@ -37,7 +45,7 @@ function statementsOf(text: string): string[] {
     /^(?=\/\*\*|(?:export|import|declare|type|interface|abstract|class|const|function)\b)/m,
   )) {
     const last = statements.at(-1);
-    if (last !== undefined && !/[;}/]\s*$/.test(last)) statements[statements.length - 1] = last + part;
+    if (last !== undefined && !hasEnded(last)) statements[statements.length - 1] = last + part;
     else statements.push(part);
   }
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');

@@ -156,8 +156,12 @@ test('declarations are read as the compiler writes them', (t) => {
       '/** the first */',
       '{',
       '    readonly a: Tx;',
-      '} | {',
+      '}',
+      '/** the second, which has a comment of its own */',
+      ' | {',
       '    readonly b: number;',
+      '} | {',
+      '    readonly c: number;',
       '};',
       'declare const inner: unique symbol;',
       `export declare const x: import("../../kernel/index.js").Token<Part>;`,
@@ -171,6 +175,12 @@ test('declarations are read as the compiler writes them', (t) => {
       ['inner', 'const', ''],
       ['x', 'const', ''],
     ],
+  );
+  const [part] = declarations;
+  t.deepEqual(
+    ['a: Tx', 'b: number', 'c: number'].filter((arm) => !part?.text.includes(arm)),
+    [],
+    'all of the union',
   );
   t.deepEqual([...exported.keys()], ['aErrors', 'Part', 'x']);
   t.deepEqual(imported.get('Tx'), { file: 'kernel/index', name: 'Tx' });

@@ -97,6 +97,11 @@ test('a timetable takes a duration, every or at, and nothing else', (t) => {
   t.is(timetable('5s').everyMs, 5_000);
   t.is(timetable({ every: '5m', jitter: '30s' }).jitterMs, 30_000);
   t.is(timetable({ every: '5m', jitter: '30s' }).text, 'every 5m, up to 30s later');
+  t.is(timetable({ at: { hour: 4, minute: 5, weekday: 'sunday' } }).text, 'at 04:05 each sunday');
+  t.is(timetable({ at: { hour: 4, day: 'last' } }).text, 'at 04:00 on the last day of the month');
+  t.is(timetable({ at: { minute: 7, day: 3 } }).text, 'at minute 7 of each hour on day 3 of the month');
+  for (const none of [undefined, null, 5])
+    t.throws(() => timetable(none as never), { message: /^it does not say when; it is made with job\(/ });
   t.is(timetable({ at: '0 4 * * *', zone: 'Asia/Tokyo' }).text, 'at 0 4 * * * in Asia/Tokyo');
   const tokyo = timetable({ at: { hour: 4 }, zone: 'Asia/Tokyo' });
   t.is(tokyo.next(Date.UTC(2026, 0, 15), 'Europe/Berlin'), Date.UTC(2026, 0, 15, 19), 'its own zone wins');

@@ -54,7 +54,7 @@ test('jobs are listed with their turns, and run on demand over the API and the c
   t.regex(panel.faults.join(), /smoke/);
   t.regex(
     (await weirCommand(panel.dataDirectory, ['jobs'])).said,
-    /^oven\/bread +at {"hour":4,"minute":30} +last 2026-01-15 12:00:00 next 2026-01-15 19:30:00 smoke$/m,
+    /^oven\/bread +at 04:30 +last 2026-01-15 12:00:00 next 2026-01-15 19:30:00 smoke$/m,
   );
 
   const slow = run('oven/slow%20cake');
