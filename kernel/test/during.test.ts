@@ -133,6 +133,16 @@ for (const [what, statement] of [
     t.regex(world.faults().join(), /writes only what its `tables` declare \(x_audit_records\), so not: /);
   });
 
+test('a statement that comes as an object is looked at as well', async (t) => {
+  const { note, both, world } = await boot(t, async (_, tx, own) => {
+    const query = "INSERT INTO notes (text) VALUES ('x')";
+    await own.sequelize?.query({ query, values: [] }, { transaction: tx.t });
+  });
+  await t.throwsAsync(note('a'), { instanceOf: PanelError, message: /the plugin audit failed/ });
+  t.deepEqual(await both(), [[], []]);
+  t.regex(world.faults().join(), /writes only what its `tables` declare/);
+});
+
 test('statements about its own tables, written out or by a model, are all allowed', async (t) => {
   const { note, both, world } = await boot(t, async (_, tx, own) => {
     await tx.run("INSERT INTO x_audit_records (text) VALUES ('a'), ('b'), ('c')");
@@ -198,6 +208,16 @@ test('after three failures in a row it is left out and said so; one that works a
     state()?.reason ?? '',
     /notes\/duringNote .*failed 3 times in a row .* until the panel is restarted/,
   );
+});
+
+test('a full disk is no fault of the tap, and is not counted', async (t) => {
+  const { note, both, world, state } = await boot(t, () => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  });
+  for (const text of ['1', '2', '3', '4']) await t.throwsAsync(note(text));
+  t.deepEqual(world.faults(), []);
+  t.is(state()?.reason, '');
+  t.deepEqual(await both(), [[], []]);
 });
 
 test('while its plugin starts, a strict tap has writes refused, another is passed over', async (t) => {
