@@ -91,5 +91,14 @@ test('a plugin that was removed while no panel ran leaves no program behind', as
     async () => !(await processesBelow(join(data, 'processes'))).includes(pid),
     'it is ended by the next panel',
   );
-  await t.throwsAsync(readFile(join(data, PROGRAM, 'process.json')), { code: 'ENOENT' });
+  // Its record goes after it.
+  await second.until(
+    () =>
+      readFile(join(data, PROGRAM, 'process.json')).then(
+        () => false,
+        () => true,
+      ),
+    'its record is gone',
+  );
+  t.false((await processesBelow(join(data, 'processes'))).includes(pid));
 });
