@@ -7,6 +7,7 @@ import {
   definePlugin,
   int,
   message,
+  optional,
   payload,
   raw,
   route,
@@ -46,6 +47,7 @@ class Bakery {
           path: `${X}/{oven}/bread`,
           doc: 'x',
           params: shape({ oven: text() }),
+          query: shape({ slices: optional(int()) }),
           body: flour,
           reply: payload(shape({ loaves: int(), url: text() })),
           errors: [errors.BURNT, errors.DARK],
@@ -123,6 +125,7 @@ test('a key that was used for another request is refused', async (t) => {
   for (const [path, body] of [
     ['/one/bread', { flour: 2, of: 'rye' }],
     ['/two/bread', { flour: 1, of: 'rye' }],
+    ['/one/bread?slices=9', { flour: 1, of: 'rye' }],
   ] as const) {
     const { status, body: answer } = await send('k1', path, { body });
     t.deepEqual([status, answer.code], [422, 'IDEMPOTENCY_OTHER_REQUEST']);
