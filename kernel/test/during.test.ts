@@ -121,6 +121,7 @@ for (const [what, statement] of [
   ['a DELETE', 'DELETE FROM notes WHERE id > 0'],
   ['two tables', 'UPDATE x_audit_records, notes SET notes.text = 1'],
   ['a join', 'DELETE x_audit_records, notes FROM x_audit_records JOIN notes WHERE 1'],
+  ['a join that DELETE names last', 'DELETE FROM x_audit_records USING x_audit_records JOIN notes'],
   ['another schema', "INSERT INTO main.notes (text) VALUES ('x')"],
   ['a table expression', 'WITH x AS (SELECT 1) DELETE FROM notes WHERE id > 0'],
   ['DDL', 'DROP TABLE notes'],
