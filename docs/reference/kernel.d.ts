@@ -190,7 +190,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'maybe';
     readonly token: Token<T>;
   }
-  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside'>, others: readonly Contributed<T>[]) => string | undefined;
+  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>, others: readonly Contributed<T>[]) => string | undefined;
   /** A list that one plugin runs and others add to. */
   export interface ExtensionPoint<T> {
     readonly kind: 'point';
@@ -490,6 +490,8 @@ declare module '@weir-panel/weir/kernel' {
   }
   /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
   export interface Hooks {
+    /** Throws where nobody declares such a hook, and where it may not be called. */
+    require(hook: AnyHook): void;
     /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
     prepare<V, C>(hook: Prepare<V, C>, items: readonly V[], context: C, problem?: (item: V, index: number) => string | undefined): Promise<readonly V[]>;
     /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
@@ -1834,6 +1836,16 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly accounts?: string;
     };
   }
+  /** A freedom among them gets the guards of ours: names only by the core's DNS, packets only to a checked address. */
+   | {
+    readonly outbound: JsonObject;
+  } | {
+    readonly rule: JsonObject;
+  }
+  /** as an entry of the core's `dns.servers`; in place of the system's resolver. Private addresses are left out of its answers. */
+   | {
+    readonly nameServer: string | JsonObject;
+  };
   /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. When the core refuses what comes of it, the parts of plugins from outside that it refuses are left out until they change. */
   export const composeCoreConfig: Draft<CorePart, undefined>;
   /** What the core says of what plugins from outside add to its config. */
@@ -2732,6 +2744,35 @@ declare module '@weir-panel/weir/plugins/processes' {
   {
     readonly name: 'stopped';
   }
+  /** it runs and is not ready yet, or its predecessor is being ended */
+   | {
+    readonly name: 'starting';
+  } | {
+    readonly name: 'running';
+    readonly pid: number;
+    /** start of the process, Unix ms */
+    readonly since: number;
+    /** a previous panel started it */
+    readonly adopted: boolean;
+  }
+  /** It waits for the next attempt, or for the panel to be open. */
+   | {
+    readonly name: 'waiting';
+    /** Unix ms of the next attempt; 0 while it waits for the panel */
+    readonly until: number;
+    /** a sentence for a person */
+    readonly reason: string;
+    /** the last lines that the process wrote, at most 20 */
+    readonly lastLines: readonly string[];
+  } | {
+    readonly name: 'stopping';
+  }
+  /** It failed as often as it may, and is not tried again before the next `start`. */
+   | {
+    readonly name: 'failed';
+    readonly reason: string;
+    readonly lastLines: readonly string[];
+  };
   export interface ManagedProcess {
     readonly state: ProcessState;
     /** its own folder, private, for its files; there when this handle is */

@@ -69,6 +69,20 @@ test("without a zone of its own the panel's holds, from the moment that it chang
   await days(clock, 1);
   t.deepEqual(ran, ['2026-01-15T21:00']);
   await schedule.stop();
+  t.is(schedule.list()[0]?.nextAt, 0, 'none is planned');
+});
+
+test('a change of the zone does not put off what comes every so often', async (t) => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 15));
+  const { ran, schedule } = noted({ every: '1h' }, clock);
+  schedule.begin();
+  for (const zone of ['UTC', 'Asia/Tokyo', 'Europe/Berlin']) {
+    clock.tick(20 * MINUTE);
+    schedule.useZone(zone);
+  }
+  await idle();
+  t.deepEqual(ran, ['2026-01-15T01:00']);
+  await schedule.stop();
 });
 
 test('jitter delays each time by a part of it, and a stop leaves no timer behind', async (t) => {

@@ -124,6 +124,7 @@ for (const [what, statement] of [
   ['a DELETE', 'DELETE FROM notes WHERE id > 0'],
   ['two tables', 'UPDATE x_audit_records, notes SET notes.text = 1'],
   ['a join', 'DELETE x_audit_records, notes FROM x_audit_records JOIN notes WHERE 1'],
+  ['a join that DELETE names last', 'DELETE FROM x_audit_records USING x_audit_records JOIN notes'],
   ['another schema', "INSERT INTO main.notes (text) VALUES ('x')"],
   ['a table expression', 'WITH x AS (SELECT 1) DELETE FROM notes WHERE id > 0'],
   ['DDL', 'DROP TABLE notes'],
@@ -136,6 +137,16 @@ for (const [what, statement] of [
     t.deepEqual(await both(), [[], []]);
     t.regex(world.faults().join(), /writes only what its `tables` declare \(x_audit_records\), so not: /);
   });
+
+test('a statement that comes as an object is looked at as well', async (t) => {
+  const { note, both, world } = await boot(t, async (_, tx, own) => {
+    const query = "INSERT INTO notes (text) VALUES ('x')";
+    await own.sequelize?.query({ query, values: [] }, { transaction: tx.t });
+  });
+  await t.throwsAsync(note('a'), { instanceOf: PanelError, message: /the plugin audit failed/ });
+  t.deepEqual(await both(), [[], []]);
+  t.regex(world.faults().join(), /writes only what its `tables` declare/);
+});
 
 test('statements about its own tables, written out or by a model, are all allowed', async (t) => {
   const { note, both, world } = await boot(t, async (_, tx, own) => {
@@ -223,6 +234,16 @@ test('after three failures in a row it is left out and said so; one that works a
     state()?.reason ?? '',
     /notes\/duringNote .*failed 3 times in a row .* until the panel is restarted/,
   );
+});
+
+test('a full disk is no fault of the tap, and is not counted', async (t) => {
+  const { note, both, world, state } = await boot(t, () => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  });
+  for (const text of ['1', '2', '3', '4']) await t.throwsAsync(note(text));
+  t.deepEqual(world.faults(), []);
+  t.is(state()?.reason, '');
+  t.deepEqual(await both(), [[], []]);
 });
 
 test('while its plugin starts, a strict tap has writes refused, another is passed over', async (t) => {

@@ -118,5 +118,9 @@ test('a check that fails or answers junk refuses its own accounts, and its plugi
   t.regex(problem('later') ?? '', /object instead of/);
   t.is(problem('good'), undefined);
   t.regex(problem('nobody') ?? '', /no plugin declares the accounts nobody/);
+  t.is(
+    accounts.problem({ name: 'i1.c1', account: { protocol: 'junk', id: 'x', flow: '' } }, 'good'),
+    'the account is for junk, the inbound speaks good',
+  );
   t.is(faults.length, 3);
 });

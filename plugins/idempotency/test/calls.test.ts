@@ -9,6 +9,7 @@ import {
   file,
   int,
   message,
+  optional,
   payload,
   raw,
   route,
@@ -19,11 +20,11 @@ import {
 } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import type { CallOptions } from '../../../test/harness/api.js';
-import { LARGEST_REPLY, MOST_CALLS } from '../calls.js';
+import { LARGEST_REPLY, MOST_BYTES, MOST_CALLS } from '../calls.js';
 
 const X = '/panel/api/x/bakery';
 const HOUR = 3_600_000;
-const errors = defineErrors('bakery', { BURNT: [409, 'it burnt'] });
+const errors = defineErrors('bakery', { BURNT: [409, 'it burnt'], DARK: [503, 'the light is out'] });
 
 /** Bakes one loaf with each call; what a test wants of an oven is in `next`. */
 class Bakery {
@@ -49,9 +50,10 @@ class Bakery {
           path: `${X}/{oven}/bread`,
           doc: 'x',
           params: shape({ oven: text() }),
+          query: shape({ slices: optional(int()) }),
           body: flour,
           reply: payload(shape({ loaves: int(), url: text() })),
-          errors: [errors.BURNT],
+          errors: [errors.BURNT, errors.DARK],
           idempotent: true,
           handle: async ({ reply, signal, url }) => {
             signal.throwIfAborted();
@@ -126,6 +128,7 @@ test('a key that was used for another request is refused', async (t) => {
   for (const [path, body] of [
     ['/one/bread', { flour: 2, of: 'rye' }],
     ['/two/bread', { flour: 1, of: 'rye' }],
+    ['/one/bread?slices=9', { flour: 1, of: 'rye' }],
   ] as const) {
     const { status, body: answer } = await send('k1', path, { body });
     t.deepEqual([status, answer.code], [422, 'IDEMPOTENCY_OTHER_REQUEST']);
@@ -161,6 +164,10 @@ test('a refusal changes nothing and frees the key; after any other failure nobod
   t.is((await send('k1')).body.code, 'BAKERY_BURNT');
   bakery.next = async () => undefined;
   t.is((await send('k1', undefined, { body: { flour: 7, of: 'wheat' } })).status, 201);
+  // One that is told in its own words may have come in the middle of the work as well.
+  bakery.next = () => Promise.reject(errors.DARK());
+  t.is((await send('k3')).status, 503);
+  t.is((await send('k3')).body.code, 'IDEMPOTENCY_UNKNOWN');
   bakery.next = () => Promise.reject(new Error('the oven fell over'));
   t.is((await send('k2')).status, 500);
   bakery.next = async () => undefined;
@@ -185,6 +192,8 @@ test('each caller has keys of its own', async (t) => {
   await panel.login();
   await send('k1');
   t.is(bakery.loaves, 3, 'a new session is the same caller');
+  t.is((await as(await tokenOf('admin'))).status, 201);
+  t.is(bakery.loaves, 4, 'a token with the name of an admin is another caller');
 });
 
 test('a header that is no key is refused before anything is done', async (t) => {
@@ -239,6 +248,29 @@ test('replies are kept for a day, and one caller can keep so many', async (t) =>
   clock.tick(2 * HOUR);
   await panel.kernel.settled();
   t.is(await kept(), 1, 'what is old is swept');
+});
+
+test('replies count with their bytes, and only until they are a day old', async (t) => {
+  const clock = new FakeClock();
+  const { bakery, panel, send } = await open({ clock });
+  await using _ = panel;
+  await send('k1');
+  const db = bakery.db as Database;
+  // As if the reply had left room for one byte, and were a day old in a second, long before the next sweep.
+  await db.write((tx) =>
+    tx.run('UPDATE idempotent_calls SET size = :size, began_at = :beganAt', {
+      size: MOST_BYTES - 1,
+      beganAt: clock.now() - 24 * HOUR + 1_000,
+    }),
+  );
+  t.is((await send('k2')).status, 201);
+  const { status, body } = await send('k3');
+  t.deepEqual([status, body.code, bakery.loaves], [429, 'IDEMPOTENCY_TOO_MANY', 2]);
+  t.is((await send('k1')).headers.get('idempotency-replayed'), 'true');
+  clock.tick(1_000);
+  t.is((await send('k3')).status, 201);
+  t.is((await send('k1')).headers.get('idempotency-replayed'), null, 'forgotten before it is swept');
+  t.is(bakery.loaves, 4);
 });
 
 test('a route that cannot be repeated leaves its plugin out, and is named', async (t) => {

@@ -273,6 +273,13 @@ test('who changes an entry may carry its functions on, and bring none', (t) => {
   t.true(
     'issues' in own && /account.*function here must be one of the entry/.test(own.issues[0]?.message ?? ''),
   );
+  // Half of a surrogate pair has no escape in a URL: one text like this would end a whole list of links.
+  for (const path of ['/\ud800', '/a\nb', '/\u0000'])
+    t.regex(
+      JSON.stringify(inspect(EntryTemplateShape, { ...entry, transport: { kind: 'ws', path, host: '' } })),
+      /text of one line without control characters/,
+      JSON.stringify(path),
+    );
   // What nobody knows is dropped, as from bodies.
   t.deepEqual(inspect(EntryTemplateShape, { ...entry, weeds: 1 }), { value: entry });
 });

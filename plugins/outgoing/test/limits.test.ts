@@ -3,7 +3,8 @@ import { createGzip, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { until } from '../../../test/harness/until.js';
-import { AT_ONCE, MOST_WAITING, PER_MINUTE } from '../quota.js';
+import type { Clock } from '../../../kernel/index.js';
+import { AT_ONCE, MOST_WAITING, PER_MINUTE, Quota } from '../quota.js';
 import { failure, fetchOf, serve } from './world.js';
 
 test('a server that answers gets what was sent, and its reply is unpacked', async (t) => {
@@ -88,6 +89,14 @@ test('a body without end is ended by maxBytes, and one that drips by wholeMs', a
   t.is(slow.code, 'time');
   t.regex(slow.message, /took longer than 0\.2 s \(wholeMs\)/);
   await until(() => open === 0, 'both connections are closed');
+});
+
+test('a reply of just maxBytes is whole, and one byte more is too much', async (t) => {
+  const { url } = await serve(t, (_, response) =>
+    response.writeHead(200).write('12345', () => response.end()),
+  );
+  t.is(await (await fetchOf({ limits: { maxBytes: 5 } })(url)).text(), '12345');
+  t.is((await failure(fetchOf({ limits: { maxBytes: 4 } })(url))).code, 'size');
 });
 
 test('a bomb in gzip is counted by what it unpacks to', async (t) => {
@@ -218,6 +227,28 @@ test('a plugin that loops is told so, and may call again later', async (t) => {
   t.regex(error.message, /the plugin acme makes more than 300 calls a minute/);
   clock.tick(1_000);
   t.is(await (await fetch(url)).text(), 'x');
+});
+
+test('what was not called is not saved up, and a clock that is set back gives nothing', async (t) => {
+  let now = 1_000_000;
+  const quota = new Quota('acme', { now: () => now } as Clock);
+  const { signal } = new AbortController();
+  const calls = async () => {
+    let count = 0;
+    while (count <= 2 * PER_MINUTE) {
+      const giveBack = await quota.take(signal).catch(() => undefined);
+      if (giveBack === undefined) break;
+      giveBack();
+      count++;
+    }
+    return count;
+  };
+  now += 3_600_000;
+  t.is(await calls(), PER_MINUTE);
+  now -= 3_600_000;
+  t.is(await calls(), 0);
+  now += 60_000;
+  t.is(await calls(), PER_MINUTE);
 });
 
 test('a call ends with the reason of its signal, before, during and after the head, and gives its turn back', async (t) => {

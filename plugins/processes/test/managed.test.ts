@@ -98,6 +98,20 @@ test('one that ends at once is tried again with pauses, and given up after as ma
   t.is(one.state.name, 'stopped');
 });
 
+test('one that was healthy for a while begins to count its attempts again', async (t) => {
+  const world = await World.open(t);
+  const one = world.manage({
+    ...script('setTimeout(() => {}, 50)'),
+    backOff: { first: 1, last: 1, healthy: 1, attempts: 2 },
+  });
+  let starts = 0;
+  one.onState(({ name }) => name === 'running' && starts++);
+  await one.start();
+  await until(() => starts > 4, 'it is started again and again');
+  await one.stop();
+  t.not(one.state.name, 'failed');
+});
+
 test('one that dies is started again; a stop ends the wait for that', async (t) => {
   const world = await World.open(t);
   const one = world.manage({ backOff: { first: 10 } });

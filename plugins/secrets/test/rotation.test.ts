@@ -176,6 +176,9 @@ test('a key that is lost is named, with the way out, and nothing is made in its 
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
 
+  await t.throwsAsync(bootVault({ dataDirectory, env: { WEIR_SECRET_FORGET: wrong.id } }), {
+    message: new RegExp(`sealed with the key ${lost.id}`),
+  });
   panel = await bootVault({ dataDirectory, env: { WEIR_SECRET_FORGET: lost.id } });
   t.regex(await get(panel, 'ada'), new RegExp(`sealed with the key ${lost.id}, which is gone; set it again`));
   await put(panel, 'ada', 'another');

@@ -75,6 +75,16 @@ const LINKS: readonly (readonly [entry: EntryTemplate, name: string, link: strin
     '',
     'trojan://p%40ss%2Fw%2Brd%3D@203.0.113.1:443?allowInsecure=1&security=tls&sni=tj.sni&type=tcp',
   ],
+  // What `encodeURIComponent` leaves as it is, and spaces, which are `+` in a query and nowhere else.
+  [
+    {
+      ...vless,
+      account: { protocol: 'trojan', password: "a b!'()*~" },
+      transport: { kind: 'ws', path: "/a b!'()*~", host: 'x.example' },
+    },
+    '',
+    'trojan://a%20b%21%27%28%29%2A~@203.0.113.1:443?host=x.example&path=%2Fa+b%21%27%28%29%2A~&security=none&type=ws',
+  ],
   [
     {
       ...vless,

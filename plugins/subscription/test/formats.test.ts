@@ -37,6 +37,8 @@ const broken: readonly (readonly [
   ['has a prefix that is no path', { prefix: () => 'oven' }, 404, 'prefix of the format oven'],
   ['throws in cannot', { cannot: crash }, 503, 'reason of the format oven'],
   ['hangs in cannot', { cannot: () => never }, 503, 'reason of the format oven'],
+  ['gives an empty reason', { cannot: () => '' }, 503, 'reason of the format oven'],
+  ['gives an endless reason', { cannot: () => 'x'.repeat(1001) }, 503, 'reason of the format oven'],
   ['throws in compile', { compile: crash }, 503, 'template of the format oven'],
   ['hangs in compile', { compile: () => never }, 503, 'template of the format oven'],
   ['throws in an entry', { compile: () => crash }, 503, 'entry of the format oven'],
