@@ -251,6 +251,21 @@ test('what was not called is not saved up, and a clock that is set back gives no
   t.is(await calls(), PER_MINUTE);
 });
 
+test('a turn passes to nobody who has left', async (t) => {
+  const quota = new Quota('acme', { now: () => 0 } as Clock);
+  const { signal } = new AbortController();
+  const open = await Promise.all(Array.from({ length: AT_ONCE }, () => quota.take(signal)));
+  const leaver = new AbortController();
+  const left = quota.take(leaver.signal);
+  let isServed = false;
+  const waits = quota.take(signal).then(() => (isServed = true));
+  leaver.abort(new Error('changed my mind'));
+  await t.throwsAsync(left, { message: 'changed my mind' });
+  open[0]?.();
+  await Promise.race([waits, new Promise((resolve) => setImmediate(resolve))]);
+  t.true(isServed);
+});
+
 test('a call ends with the reason of its signal, before, during and after the head, and gives its turn back', async (t) => {
   const { url } = await serve(t, (request, response) => {
     if (request.url === '/body') response.writeHead(200).write('begun');

@@ -8,13 +8,13 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 test('neither a stop nor a close leaves the timer of the next attempt, and an adopted process has none', async (t) => {
   const world = await World.open(t);
   const before = timers();
-  const HOUR = 3_600_000;
+  const LATER = 10_000;
   const waiting = async (name: string) => {
     const one = world.manage({
       name,
       command: '/bin/sh',
       args: ['-c', 'exit 3'],
-      backOff: { first: HOUR, last: HOUR },
+      backOff: { first: LATER, last: LATER },
     });
     await one.start();
     await until(() => one.state.name === 'waiting', 'the next attempt is planned');

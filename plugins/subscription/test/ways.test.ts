@@ -2,8 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { definePlugin, tap, type Plugin } from '../../../kernel/index.js';
 import { FakeEngine, selfSigned, TestPanel } from '../../../test/harness/index.js';
+import { Clients } from '../../clients/contract.js';
 import { type EntryTemplate, isOf } from '../../inbounds/contract.js';
-import { composeSubscription, inboundEntry, type Way } from '../contract.js';
+import { composeSubscription, inboundEntry, Subscription, type Way } from '../contract.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
 
@@ -161,14 +162,30 @@ test('a node changes the address of the inbound, and hosts begin with that', asy
   t.true(links[0]?.startsWith(`vless://${U}@node7.example.com:8443?`), links[0]);
 });
 
-test('a way that stands in no list of links leaves the inbound its own', async (t) => {
+test('a way that stands in no list of links leaves the inbound its own, and only there', async (t) => {
+  let servers = (): readonly string[] => [];
+  const reader = definePlugin({
+    name: 'reader',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    uses: { clients: Clients, subscription: Subscription },
+    start: ({ clients, subscription }) => {
+      servers = () =>
+        [...clients.all()].flatMap((client) =>
+          subscription.proxies(client, 'h.example').map(({ server }) => server),
+        );
+    },
+  });
   const { links, panel } = await linksWith(t, [
+    reader,
     ways('hosts', (entry) => [
       { hostRemark: 'C', entry: { ...entry, server: 'c.example' }, notIn: ['links'] },
     ]),
   ]);
   t.deepEqual(links, [BASE]);
   t.is((await panel.get<string[]>('/panel/api/clients/links/n')).length, 1);
+  t.deepEqual(servers(), ['c.example']);
 });
 
 const WRONG: Readonly<Record<string, (entry: EntryTemplate) => unknown>> = {
