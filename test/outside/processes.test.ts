@@ -97,4 +97,5 @@ test('a plugin that was removed while no panel ran leaves no program behind', as
       ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
     );
   await second.until(isForgotten, 'its record is gone as well');
+  t.false((await processesBelow(join(data, 'processes'))).includes(pid));
 });
