@@ -399,8 +399,8 @@ test('where nobody watches, a write inside a write ends with a sentence instead 
 });
 
 test('a write that waits behind many others is not given up while they make way', async (t) => {
-  const { db, texts } = await unwatched(t, 2000);
-  const names = Array.from({ length: 12 }, (_unused, i) => `n${i}`);
+  const { db, texts } = await unwatched(t, 4000);
+  const names = Array.from({ length: 20 }, (_unused, i) => `n${i}`);
   await Promise.all(names.map((text) => db.write(async (tx) => (await add(tx, text), await sleep(250)))));
   t.deepEqual(await texts(), names);
 });

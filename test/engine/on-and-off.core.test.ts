@@ -1,4 +1,3 @@
-// Runs on every database.
 // The panel starts again in its process to switch a plugin, and the core hears nothing of it.
 import test from 'ava';
 import type { PanelProcess } from '../harness/panel-process.js';
