@@ -13,6 +13,7 @@ import { dataDirectoryOf } from './config-file.js';
 import { isMadeByDefinePlugin, wrongParts } from './declared-parts.js';
 import type { Manifest, Places } from './manifest.js';
 import { notePluginFiles } from './plugin-files.js';
+import { importHint } from './import-hint.js';
 import { resolveToUs } from './resolve.js';
 import { unknownParts } from './unknown-parts.js';
 import type { Environment } from './variables.js';
@@ -78,7 +79,7 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
     () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>,
   ).catch((cause: unknown) => {
     throw new PluginError(
-      `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}; update it, or leave it out`,
+      `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}${importHint(messageOf(cause))}; update it, or leave it out`,
       undefined,
       cause,
     );

@@ -92,6 +92,12 @@ const modules: readonly (readonly [string, RegExp])[] = [
     "import '@weir-panel/weir/kernel/database/writer.js';",
     /failed while it was imported: .*is not defined by "exports"/,
   ],
+  [
+    "import { extend } from '@weir-panel/weir/kernel';",
+    /export named 'extend' \(extend is called contribute now\); update it/,
+  ],
+  ["import 'weir/kernel';", /imported: .*\(the package is called @weir-panel\/weir\); update it/],
+  ["require('@weir-panel/weir/kernel');", /\(plugins are ES modules: use `import`, and "type": "module"/],
   ["import '@weir-panel/weir/plugins/no-such-plugin';", /failed while it was imported: .*no-such-plugin/],
   ['export const plugin = 1;', /has no default export made by definePlugin/],
   [

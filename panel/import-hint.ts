@@ -1,0 +1,20 @@
+// What an author has to change when a plugin cannot be imported, where the words of Node do not say it.
+
+/** The names of earlier checkouts. */
+const RENAMED: Readonly<Record<string, string>> = {
+  extend: 'contribute',
+  Extended: 'Contributed',
+  Extension: 'Contribution',
+};
+
+/** The rest of a sentence about a failed import; empty where there is nothing to add. */
+export function importHint(message: string): string {
+  const [, missing = ''] = /does not provide an export named '(\w+)'/.exec(message) ?? [];
+  const renamed = RENAMED[missing];
+  if (renamed !== undefined) return ` (${missing} is called ${renamed} now)`;
+  if (/Cannot find (?:package|module) 'weir['/]/.test(message))
+    return ' (the package is called @weir-panel/weir)';
+  if (/require is not defined|Cannot find module '@weir-panel\/weir/.test(message))
+    return ' (plugins are ES modules: use `import`, and "type": "module" in package.json)';
+  return '';
+}
