@@ -53,10 +53,14 @@ export class StartFailed extends Error {
   }
 }
 
+/** How lines begin that name a problem, in programs of many languages: `TypeError: …`, `panic: …`, `fatal: …`. */
+const PROBLEM = /^(?:\w*(?:Error|Exception)\b|panic:|fatal\b)/i;
+
 /** What a process said and how it ended, as an error. */
 export async function endOf(how: string, { folder }: Place, logFrom: number): Promise<StartFailed> {
   const lines = await wordsOf(folder, logFrom);
-  const words = lines.at(-1);
+  // Some programs write a stack or a version after what was wrong.
+  const words = lines.findLast((line) => PROBLEM.test(line)) ?? lines.at(-1);
   return new StartFailed(
     `the process ended by itself (${how})${words === undefined ? '' : `: ${words}`}`,
     lines,
