@@ -1,5 +1,5 @@
 // A process that is kept running: started, started again when it ends, stopped, one step after another.
-import { messageOf } from '../../kernel/index.js';
+import { messageOf, SerialQueue } from '../../kernel/index.js';
 import { BackOff } from './back-off.js';
 import type { ManagedProcess, ProcessOptions, ProcessState } from './contract.js';
 import { cutLog } from './log-file.js';
@@ -38,7 +38,7 @@ export class Managed implements ManagedProcess {
   #live: Live | undefined;
   /** ends the start that is under way */
   #abort = new AbortController();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(options: ProcessOptions, around: Surroundings) {
     this.folder = around.folder;
@@ -62,14 +62,14 @@ export class Managed implements ManagedProcess {
         this.#enter({ name: 'waiting', until: 0, reason: 'the panel is not open yet', lastLines: [] });
       return this.#state;
     }
-    return this.#inTurn(() => this.#bringUp(true));
+    return this.#queue.run(() => this.#bringUp(true));
   }
 
   async stop(): Promise<void> {
     this.#wanted = false;
     this.#backOff.cancel();
     this.#abort.abort();
-    await this.#inTurn(() => this.#bringDown(this.#plan.stopGrace));
+    await this.#queue.run(() => this.#bringDown(this.#plan.stopGrace));
   }
 
   async restart(changes: Partial<Omit<ProcessOptions, 'name'>> = {}): Promise<ProcessState> {
@@ -77,7 +77,7 @@ export class Managed implements ManagedProcess {
     const plan = this.#around.planOf(options);
     const stopped = this.stop();
     // In this same turn, so that whatever is asked for later finds the new ones.
-    const changed = this.#inTurn(async () => {
+    const changed = this.#queue.run(async () => {
       this.#options = options;
       this.#plan = plan;
       this.#backOff = this.#newBackOff();
@@ -99,7 +99,7 @@ export class Managed implements ManagedProcess {
     this.#backOff.cancel();
     this.#abort.abort();
     this.#listeners.clear();
-    await this.#inTurn(async () => {
+    await this.#queue.run(async () => {
       if (letGo && this.#plan.adopt && this.#wanted && this.#live !== undefined) {
         this.#live.process.release();
         this.#live = undefined;
@@ -114,7 +114,7 @@ export class Managed implements ManagedProcess {
   }
 
   #newBackOff(): BackOff {
-    return new BackOff(() => void this.#inTurn(() => this.#bringUp(false)), this.#plan.backOff);
+    return new BackOff(() => void this.#queue.run(() => this.#bringUp(false)), this.#plan.backOff);
   }
 
   /** @param asked by its owner, and not by the back-off */
@@ -141,7 +141,7 @@ export class Managed implements ManagedProcess {
     this.#live = live;
     const { identity, startedAt } = live.process;
     this.#enter({ name: 'running', pid: identity.pid, since: startedAt, adopted: live.adopted });
-    void live.process.ended.then((how) => this.#inTurn(() => this.#died(live, how)));
+    void live.process.ended.then((how) => this.#queue.run(() => this.#died(live, how)));
   }
 
   async #died(live: Live, how: string): Promise<void> {
@@ -211,11 +211,5 @@ export class Managed implements ManagedProcess {
         this.#around.log.error('a listener of a process failed', { process: this.#plan.name, error });
       }
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 }

@@ -1,6 +1,12 @@
 // Seals and opens for columns that are in the list, and seals everything again after a change of keys.
-import type { Clock, Contributed, Log, PluginContext } from '../../kernel/index.js';
-import type { Database } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Contributed,
+  type Database,
+  type Log,
+  type PluginContext,
+  SerialQueue,
+} from '../../kernel/index.js';
 import type { Columns, OwnedColumn, SealedRow } from './columns.js';
 import { type SealedColumn, SealedColumns, type SecretsApi } from './contract.js';
 import type { Keyring } from './keyring.js';
@@ -27,7 +33,7 @@ export class SecretsService implements SecretsApi {
   #owners = new Map<SealedColumn, OwnedColumn>();
   /** since when the previous keys only open; 0 when they may go */
   #changedAt = 0;
-  #work: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor({
     db,
@@ -76,7 +82,7 @@ export class SecretsService implements SecretsApi {
 
   /** Seals everything with a new key. The previous one is kept until nothing can need it. Where the keys are given, with the first of them. */
   rotate(): Promise<Resealed & { readonly key: string }> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       if (!this.#keyring.isGiven && this.#keyring.previous.length >= MOST_PREVIOUS)
         throw new Error(
           `${MOST_PREVIOUS} previous keys are still kept; restart the panel, which deletes them, or see its log for why it cannot`,
@@ -89,7 +95,7 @@ export class SecretsService implements SecretsApi {
 
   /** Deletes previous keys when nothing is sealed with them. */
   retire(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       if (this.#keyring.isGiven || this.#keyring.previous.length === 0) return;
       if (this.#changedAt !== 0 && this.#clock.now() < this.#changedAt + GRACE_MS) return;
       const { problems } = await this.#resealAll();
@@ -99,12 +105,6 @@ export class SecretsService implements SecretsApi {
       this.#changedAt = 0;
       this.#log.info('a previous key for secrets is deleted', { key: this.#keyring.current.id });
     });
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#work.then(work);
-    this.#work = turn.catch(() => undefined);
-    return turn;
   }
 
   #owner(column: SealedColumn): OwnedColumn {

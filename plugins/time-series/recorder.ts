@@ -1,5 +1,5 @@
 // One series: collects samples in memory, writes them to its file, and reads both together.
-import type { Log } from '../../kernel/index.js';
+import { type Log, SerialQueue } from '../../kernel/index.js';
 import type { SeriesKind, TieredSeries } from './contract.js';
 import { type Point, RingFile } from './ring-file.js';
 import { type Aggregate, merged, sampleOf } from './slot.js';
@@ -44,7 +44,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
   readonly #keys = new Map<string, Ring[]>();
   #file: RingFile | undefined;
   /** the file is read and written by one at a time */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #closed = false;
 
   constructor(series: TieredSeries<K>, path: string, log: Log) {
@@ -55,7 +55,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
 
   /** Rejects when the file cannot be opened; the next flush or read tries again. */
   open(): Promise<void> {
-    return this.#inTurn(async () => void (await this.#opened()));
+    return this.#queue.run(async () => void (await this.#opened()));
   }
 
   /** Takes a sample that has been checked. Answers false where the series has all the keys that it may have. */
@@ -79,7 +79,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
 
   /** Writes what was added. What cannot be written is kept, within bounds, for the next time. */
   flush(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const waiting = [...this.#keys].filter(([, rings]) =>
         rings.some(({ added, unwritten }) => added.size + unwritten.size > 0),
       );
@@ -129,7 +129,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
 
   /** Reads the points of a tier from bucket `first` to `last`. */
   read(key: string, tier: number, first: number, last: number): Promise<ReadonlyMap<number, Aggregate>> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const found = await (await this.#opened()).read(key, tier, first, last);
       const ring = this.#keys.get(key)?.[tier];
       const isAsked = ([bucket]: Point): boolean => bucket >= first && bucket <= last;
@@ -141,14 +141,14 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
   }
 
   keys(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       await this.#opened();
       return [...this.#keys.keys()].sort();
     });
   }
 
   forget(key: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       await (await this.#opened()).remove(key);
       this.#keys.delete(key);
     });
@@ -156,7 +156,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
 
   /** Nothing is read or written after this. */
   close(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       this.#closed = true;
       await this.#file?.close();
       this.#file = undefined;
@@ -171,12 +171,6 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
     // Keys that came while the file could not be opened are beyond what it holds; the flush leaves out what has no room.
     for (const key of this.#file.keys) if (!this.#keys.has(key)) this.#keys.set(key, TIERS.map(newRing));
     return this.#file;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 }
 
