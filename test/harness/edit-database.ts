@@ -3,15 +3,24 @@ import { Sequelize } from 'sequelize';
 import { join } from 'node:path';
 import { databaseOf } from './database.js';
 
-export async function editDatabase(dataDirectory: string, statements: readonly string[]): Promise<void> {
+/** Opens the database of this data folder beside its panel, for as long as `work` takes. */
+export async function withDatabase<T>(
+  dataDirectory: string,
+  work: (sequelize: Sequelize) => Promise<T>,
+): Promise<T> {
   const url = await databaseOf(dataDirectory);
   const sequelize =
     url === undefined
       ? new Sequelize({ dialect: 'sqlite', storage: join(dataDirectory, 'weir.sqlite'), logging: false })
       : new Sequelize(url, { logging: false });
   try {
-    for (const statement of statements) await sequelize.query(statement);
+    return await work(sequelize);
   } finally {
     await sequelize.close();
   }
 }
+
+export const editDatabase = (dataDirectory: string, statements: readonly string[]): Promise<void> =>
+  withDatabase(dataDirectory, async (sequelize) => {
+    for (const statement of statements) await sequelize.query(statement);
+  });

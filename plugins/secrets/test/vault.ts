@@ -1,7 +1,7 @@
 // A plugin from outside that keeps tokens, and what lies in the database of its panel.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { QueryTypes, Sequelize } from 'sequelize';
+import { QueryTypes } from 'sequelize';
 import {
   column,
   contribute,
@@ -13,7 +13,8 @@ import {
   table,
   text,
 } from '../../../kernel/index.js';
-import { databaseEnvironment, databaseOf } from '../../../test/harness/database.js';
+import { databaseEnvironment } from '../../../test/harness/database.js';
+import { withDatabase } from '../../../test/harness/edit-database.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { type PanelOptions, TestPanel } from '../../../test/harness/panel.js';
 import { type Ended, weirCommand } from '../../../test/harness/weir-command.js';
@@ -79,18 +80,8 @@ export const put = async (panel: TestPanel, name: string, token: string): Promis
 export const get = async (panel: TestPanel, name: string): Promise<string> =>
   (await panel.get<{ token: string }>(`/panel/api/x/vault/${name}`)).token;
 
-export async function rowsOf<R extends object>(dataDirectory: string, sql: string): Promise<R[]> {
-  const url = await databaseOf(dataDirectory);
-  const sequelize =
-    url === undefined
-      ? new Sequelize({ dialect: 'sqlite', storage: join(dataDirectory, 'weir.sqlite'), logging: false })
-      : new Sequelize(url, { logging: false });
-  try {
-    return await sequelize.query<R>(sql, { type: QueryTypes.SELECT });
-  } finally {
-    await sequelize.close();
-  }
-}
+export const rowsOf = <R extends object>(dataDirectory: string, sql: string): Promise<R[]> =>
+  withDatabase(dataDirectory, (sequelize) => sequelize.query<R>(sql, { type: QueryTypes.SELECT }));
 export const keyLines = async (dataDirectory: string): Promise<string[]> =>
   (await readFile(join(dataDirectory, 'secrets.key'), 'utf8')).trim().split('\n');
 
