@@ -3,7 +3,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import { optional, word } from '../schema/shape.js';
 import { addPlugin } from '../panel/add-plugin.js';
 import { removePlugin } from '../panel/remove-plugin.js';
-import { didYouMean } from '../schema/nearest.js';
+import { didYouMean } from '../schema/suggest.js';
 import { own } from './own.js';
 
 const NEXT_START = 'from the next start of the panel on';

@@ -4,7 +4,7 @@ import { isNothing, type Kept } from '../panel/kept.js';
 import { purge } from '../panel/purge.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { table } from '../plugins/command-line/help.js';
-import { didYouMean } from '../schema/nearest.js';
+import { didYouMean } from '../schema/suggest.js';
 import { own } from './own.js';
 
 /** Names of the plugins in the panel that runs on this folder; undefined when none answers. */

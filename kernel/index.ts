@@ -46,7 +46,7 @@ export { after, choose, draft, during, event, filter, guard, prepare, stage, tap
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { Listeners } from './http/listeners.js';
 export type { ListenerApi, ListenerPlace, ListenersApi, ServedRoute } from './http/listeners.js';
-export { Answer, bare, message, payload, raw, said, stream, unwrapped } from './http/reply.js';
+export { Answer, bare, message, payload, raw, withMessage, stream, unwrapped } from './http/reply.js';
 export { Replays } from './http/replays.js';
 export { file, fileList, LARGE_BODY, LIST_BODY, route } from './http/route.js';
 export type { FileField, FileOptions, RequestInfo, Route } from './http/route.js';
@@ -61,7 +61,7 @@ export {
   afterKernelOpen,
   afterPluginStart,
   beforeKernelStop,
-  composeReadyLine,
+  composeStartupSummary,
   kernelReady,
 } from './lifecycle.js';
 export type { Log } from './log/log.js';
@@ -97,7 +97,7 @@ export {
   word,
 } from '../schema/shape.js';
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
-export { didYouMean, near } from '../schema/nearest.js';
+export { didYouMean, suggest } from '../schema/suggest.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
 export { isTimeZone } from '../timing/calendar.js';

@@ -22,8 +22,8 @@ import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import type { Log } from './log/log.js';
 import { frozen } from '../schema/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
-import { afterKernelOpen, beforeKernelStop, composeReadyLine, kernelReady } from './lifecycle.js';
-import { blame } from './plugin/error.js';
+import { afterKernelOpen, beforeKernelStop, composeStartupSummary, kernelReady } from './lifecycle.js';
+import { attributeErrors } from './plugin/error.js';
 import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
@@ -120,7 +120,9 @@ export class Kernel {
       const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
       for (const plugin of plugins)
-        await blame(plugin, 'cannot have its tables', () => migrations.run(plugin.name, plugin.migrations));
+        await attributeErrors(plugin, 'cannot have its tables', () =>
+          migrations.run(plugin.name, plugin.migrations),
+        );
       const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
@@ -177,7 +179,7 @@ export class Kernel {
     const { hooks, connections } = this.#parts;
     for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
-      blame(plugin, 'could not be built', () => {
+      attributeErrors(plugin, 'could not be built', () => {
         hooks.declare(name, plugin.hooks);
         wiring.build(instance, {
           name,
@@ -202,7 +204,7 @@ export class Kernel {
     }
     this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     for (const instance of outsideLast(this.#parts.instances))
-      blame(instance.plugin, 'could not be built', () => {
+      attributeErrors(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
         this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
@@ -251,7 +253,7 @@ export class Kernel {
     ]);
     this.#isOpen = true;
     await hooks.after(afterKernelOpen, { startedAt });
-    const facts = await hooks.compose(composeReadyLine, undefined).catch(() => []);
+    const facts = await hooks.compose(composeStartupSummary, undefined).catch(() => []);
     for (const { name, reason, error } of leftOut)
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
     const starting = this.#namesOf('starting');
@@ -291,7 +293,7 @@ export class Kernel {
   async #shutDown(reason: string, again: boolean): Promise<void> {
     this.#parts.log.info('stopping', { reason });
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
-    if (this.#isOpen) await this.#parts.hooks.announce(beforeKernelStop, { reason, again });
+    if (this.#isOpen) await this.#parts.hooks.notify(beforeKernelStop, { reason, again });
     this.#parts.stopping.abort();
     await stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();

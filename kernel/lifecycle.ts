@@ -9,8 +9,8 @@ export const afterPluginStart = after<{ readonly plugin: string; readonly hooks:
   'kernel/afterPluginStart',
 );
 /** Facts for the one line in the log that says the panel is ready. */
-export const composeReadyLine = draft<Readonly<Record<string, unknown>>, undefined>(
-  'kernel/composeReadyLine',
+export const composeStartupSummary = draft<Readonly<Record<string, unknown>>, undefined>(
+  'kernel/composeStartupSummary',
   jsonRecord(),
 );
 /** All listeners are open, and the start of every plugin has come to its end. `plugins` are those that run. */

@@ -8,7 +8,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import type { Migration } from '../kernel/database/migrate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
-import { within } from '../timing/within.js';
+import { withTimeout } from '../timing/with-timeout.js';
 import { dataDirectoryOf } from './config-file.js';
 import { isMadeByDefinePlugin, wrongParts } from './declared-parts.js';
 import type { Manifest, Places } from './manifest.js';
@@ -73,7 +73,7 @@ function trespasses({ name, tables, migrations, config, commands }: Plugin): str
 async function importPlugin(reference: string, { name, entry, folder, stamp }: Manifest): Promise<Plugin> {
   resolveToUs();
   notePluginFiles(name, folder, stamp);
-  const loaded = await within(
+  const loaded = await withTimeout(
     IMPORT_LIMIT_MS,
     'the import',
     () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>,

@@ -1,6 +1,6 @@
 // Parts of a declaration that nobody reads: JavaScript takes any key, and a part under a wrong name would be missing in silence.
 import { definePlugin, type Plugin } from '../kernel/plugin/define.js';
-import { didYouMean } from '../schema/nearest.js';
+import { didYouMean } from '../schema/suggest.js';
 
 const KNOWN = Object.keys(definePlugin({ name: '', version: '', api: 0, about: '' }));
 /** Words that other programs, or earlier checkouts, have for a part. */

@@ -497,7 +497,7 @@ declare module '@weir-panel/weir/kernel' {
     /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
     check<P>(hook: Guard<P>, payload: P): Promise<void>;
     /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
-    announce<P>(hook: Guard<P>, payload: P): Promise<void>;
+    notify<P>(hook: Guard<P>, payload: P): Promise<void>;
     /** Collects the entries of all taps, in order. */
     compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]>;
     /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
@@ -627,7 +627,7 @@ declare module '@weir-panel/weir/kernel' {
     constructor(obj: T, msg?: string);
   }
   /** An `obj` together with a `msg`, for payload routes that have something to say. */
-  export const said: <T>(msg: string, obj: T) => Answer<T>;
+  export const withMessage: <T>(msg: string, obj: T) => Answer<T>;
   /** An `obj` without its envelope, for callers that asked for it so. */
   export const unwrapped: <T>(obj: T) => Answer<T>;
   type Sentence = string | void;
@@ -843,7 +843,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly hooks: readonly string[];
   }>;
   /** Facts for the one line in the log that says the panel is ready. */
-  export const composeReadyLine: Draft<Readonly<Record<string, unknown>>, undefined>;
+  export const composeStartupSummary: Draft<Readonly<Record<string, unknown>>, undefined>;
   /** All listeners are open, and the start of every plugin has come to its end. `plugins` are those that run. */
   export const kernelReady: Event<{
     readonly startedAt: number;
@@ -1194,7 +1194,7 @@ declare module '@weir-panel/weir/kernel' {
 
   // What somebody may have meant who mistyped a name.
   /** Those that look like it, the nearest first; none when it looks like nothing. */
-  export function near(typed: string, names: readonly string[]): string[];
+  export function suggest(typed: string, names: readonly string[]): string[];
   /** `; did you mean a, b?`, or nothing. */
   export function didYouMean(typed: string, names: readonly string[], otherwise?: string): string;
 
@@ -1788,7 +1788,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly reason: string;
   }
   /** Saved is saved; whether the core has it already is worth a word. */
-  export const told: (done: string, { pending, reason }: Applied) => string;
+  export const describeResult: (done: string, { pending, reason }: Applied) => string;
   export interface EngineApi {
     status(): EngineStatus;
     /** Makes the core agree about these users, whatever it knows of them now. Call it after the commit. Never rejects. */

@@ -7,7 +7,7 @@ import {
   SyncHook,
   SyncWaterfallHook,
 } from 'tapable';
-import { didYouMean } from '../../schema/nearest.js';
+import { didYouMean } from '../../schema/suggest.js';
 import { authenticate } from '../auth/principal.js';
 import * as lifecycle from '../lifecycle.js';
 import { PluginError } from '../plugin/error.js';
@@ -105,7 +105,7 @@ export class Hooks {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
   }
   /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
-  announce<P>(hook: Guard<P>, payload: P): Promise<void> {
+  notify<P>(hook: Guard<P>, payload: P): Promise<void> {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
   /** Collects the entries of all taps, in order. */

@@ -3,7 +3,7 @@ import { TimeSlice } from '../../schema/time-slice.js';
 import type { Tx } from '../database/writer.js';
 import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
-import { within } from '../../timing/within.js';
+import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
@@ -61,7 +61,7 @@ export class TapCall {
     this.#where = `${tap.hook.id} of ${owner.name}`;
     this.#limits = limits;
     const { missed } = tap.options;
-    this.#missed = missed && (() => within(this.#limit, `missed of ${this.#where}`, missed));
+    this.#missed = missed && (() => withTimeout(this.#limit, `missed of ${this.#where}`, missed));
   }
 
   get #limit(): number {
@@ -75,7 +75,7 @@ export class TapCall {
     const done = this.#fn(...args);
     // Not only a Promise: whatever has a `then` is waited for.
     return typeof done === 'object' && done !== null && 'then' in done && !this.#owner.essential
-      ? within(this.#limit, this.#where, () => done)
+      ? withTimeout(this.#limit, this.#where, () => done)
       : done;
   }
 

@@ -15,7 +15,7 @@ import type { MultipartBody } from '../../net/multipart.js';
 import type { Proxies } from '../../net/proxies.js';
 import { replyStreamed, type Streamed } from '../../net/streamed.js';
 import { isPinnable } from '../../net/transport-security.js';
-import { Asked } from './asked.js';
+import { RequestContext } from './request-context.js';
 import { failure, success } from './envelope.js';
 import { health } from './health.js';
 import { Answer } from './reply.js';
@@ -84,36 +84,36 @@ export class Pipeline {
     // Watchdogs ask under any address.
     if (route !== health) this.#parts.requireHost?.(request);
     const cookies = request.headers.cookie === undefined ? {} : this.#cookies(request, response);
-    const asked = new Asked(request, response, cookies, this.#parts.proxies, (secure) =>
+    const context = new RequestContext(request, response, cookies, this.#parts.proxies, (secure) =>
       this.#tools(response, secure),
     );
     response.on('timeout', () => {
-      asked.abort();
+      context.abort();
       if (!response.headersSent) response.setHeader('Connection', 'close');
       this.fail(kernelErrors.TIMEOUT(), request, response, () => undefined);
     });
     const body = bodyOf(route, request, response);
-    asked.who = Object.freeze(await this.#admit(route, request, body, cookies, asked.ip));
-    if (route.params) asked.params = validate(route.params, request.params, { convert: true });
-    if (route.query) asked.query = validate(route.query, request.query, { convert: true });
-    await route.beforeBody?.(asked);
+    context.who = Object.freeze(await this.#admit(route, request, body, cookies, context.ip));
+    if (route.params) context.params = validate(route.params, request.params, { convert: true });
+    if (route.query) context.query = validate(route.query, request.query, { convert: true });
+    await route.beforeBody?.(context);
     const upload = route.files && uploadOf(route, request, response, this.#parts.uploads);
     try {
-      if (upload) await this.#take(route, upload, asked);
-      else if (route.body) asked.body = await this.#body(route, route.body, request, body);
-      const result = await route.handle(asked as never);
+      if (upload) await this.#take(route, upload, context);
+      else if (route.body) context.body = await this.#body(route, route.body, request, body);
+      const result = await route.handle(context as never);
       // Only a stream may still read from a file.
       if (route.reply.kind !== 'stream') await upload?.remove();
-      if (!response.headersSent) await this.#reply(route, response, result, asked);
+      if (!response.headersSent) await this.#reply(route, response, result, context);
     } finally {
       await upload?.remove();
     }
   }
 
-  async #take(route: Route, upload: MultipartBody, asked: Asked): Promise<void> {
+  async #take(route: Route, upload: MultipartBody, context: RequestContext): Promise<void> {
     const { fields, files } = await upload.read();
-    if (route.body) asked.body = validate(route.body, { ...fields }, { convert: true });
-    asked.files = Object.fromEntries(
+    if (route.body) context.body = validate(route.body, { ...fields }, { convert: true });
+    context.files = Object.fromEntries(
       Object.entries(route.files ?? {}).map(([name, { most, least }]) => [
         name,
         most === 1 && least === 1 ? files[name]?.[0] : files[name],
@@ -188,18 +188,18 @@ export class Pipeline {
     };
   }
 
-  async #reply(route: Route, response: Response, result: unknown, asked: Asked): Promise<void> {
+  async #reply(route: Route, response: Response, result: unknown, context: RequestContext): Promise<void> {
     const { reply } = route;
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
     if (reply.kind === 'stream') {
       const streamed = result as Streamed;
       if (reply.headers && this.#parts.checkReplies) check(route, reply.headers, streamed.headers);
-      await replyStreamed(response, reply.mediaType, streamed, asked.signal, () =>
+      await replyStreamed(response, reply.mediaType, streamed, context.signal, () =>
         this.#setHeaders(response),
       );
     } else if (reply.kind === 'folder') {
       this.#setHeaders(response);
-      const { path } = asked.params as { path: string };
+      const { path } = context.params as { path: string };
       if (!(await reply.folder.send(response.req, response, path))) throw kernelErrors.NOT_FOUND();
     } else if (reply.kind === 'raw')
       this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));

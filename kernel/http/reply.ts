@@ -46,7 +46,7 @@ export class Answer<T> {
   }
 }
 /** An `obj` together with a `msg`, for payload routes that have something to say. */
-export const said = <T>(msg: string, obj: T): Answer<T> => new Answer(obj, msg);
+export const withMessage = <T>(msg: string, obj: T): Answer<T> => new Answer(obj, msg);
 /** An `obj` without its envelope, for callers that asked for it so. */
 export const unwrapped = <T>(obj: T): Answer<T> => new Answer(obj);
 

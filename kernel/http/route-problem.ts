@@ -1,7 +1,7 @@
 // What is wrong with a route that somebody declares. The compiler says the same to who asks it.
 import Joi from 'joi';
 import { isPathPattern } from '../../net/path-router.js';
-import { didYouMean } from '../../schema/nearest.js';
+import { didYouMean } from '../../schema/suggest.js';
 import type { ReplyKind } from './reply.js';
 import type { Method, Route } from './route.js';
 

@@ -2,7 +2,7 @@
 import { Alarm } from '../../timing/alarm.js';
 import type { Clock } from '../../timing/clock.js';
 import { timetable, type Timetable, type When } from '../../timing/timetable.js';
-import { within } from '../../timing/within.js';
+import { withTimeout } from '../../timing/with-timeout.js';
 import { token } from '../container/token.js';
 import { messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
@@ -175,7 +175,7 @@ export class Schedule implements JobsApi {
     for (const { alarm } of this.#entries) alarm.cancel();
     this.#stop.abort();
     await Promise.all(
-      [...this.#running].map(([turn, fault]) => within(this.#limit, 'its end', () => turn).catch(fault)),
+      [...this.#running].map(([turn, fault]) => withTimeout(this.#limit, 'its end', () => turn).catch(fault)),
     );
   }
 }

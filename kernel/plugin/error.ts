@@ -18,7 +18,7 @@ const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
     : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
 
 /** Whatever goes wrong in here is this plugin's doing. */
-export function blame<T>(plugin: Plugin, what: string, work: () => T): T {
+export function attributeErrors<T>(plugin: Plugin, what: string, work: () => T): T {
   try {
     const done = work();
     return done instanceof Promise

@@ -5,7 +5,7 @@ import type { ListenerSet } from '../http/listeners.js';
 import { afterPluginStart } from '../lifecycle.js';
 import type { Log } from '../log/log.js';
 import { hasStart } from './define.js';
-import { blame, checkNeeds, type PluginError } from './error.js';
+import { attributeErrors, checkNeeds, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
 import type { Offers } from './offers.js';
 import { startPlugin, stopPlugin } from './start-stop.js';
@@ -81,7 +81,7 @@ export class LateStarts {
     offers.addCommands(instance);
     offers.addRoutes(instance);
     offers.addJobs(instance);
-    if (serve) await blame(plugin, 'cannot serve its routes', () => offers.serve(instance));
+    if (serve) await attributeErrors(plugin, 'cannot serve its routes', () => offers.serve(instance));
     instance.state = 'running';
     this.#over(instance);
     const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);

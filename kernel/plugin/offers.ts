@@ -4,7 +4,7 @@ import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
 import type { Replays } from '../http/replays.js';
-import { blame } from './error.js';
+import { attributeErrors } from './error.js';
 import type { PluginInstance } from './instance.js';
 
 export class Offers {
@@ -24,14 +24,14 @@ export class Offers {
   }
 
   addCommands(owner: PluginInstance): void {
-    blame(owner.plugin, 'cannot offer its commands', () => {
+    attributeErrors(owner.plugin, 'cannot offer its commands', () => {
       const own = owner.plugin.commands(owner.scope).map((command) => ({ ...command, owner }));
       this.commands = checkCommands([...this.commands, ...own]);
     });
   }
 
   addRoutes(owner: PluginInstance): void {
-    blame(owner.plugin, 'cannot serve its routes', () => {
+    attributeErrors(owner.plugin, 'cannot serve its routes', () => {
       const { replays } = this;
       const own = owner.plugin
         .routes(owner.scope)
@@ -43,7 +43,7 @@ export class Offers {
   }
 
   addJobs(owner: PluginInstance): void {
-    blame(owner.plugin, 'cannot run its jobs', () => {
+    attributeErrors(owner.plugin, 'cannot run its jobs', () => {
       this.#schedule.add(owner, owner.plugin.jobs(owner.scope));
     });
   }

@@ -1,8 +1,8 @@
 // Start and stop of plugins: how long each may take, and what is said of one that takes longer.
 import type { Log } from '../log/log.js';
-import { blame } from './error.js';
+import { attributeErrors } from './error.js';
 import type { PluginInstance } from './instance.js';
-import { within } from '../../timing/within.js';
+import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from './limits.js';
 
 /** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
@@ -28,8 +28,8 @@ export async function startPlugin(
     limits.slowStart,
   );
   try {
-    await blame(plugin, 'did not start', () =>
-      within(limit, 'its start', async () => plugin.start(instance.scope)),
+    await attributeErrors(plugin, 'did not start', () =>
+      withTimeout(limit, 'its start', async () => plugin.start(instance.scope)),
     );
   } finally {
     clearTimeout(notice);
@@ -39,9 +39,9 @@ export async function startPlugin(
 /** One gets a moment for its events and for its own clean-up, and cannot keep the others. */
 export async function stopPlugin(instance: PluginInstance): Promise<void> {
   const fault = (error: unknown) => instance.fault('stop', error);
-  await within(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch(fault);
+  await withTimeout(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch(fault);
   const limit = STOP_LIMIT_MS[instance.essential ? 'essential' : 'other'];
-  await within(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch(fault);
+  await withTimeout(limit, 'its stop', async () => instance.plugin.stop(instance.scope)).catch(fault);
   if (instance.state !== 'failed') instance.state = 'stopped';
 }
 

@@ -7,7 +7,7 @@ import test from 'ava';
 import {
   afterKernelOpen,
   beforeKernelStop,
-  composeReadyLine,
+  composeStartupSummary,
   definePlugin,
   event,
   type Hooks,
@@ -281,7 +281,7 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
         afterKernelOpen,
         async ({ startedAt }) => void story.push(`open ${startedAt === clock.now()} ${await listens(port)}`),
       ),
-      tap(composeReadyLine, (add) => {
+      tap(composeStartupSummary, (add) => {
         story.push('line');
         add({ answer: 42 });
       }),

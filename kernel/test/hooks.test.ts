@@ -93,7 +93,7 @@ test('a guard that is only told cannot end it: neither refusal nor strict crash 
     plugin('late'),
     tap(beforeSail, ({ ship }) => void heard.push(ship)),
   );
-  await registry.announce(beforeSail, { ship: 'Argo' });
+  await registry.notify(beforeSail, { ship: 'Argo' });
   t.deepEqual(heard, ['Argo']);
   t.deepEqual(
     faults().map(({ name }) => name),

@@ -4,7 +4,7 @@ import {
   after,
   choose,
   command,
-  composeReadyLine,
+  composeStartupSummary,
   defineErrors,
   draft,
   event,
@@ -454,13 +454,13 @@ for (const [step, part, said] of steps) {
 
 test('whoever is waited for at the opening, or breaks the line that says ready, does not keep the panel from it', async (t) => {
   const bad = bare('bad', {
-    taps: () => [tap(afterKernelOpen, never), tap(composeReadyLine, crash, { strict: true })],
+    taps: () => [tap(afterKernelOpen, never), tap(composeStartupSummary, crash, { strict: true })],
   });
   await using world = await World.boot([bare('good'), bad], { limits: { tap: 50 } });
   t.truthy(world.log.find(({ msg }) => msg === 'ready'));
   t.deepEqual(
     world.faults().map((fault) => fault.split(':')[0]),
-    ['kernel/afterKernelOpen of bad', 'kernel/composeReadyLine of bad'],
+    ['kernel/afterKernelOpen of bad', 'kernel/composeStartupSummary of bad'],
   );
 });
 

@@ -17,7 +17,7 @@ import {
   raw,
   route,
   type Route,
-  said,
+  withMessage,
   shape,
   text,
   word,
@@ -56,7 +56,7 @@ const routes = (): Route[] => [
     auth: 'anyone',
     doc: 'All things.',
     reply: payload(list(text())),
-    handle: () => said('two things', ['a', 'b']),
+    handle: () => withMessage('two things', ['a', 'b']),
   }),
   route({
     method: 'GET',

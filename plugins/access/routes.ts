@@ -9,7 +9,7 @@ import {
   payload,
   route,
   type Route,
-  said,
+  withMessage,
   SESSION_COOKIE,
   type SessionsApi,
   shape,
@@ -128,7 +128,7 @@ export const routes = ({
     handle: async (input) => {
       const left = await credentials.change(input.body, input);
       const tokensSaid = `${left.apiTokens} API tokens still work${left.apiTokens > 0 ? '; disable those that you do not know' : ''}`;
-      return said(`name and password changed; all other sessions are closed; ${tokensSaid}`, left);
+      return withMessage(`name and password changed; all other sessions are closed; ${tokensSaid}`, left);
     },
   }),
   route({

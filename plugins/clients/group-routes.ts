@@ -1,6 +1,16 @@
 // Groups over the API.
-import { int, LIST_BODY, list, payload, route, type Route, said, shape, text } from '../../kernel/index.js';
-import { told } from '../engine/contract.js';
+import {
+  int,
+  LIST_BODY,
+  list,
+  payload,
+  route,
+  type Route,
+  withMessage,
+  shape,
+  text,
+} from '../../kernel/index.js';
+import { describeResult } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { Groups } from './groups.js';
 import { Emails, EmailsAndGroup, GroupName, GroupReply, NewGroup, RenameGroup } from './schema.js';
@@ -36,7 +46,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     idempotent: true,
     handle: async ({ body, who }) => {
       await groups.create(body.name, who);
-      return said('group created', { name: body.name });
+      return withMessage('group created', { name: body.name });
     },
   }),
   route({
@@ -49,7 +59,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     errors: [errors.GROUP_NOT_FOUND, errors.GROUP_TAKEN],
     handle: async ({ body, who }) => {
       const { applied, ...result } = await groups.rename(body.oldName, body.newName, who);
-      return said(told('group renamed', applied), result);
+      return withMessage(describeResult('group renamed', applied), result);
     },
   }),
   route({
@@ -61,7 +71,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     reply: affected(),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await groups.delete(body.name, who);
-      return said(told('group deleted', applied), result);
+      return withMessage(describeResult('group deleted', applied), result);
     },
   }),
   route({
@@ -74,7 +84,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     errors: [errors.GROUP_NOT_FOUND],
     handle: async ({ body, who }) => {
       await groups.resetTraffic(body.name, who);
-      return said('traffic of the group reset', { name: body.name });
+      return withMessage('traffic of the group reset', { name: body.name });
     },
   }),
   route({
@@ -87,7 +97,7 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     reply: affected(),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await groups.add(body.emails, body.group, who);
-      return said(told(`${result.affected} clients put into the group`, applied), result);
+      return withMessage(describeResult(`${result.affected} clients put into the group`, applied), result);
     },
   }),
   route({
@@ -100,7 +110,10 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     reply: affected(),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await groups.remove(body.emails, who);
-      return said(told(`${result.affected} clients taken out of their groups`, applied), result);
+      return withMessage(
+        describeResult(`${result.affected} clients taken out of their groups`, applied),
+        result,
+      );
     },
   }),
 ];

@@ -11,7 +11,7 @@ import {
   shape,
   validate,
 } from '../../kernel/index.js';
-import { told } from '../engine/contract.js';
+import { describeResult } from '../engine/contract.js';
 import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import type { ManyClients } from './many.js';
@@ -87,7 +87,7 @@ async function importInbound(
     kept.length > 0
       ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
       : '';
-  return told(
+  return describeResult(
     `inbound imported with ${made.created + attached.attached.length} clients${skipped}${leads}`,
     pending,
   );

@@ -9,12 +9,12 @@ import {
   payload,
   route,
   type Route,
-  said,
+  withMessage,
   shape,
   text,
   TimeSlice,
 } from '../../kernel/index.js';
-import { told } from '../engine/contract.js';
+import { describeResult } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { addEach } from './bulk.js';
 import { errors } from './errors.js';
@@ -62,7 +62,7 @@ export const manyRoutes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { applied, ...result } = await addEach(service, body, who);
-      return said(told(`${result.created} clients created`, applied), result);
+      return withMessage(describeResult(`${result.created} clients created`, applied), result);
     },
   }),
   route({
@@ -88,7 +88,7 @@ export const manyRoutes = ({
     reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who);
-      return said(told(`${result.created} clients created`, applied), result);
+      return withMessage(describeResult(`${result.created} clients created`, applied), result);
     },
   }),
   route({
@@ -101,7 +101,7 @@ export const manyRoutes = ({
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await many.setEnable(body.emails, true, who);
-      return said(told(`${result.changed} clients enabled`, applied), result);
+      return withMessage(describeResult(`${result.changed} clients enabled`, applied), result);
     },
   }),
   route({
@@ -114,7 +114,7 @@ export const manyRoutes = ({
     reply: payload(shape({ changed: int(), skipped: Skipped })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await many.setEnable(body.emails, false, who);
-      return said(told(`${result.changed} clients disabled`, applied), result);
+      return withMessage(describeResult(`${result.changed} clients disabled`, applied), result);
     },
   }),
   route({
@@ -131,7 +131,7 @@ export const manyRoutes = ({
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
       const { applied, ...result } = await many.adjust(emails, { addDays, addBytes, flow, limitHwid }, who);
-      return said(told(`${result.adjusted} clients adjusted`, applied), result);
+      return withMessage(describeResult(`${result.adjusted} clients adjusted`, applied), result);
     },
   }),
   route({
@@ -144,7 +144,7 @@ export const manyRoutes = ({
     reply: payload(shape({ deleted: int(), skipped: Skipped })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await many.delete(body.emails, body.keepTraffic, who);
-      return said(told(`${result.deleted} clients deleted`, applied), result);
+      return withMessage(describeResult(`${result.deleted} clients deleted`, applied), result);
     },
   }),
   route({
@@ -158,7 +158,7 @@ export const manyRoutes = ({
         (row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined,
         who,
       );
-      return said(told(`${deleted} clients deleted`, applied), { deleted });
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
     },
   }),
   route({
@@ -169,7 +169,7 @@ export const manyRoutes = ({
     reply: payload(shape({ deleted: int() })),
     handle: async ({ who }) => {
       const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
-      return said(told(`${deleted} clients deleted`, applied), { deleted });
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
     },
   }),
   route({
@@ -182,7 +182,7 @@ export const manyRoutes = ({
     reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await many.attach(body.emails, body.inboundIds, who);
-      return said(told(`${result.attached.length} attachments made`, applied), result);
+      return withMessage(describeResult(`${result.attached.length} attachments made`, applied), result);
     },
   }),
   route({
@@ -195,7 +195,7 @@ export const manyRoutes = ({
     reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await many.detach(body.emails, body.inboundIds, who);
-      return said(told(`${result.detached.length} clients detached`, applied), result);
+      return withMessage(describeResult(`${result.detached.length} clients detached`, applied), result);
     },
   }),
   route({
@@ -208,7 +208,7 @@ export const manyRoutes = ({
     reply: payload(shape({ affected: int() })),
     handle: async ({ body, who }) => {
       const { applied, affected } = await many.resetTraffic(body.emails, who);
-      return said(told(`traffic of ${affected} clients reset`, applied), { affected });
+      return withMessage(describeResult(`traffic of ${affected} clients reset`, applied), { affected });
     },
   }),
   route({
@@ -217,7 +217,7 @@ export const manyRoutes = ({
     name: 'clients.resetAllTraffic',
     doc: 'Sets what all clients used to zero; those that were off because of their quota come back.',
     reply: message(),
-    handle: async ({ who }) => told('traffic of all clients reset', await many.resetAll(who)),
+    handle: async ({ who }) => describeResult('traffic of all clients reset', await many.resetAll(who)),
   }),
   route({
     method: 'POST',
@@ -231,7 +231,7 @@ export const manyRoutes = ({
       if (!inbounds.get(id))
         throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
       const { applied, deleted } = await many.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
-      return said(told(`${deleted} clients deleted`, applied), { deleted });
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { list, message, payload, route, type Route, TimeSlice } from '../../kernel/index.js';
-import { told } from '../engine/contract.js';
+import { describeResult } from '../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import type { Edits } from './edits.js';
 import { errors } from './errors.js';
@@ -103,7 +103,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: taken,
     idempotent: true,
-    handle: async ({ body, who }) => told('client added', await service.add(body, who)),
+    handle: async ({ body, who }) => describeResult('client added', await service.add(body, who)),
   }),
   route({
     method: 'POST',
@@ -115,7 +115,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: [errors.NOT_FOUND, ...taken],
     handle: async ({ params, body, who }) =>
-      told('client saved', await service.update(params.email, body, who)),
+      describeResult('client saved', await service.update(params.email, body, who)),
   }),
   route({
     method: 'POST',
@@ -134,7 +134,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
       );
       if (deleted.size === 0)
         throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
-      return told('client deleted', applied);
+      return describeResult('client deleted', applied);
     },
   }),
   route({
@@ -149,7 +149,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
       inbounds.require(inboundIds, 'inboundIds');
-      return told(
+      return describeResult(
         'client attached',
         await edits.apply([{ row, attach: inboundIds.filter((id) => !row.inboundIds.includes(id)) }], who),
       );
@@ -166,7 +166,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
-      return told(
+      return describeResult(
         'client detached',
         await edits.apply([{ row, detach: inboundIds.filter((id) => row.inboundIds.includes(id)) }], who),
       );
@@ -181,7 +181,7 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, who }) =>
-      told('traffic reset', (await many.resetTraffic([service.find(email).email], who)).applied),
+      describeResult('traffic reset', (await many.resetTraffic([service.find(email).email], who)).applied),
   }),
   route({
     method: 'POST',
@@ -193,6 +193,6 @@ export const routes = ({ service, store, lists, edits, many, inbounds }: Needs):
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { upload: up, download: down }, who }) =>
-      told('traffic saved', await many.setTraffic(service.find(email), { up, down }, who)),
+      describeResult('traffic saved', await many.setTraffic(service.find(email), { up, down }, who)),
   }),
 ];

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { inspect, messageOf, type Schema, shape } from '../../kernel/index.js';
 import { dashed, describe, help, helpOn, type Typed } from './help.js';
-import { didYouMean, near } from '../../kernel/index.js';
+import { didYouMean, suggest } from '../../kernel/index.js';
 
 /** Text for the terminal, and the exit code that goes with it. */
 export interface Answered {
@@ -24,7 +24,7 @@ function unknown(commands: readonly Typed[], words: readonly string[]): string {
   if (same.length > 0)
     return `there is no command "${typed}"; there is ${same.map((name) => `weir ${name}`).join(', ')}`;
   // What follows the words of a command may be anything.
-  const meant = names.flatMap((name) => near(words.slice(0, name.split(' ').length).join(' '), [name]));
+  const meant = names.flatMap((name) => suggest(words.slice(0, name.split(' ').length).join(' '), [name]));
   return `there is no command "${typed}"; ${meant.length > 0 ? `did you mean ${meant.map((name) => `weir ${name}`).join(' or ')}?` : 'weir --help lists those that there are'}`;
 }
 

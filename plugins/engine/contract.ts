@@ -40,7 +40,7 @@ export interface Applied {
   readonly reason: string;
 }
 /** Saved is saved; whether the core has it already is worth a word. */
-export const told = (done: string, { pending, reason }: Applied): string =>
+export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
 
 export interface EngineApi {

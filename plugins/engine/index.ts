@@ -3,7 +3,7 @@ import {
   afterKernelOpen,
   afterPluginStart,
   beforeKernelStop,
-  composeReadyLine,
+  composeStartupSummary,
   definePlugin,
   job,
   Listeners,
@@ -145,7 +145,7 @@ export default definePlugin({
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();
     }),
-    tap(composeReadyLine, (add) => {
+    tap(composeStartupSummary, (add) => {
       const { state, errorMsg } = supervisor.status();
       add({
         engine: state === 'running' ? 'running' : state === 'stop' ? 'absent' : 'failed',

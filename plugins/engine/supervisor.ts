@@ -25,7 +25,7 @@ import {
   CoreRefused,
   type CoreUser,
 } from './driver.js';
-import { halt } from './halt.js';
+import { gracefulStop } from './graceful-stop.js';
 import { configJson, examine } from './preview.js';
 import { ReloadGuard } from './reload.js';
 import { startCore } from './start.js';
@@ -223,7 +223,7 @@ export class Supervisor implements EngineApi {
         await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#config.record);
       }
       this.#retry.cancel();
-      await this.#halt(driver, reason);
+      await this.#gracefulStop(driver, reason);
       this.#wanted = true;
       await this.#start(driver).catch((error: unknown) => {
         this.#failed(error);
@@ -245,12 +245,12 @@ export class Supervisor implements EngineApi {
     this.#configUsers.cancel();
     return this.#queue.run(async () => {
       if (letGo) return this.#driver?.detach();
-      if (this.#driver) await this.#halt(this.#driver, reason);
+      if (this.#driver) await this.#gracefulStop(this.#driver, reason);
       this.#state.enter('stop', reason);
     });
   }
 
-  async #halt(driver: CoreDriver, reason: string): Promise<void> {
+  async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
     const parts = {
       hooks: this.#hooks,
@@ -259,7 +259,7 @@ export class Supervisor implements EngineApi {
       record: this.#config.record,
       counters: () => this.counters(),
     };
-    await halt(parts, reason, () => (this.#process = undefined));
+    await gracefulStop(parts, reason, () => (this.#process = undefined));
   }
 
   async #start(driver: CoreDriver): Promise<void> {
@@ -291,7 +291,7 @@ export class Supervisor implements EngineApi {
       const reason = 'a change of the config needs a restart';
       await this.#reload.ask(reason, 'restart', plan, this.#config.record);
       this.#log.info('the core is restarted, for this change cannot be made while it runs');
-      await this.#halt(driver, reason);
+      await this.#gracefulStop(driver, reason);
       await this.#start(driver);
       return;
     }

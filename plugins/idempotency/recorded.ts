@@ -1,5 +1,5 @@
 // A reply as it is kept: what the handler returned, and what it said about status and headers.
-import { Answer, type RequestInfo, said, unwrapped } from '../../kernel/index.js';
+import { Answer, type RequestInfo, withMessage, unwrapped } from '../../kernel/index.js';
 
 export interface Recorded {
   readonly status: number | undefined;
@@ -52,5 +52,5 @@ export function replay(text: string, reply: RequestInfo['reply']): Answer<unknow
   if (status !== undefined) reply.status(status);
   for (const [name, value] of headers) reply.header(name, value);
   reply.header('Idempotency-Replayed', 'true');
-  return msg === undefined ? unwrapped(obj) : said(msg, obj);
+  return msg === undefined ? unwrapped(obj) : withMessage(msg, obj);
 }

@@ -7,11 +7,11 @@ import {
   payload,
   route,
   type Route,
-  said,
+  withMessage,
   shape,
   TimeSlice,
 } from '../../kernel/index.js';
-import { told } from '../engine/contract.js';
+import { describeResult } from '../engine/contract.js';
 import { errors } from './errors.js';
 import {
   AddInbound,
@@ -94,7 +94,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return said(told('inbound added', applied), service.get(id));
+      return withMessage(describeResult('inbound added', applied), service.get(id));
     },
   }),
   route({
@@ -109,7 +109,10 @@ export const routes = ({
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
     handle: async ({ params, body, who }) =>
-      said(told('inbound saved', await service.update(params.id, body, who)), service.get(params.id)),
+      withMessage(
+        describeResult('inbound saved', await service.update(params.id, body, who)),
+        service.get(params.id),
+      ),
   }),
   route({
     method: 'POST',
@@ -119,7 +122,8 @@ export const routes = ({
     params: InboundId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: async ({ params, who }) => told('inbound deleted', await service.delete(params.id, who)),
+    handle: async ({ params, who }) =>
+      describeResult('inbound deleted', await service.delete(params.id, who)),
   }),
   route({
     method: 'POST',
@@ -135,7 +139,7 @@ export const routes = ({
       const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
         return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
-      return told(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
+      return describeResult(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
     },
   }),
   route({
@@ -147,7 +151,7 @@ export const routes = ({
     reply: payload(BulkDeleted),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await service.deleteMany(body.ids, who);
-      return said(told(`${result.deleted} inbounds deleted`, applied), result);
+      return withMessage(describeResult(`${result.deleted} inbounds deleted`, applied), result);
     },
   }),
   route({
@@ -174,7 +178,7 @@ export const routes = ({
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params, who }) =>
-      told('traffic reset', await limits.resetOne(params.id, clock.now(), who)),
+      describeResult('traffic reset', await limits.resetOne(params.id, clock.now(), who)),
   }),
   route({
     method: 'POST',
@@ -182,6 +186,7 @@ export const routes = ({
     name: 'inbounds.resetAllTraffic',
     doc: 'Sets the counters of all inbounds to zero; those of clients stay.',
     reply: message(),
-    handle: async ({ who }) => told('traffic of all inbounds reset', await limits.resetAll(clock.now(), who)),
+    handle: async ({ who }) =>
+      describeResult('traffic of all inbounds reset', await limits.resetAll(clock.now(), who)),
   }),
 ];

@@ -13,7 +13,7 @@ import {
   payload,
   provide,
   route,
-  said,
+  withMessage,
   Sessions,
   type SessionsApi,
   SettingsSource,
@@ -146,7 +146,7 @@ export default definePlugin({
             ip,
             hosts: [host, hostOfHeader(headers.host ?? '')],
           });
-          return said('settings saved', told);
+          return withMessage('settings saved', told);
         },
       }),
       route({

@@ -1,6 +1,6 @@
 import {
   afterPluginStart,
-  composeReadyLine,
+  composeStartupSummary,
   definePlugin,
   contribute,
   Listeners,
@@ -71,7 +71,7 @@ export default definePlugin({
       compiled.settingsChanged();
       if (paths() !== before) listeners.remount();
     }),
-    tap(composeReadyLine, (add) => {
+    tap(composeStartupSummary, (add) => {
       const [prefix] = compiled.prefixes.keys();
       add({ subUrl: `http://${reachableHost(config)}:${listeners.port('subscription')}${prefix ?? '/'}` });
     }),

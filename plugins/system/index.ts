@@ -8,7 +8,7 @@ import {
   Plugins,
   type RequestInfo,
   route,
-  said,
+  withMessage,
   shape,
   text,
   word,
@@ -84,9 +84,9 @@ export default definePlugin({
         throwRefusal(done);
         const state = enable ? 'on' : 'off';
         if (!done.restarting)
-          return said(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
+          return withMessage(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
         promise(reply);
-        return said(`the panel restarts to switch the plugin ${name} ${state}`, {
+        return withMessage(`the panel restarts to switch the plugin ${name} ${state}`, {
           name,
           enable,
           restarting: true,

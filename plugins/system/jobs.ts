@@ -11,7 +11,7 @@ import {
   payload,
   type Route,
   route,
-  said,
+  withMessage,
   shape,
   type Static,
   text,
@@ -93,7 +93,7 @@ export const jobRoutes = (jobs: JobsApi): readonly Route[] => [
     errors: [errors.NO_JOB, errors.JOB_RUNS, errors.JOB_RESTS],
     handle: async ({ params: { plugin, job } }) => {
       const entry = await runJob(jobs, plugin, job);
-      return said(outcome(entry), entry);
+      return withMessage(outcome(entry), entry);
     },
   }),
 ];

@@ -7,7 +7,7 @@ import { type Source, sourceOf, sources } from './source.js';
 /** How each kind is called: by `hooks`, or in a write. */
 const CALLS = {
   prepare: 'prepare',
-  guard: 'check|announce',
+  guard: 'check|notify',
   during: 'during',
   draft: 'compose',
   filter: 'refine',

@@ -13,7 +13,7 @@ export const HOOKS = {
     engine: ['composeCoreConfig'],
     subscription: ['composeSubscription'],
     settings: ['composeDefaultSettings'],
-    kernel: ['composeReadyLine'],
+    kernel: ['composeStartupSummary'],
   },
   filter: {
     traffic: ['trafficDeltas', 'depletionCandidates'],

@@ -80,7 +80,7 @@ export class FakeEngine {
           hooks.emit(coreStateChanged, { from, to, reason: '' });
         };
         this.#lastReading = () =>
-          hooks.announce(beforeCountersGo, {
+          hooks.notify(beforeCountersGo, {
             counters: { epoch: this.epoch, users: [...this.counters.values()] },
           });
         const done = { pending: false, reason: '' };

@@ -4,7 +4,7 @@ import { definePlugin, tap, text } from '../../kernel/index.js';
 import { describeInbounds } from '../../plugins/inbounds/contract.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { asOutside } from '../../panel/outside.js';
-import { didYouMean } from '../../schema/nearest.js';
+import { didYouMean } from '../../schema/suggest.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 import { bootWith, folderOf, source, stranger } from './stranger.js';

@@ -1,7 +1,7 @@
 // Plugins from outside that declare, throw and answer what no compiler lets pass: each costs itself its work, by name.
 import test, { type ExecutionContext } from 'ava';
 import {
-  composeReadyLine,
+  composeStartupSummary,
   definePlugin,
   contribute,
   int,
@@ -164,7 +164,7 @@ test('nobody changes what the line that says `ready` says already', async (t) =>
   const panel = await boot(t, [
     odd('d-ready', {
       taps: () => [
-        tap(composeReadyLine, (add) =>
+        tap(composeStartupSummary, (add) =>
           add({ msg: 'gone', level: 'debug', panelUrl: 'x', subUrl: 'x', own: 1, long: 'x'.repeat(1e6) }),
         ),
       ],

@@ -13,7 +13,7 @@ import {
   payload,
   raw,
   route,
-  said,
+  withMessage,
   shape,
   stream,
   text,
@@ -60,7 +60,7 @@ class Bakery {
             const loaves = await bake();
             reply.status(201);
             reply.header('x-oven', 'hot');
-            return said('bread is ready', { loaves, url });
+            return withMessage('bread is ready', { loaves, url });
           },
         }),
         route({

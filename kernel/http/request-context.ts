@@ -9,7 +9,7 @@ import type { ReplyTools, RequestInfo } from './route.js';
  * which V8 keeps for several collections with all that it reaches, request and response included (measured: 60 MiB of
  * them at times, and seven times as long a collection).
  */
-export class Asked implements RequestInfo {
+export class RequestContext implements RequestInfo {
   readonly ip: string;
   readonly host: string;
   readonly method: string;

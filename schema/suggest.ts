@@ -21,7 +21,7 @@ function distance(a: string, b: string): number {
 const MOST = 3;
 
 /** Those that look like it, the nearest first; none when it looks like nothing. */
-export function near(typed: string, names: readonly string[]): string[] {
+export function suggest(typed: string, names: readonly string[]): string[] {
   const wanted = typed.toLowerCase();
   return names
     .map((name) => {
@@ -37,6 +37,6 @@ export function near(typed: string, names: readonly string[]): string[] {
 
 /** `; did you mean a, b?`, or nothing. */
 export function didYouMean(typed: string, names: readonly string[], otherwise = ''): string {
-  const found = near(typed, names);
+  const found = suggest(typed, names);
   return found.length > 0 ? `; did you mean ${found.join(', ')}?` : otherwise;
 }

@@ -12,25 +12,25 @@ interface Parts {
   readonly counters: () => Promise<CoreCounters | undefined>;
 }
 
-/** `parting` is called when all is read, and nothing stands between that and the signal. */
-export async function halt(
+/** `beforeSignal` is called when all is read, and nothing stands between that and the signal. */
+export async function gracefulStop(
   { hooks, log, driver, record, counters }: Parts,
   reason: string,
-  parting: () => void,
+  beforeSignal: () => void,
 ): Promise<void> {
-  await closeDoors(driver, record).catch((error: unknown) =>
+  await removeInbounds(driver, record).catch((error: unknown) =>
     log.warn('the core kept its inbounds to its end', { reason: messageOf(error) }),
   );
-  await hooks.announce(beforeCoreStop, { reason });
+  await hooks.notify(beforeCoreStop, { reason });
   // Where connections could not be ended, bytes flow on while that poll is written down.
   const last = await counters().catch(() => undefined);
-  parting();
+  beforeSignal();
   await driver.stop();
-  if (last) await hooks.announce(beforeCountersGo, { counters: last });
+  if (last) await hooks.notify(beforeCountersGo, { counters: last });
 }
 
 /** Over UDP this ends what is open as well. Should the panel die on the way, the next one puts all inbounds back. */
-async function closeDoors(driver: CoreDriver, record: CoreRecord): Promise<void> {
+async function removeInbounds(driver: CoreDriver, record: CoreRecord): Promise<void> {
   await driver.remember({ ...record, inbounds: {} });
   for (const tag of Object.keys(record.inbounds)) await driver.removeInbound(tag);
 }
