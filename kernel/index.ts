@@ -1,7 +1,7 @@
 // The only door to the kernel for plugins.
 export { authenticate } from './auth/principal.js';
 export type { Principal } from './auth/principal.js';
-export { CSRF_COOKIE, isSameOrigin, newCsrfToken, requireCsrf } from './auth/csrf.js';
+export { CSRF_COOKIE, newCsrfToken, requireCsrf } from './auth/csrf.js';
 export { sameSecret, SESSION_COOKIE, Sessions } from './auth/session.js';
 export type { SessionOrigin, SessionsApi } from './auth/session.js';
 export { command } from './command/command.js';
@@ -21,8 +21,7 @@ export type {
 export { contribute, extensionPoint, maybe, provide, token } from './container/token.js';
 export type { ColumnTypes, SqlWords } from './database/dialect.js';
 export type { Migration } from './database/migrate.js';
-export { column, table } from './database/table.js';
-export type { Column, Row, Table, TableModel, TableModels } from './database/table.js';
+export type { Projection, ProjectionSource } from './database/projection.js';
 export type { Database, Tx } from './database/writer.js';
 export { defineErrors, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
 export type { ErrorDetails, ErrorFactory } from './errors/errors.js';
@@ -97,6 +96,7 @@ export {
   word,
 } from '../schema/shape.js';
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
+export { isSameOrigin } from '../net/same-origin.js';
 export { didYouMean, suggest } from '../schema/suggest.js';
 export { inspectInSlices } from '../schema/slices.js';
 export { TimeSlice } from '../schema/time-slice.js';
@@ -104,3 +104,7 @@ export { isTimeZone } from '../timing/calendar.js';
 export type { CalendarTime } from '../timing/calendar.js';
 export { KeyedQueue, SerialQueue } from '../timing/serial-queue.js';
 export type { When } from '../timing/timetable.js';
+export { field, Fields } from '../tables/fields.js';
+export type { Field, FieldTable, Values } from '../tables/fields.js';
+export { column, table } from '../tables/table.js';
+export type { Column, Row, Table, TableModel, TableModels } from '../tables/table.js';

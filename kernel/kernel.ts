@@ -7,7 +7,7 @@ import { provide, type Provision } from './container/token.js';
 import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from '../file/lock.js';
 import { Migrations } from './database/migrate.js';
-import { defineModel } from './database/table.js';
+import { defineModel } from '../tables/table.js';
 import { Database, Writer } from './database/writer.js';
 import { HookRegistry } from './hooks/registry.js';
 import { Proxies } from '../net/proxies.js';

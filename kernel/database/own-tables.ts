@@ -24,12 +24,14 @@ export function onlyOwnTables(transaction: Transaction, { name, plugin }: Owner)
   return Object.assign(Object.create(transaction) as Transaction, { check });
 }
 
-/** Has every statement of such a transaction checked. */
-export function checked(sequelize: Sequelize): void {
+/** Has every statement of such a transaction checked; `written` is called before and after each statement of a write. */
+export function checked(sequelize: Sequelize, written: () => void): void {
   const query = sequelize.query.bind(sequelize) as (...args: unknown[]) => Promise<never>;
   sequelize.query = async (sql: string | { readonly query: string }, options?: object) => {
     const { transaction } = (options ?? {}) as { readonly transaction?: Partial<TapTransaction> };
-    transaction?.check?.(typeof sql === 'string' ? sql : sql.query);
-    return query(sql, options);
+    if (!transaction) return query(sql, options);
+    transaction.check?.(typeof sql === 'string' ? sql : sql.query);
+    written();
+    return query(sql, options).finally(written);
   };
 }

@@ -9,10 +9,13 @@ import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
 import type { SqlWords } from './dialect.js';
 import { checked, onlyOwnTables } from './own-tables.js';
+import { Projection, type ProjectionSource } from './projection.js';
 
 const LONG_WRITE_MS = 200;
-/** Who waits this long behind one and the same write waits for itself: it was opened inside that one. */
-const PATIENCE_MS = 30_000;
+/** A write that runs no statement for this long while another one waits holds the database: the other one was opened inside it. */
+const PATIENCE_MS = 10_000;
+/** From this version on, Node follows asynchronous calls at no cost worth naming. */
+const FOLLOWS_CALLS = Number.parseInt(process.versions.node, 10) >= 24;
 
 /** An open write. Everything that takes part has it in its signature. */
 export interface Tx {
@@ -27,6 +30,8 @@ export interface Tx {
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
   /** Asks those who take part in this write, after its statements; rejects where one fails or refuses, and the write must then fail. `tx` of a tap reads everything and writes tables of its own plugin only. */
   during<P>(hook: During<P>, payload: P): Promise<void>;
+  /** Brings a change into a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
+  apply<S extends object, C>(projection: Projection<S, C>, change: C): void;
   /** Delivered after the commit and before the write resolves; a rollback drops it. */
   after<P>(hook: After<P>, payload: P): void;
   /** Queued after the commit; a rollback drops it. */
@@ -45,12 +50,14 @@ export class Writer {
   readonly #connections: Connections;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
-  /** Names the write that the running code is part of. Watching costs every request of the process a good part of its time, so it is for tests; elsewhere a nested write ends after PATIENCE_MS. */
+  /** Names the write that the running code is part of. Before Node 24 this costs each request a good part of its time, so it is for tests; elsewhere a nested write ends after PATIENCE_MS. */
   readonly #inside: AsyncLocalStorage<Turn> | undefined;
   readonly #patience: number;
   /** what the database, and the after hooks, are busy with */
   readonly #busy = { write: { owner: '', since: 0 }, after: { owner: '', since: 0 } };
   #commits: Promise<unknown> = Promise.resolve();
+  /** number of writes that were committed */
+  #commit = 0;
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -61,10 +68,10 @@ export class Writer {
     options: { readonly strict: boolean; readonly patienceMs?: number },
   ) {
     this.#connections = connections;
-    checked(connections.sequelize);
+    checked(connections.sequelize, () => (this.#busy.write.since = performance.now()));
     this.#hooks = hooks;
     this.#log = log;
-    this.#inside = options.strict ? new AsyncLocalStorage() : undefined;
+    this.#inside = options.strict || FOLLOWS_CALLS ? new AsyncLocalStorage() : undefined;
     this.#patience = options.patienceMs ?? PATIENCE_MS;
   }
 
@@ -80,24 +87,35 @@ export class Writer {
         `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
-      this.#inTurn({ owner, phase: 'write', over: false }, () => this.#transact(owner, work)),
-    );
+    const turn = this.betweenWrites(owner, () => this.#transact(owner, work));
     // Deliveries follow in commit order, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
-    const delivered = turn.then(async ({ afters, events }) => {
+    const delivered = turn.then(async ({ commit, changes, afters, events }) => {
       // It is committed: memory must hear of it, if need be before those who should have been first.
       await this.#notForever(earlier, 'after', owner).catch((error: unknown) =>
         this.#log.error('after hooks are stuck; those of the next write no longer wait', { error }),
       );
+      for (const [projection, change] of changes) await projection.apply(commit, change);
       await this.#deliver(owner, afters, events);
     });
-    // One that gave up waiting must not let the next one overtake.
-    this.#commits = Promise.allSettled([this.#commits, turn]).then(() => undefined);
     // A failed write delivers nothing, but those before it may still be at it.
     this.#deliveries = delivered.catch(() => earlier);
     await delivered;
     return (await turn).result;
+  }
+
+  /** Runs `work` after the writes that came before and ahead of those that come later; `commit` is the number of writes until then. */
+  betweenWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
+    const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
+      this.#inTurn({ owner, phase: 'write', over: false }, () => work(this.#commit)),
+    );
+    // One that gave up waiting must not let the next one overtake.
+    this.#commits = Promise.allSettled([this.#commits, turn]).then(() => undefined);
+    return turn;
+  }
+
+  projection<S extends object, C>(owner: string, source: ProjectionSource<S, C>): Projection<S, C> {
+    return new Projection(source, owner, this.#log, (work) => this.betweenWrites(owner, work));
   }
 
   async #inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
@@ -142,13 +160,17 @@ export class Writer {
       connection,
       rollback: async () => undefined,
     }) as Transaction & { finished?: string };
+    const changes: [Projection<object, unknown>, unknown][] = [];
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
     const open = (t: Transaction & { finished?: string }, tapOf?: string): Tx => {
       // A tx is passed on, so only of one that a tap was given is it known who calls.
       const hooks = tapOf === undefined ? this.#hooks : this.#hooks.of(tapOf);
+      const requireOpen = (what: string): void => {
+        if (t.finished !== undefined) throw new Error(`${what} is called with a tx that is over`);
+      };
       const requireHook = (hook: AnyHook): void => {
-        if (t.finished !== undefined) throw new Error(`${hook.id} is called with a tx that is over`);
+        requireOpen(hook.id);
         hooks.require(hook);
       };
       const given = (replacements: Record<string, unknown> | undefined) => ({
@@ -174,6 +196,10 @@ export class Writer {
             return { tx: open(own, owner.name), over: () => void (own.finished = 'commit') };
           });
         },
+        apply: (projection, change) => {
+          requireOpen('apply');
+          changes.push([projection as unknown as Projection<object, unknown>, change]);
+        },
         after: (hook, payload) => {
           requireHook(hook);
           afters.push([hook as After<unknown>, payload]);
@@ -189,7 +215,7 @@ export class Writer {
       // Work that outlives its transaction must fail, not land in the next one; what it has begun, the commit waits for.
       transaction.finished = 'commit';
       await execute(connection, 'COMMIT');
-      return { result, afters, events };
+      return { result, commit: ++this.#commit, changes, afters, events };
     } catch (error) {
       transaction.finished = 'rollback';
       await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
@@ -233,6 +259,7 @@ export class Database {
   readonly #sequelize: Sequelize;
   readonly #writer: Writer;
   readonly #owner: string;
+  readonly #projections: Projection<object, unknown>[] = [];
   /** words that differ between databases */
   readonly sql: SqlWords;
 
@@ -245,6 +272,16 @@ export class Database {
   /** One transaction: all of `work` or nothing. Nothing may leave the process inside it (network, core, child processes). */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#writer.write(this.#owner, work);
+  }
+  /** Memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
+  projection<S extends object, C>(source: ProjectionSource<S, C>): Projection<S, C> {
+    const projection = this.#writer.projection(this.#owner, source);
+    this.#projections.push(projection as unknown as Projection<object, unknown>);
+    return projection;
+  }
+  /** For the kernel. */
+  async loadProjections(): Promise<void> {
+    for (const projection of this.#projections) await projection.load();
   }
   /** Reads what is committed; inside a write use `tx.query`. */
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]> {

@@ -2,7 +2,7 @@
 // here, for all: only a person's session, and no page of another site.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isSameOrigin } from '../auth/csrf.js';
+import { isSameOrigin } from '../../net/same-origin.js';
 import type { Principal } from '../auth/principal.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { type Contributed, extensionPoint } from '../container/token.js';

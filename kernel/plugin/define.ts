@@ -4,7 +4,7 @@ import type { Command } from '../command/command.js';
 import type { Configured, Sources, Variables } from '../config/variable.js';
 import type { Contributed, Contribution, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
-import type { TableModels, Tables } from '../database/table.js';
+import type { TableModels, Tables } from '../../tables/table.js';
 import type { Database } from '../database/writer.js';
 import type { AnyHook, Tap } from '../hooks/kinds.js';
 import type { Hooks } from '../hooks/registry.js';

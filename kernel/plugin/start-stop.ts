@@ -1,5 +1,6 @@
 // Start and stop of plugins: how long each may take, and what is said of one that takes longer.
 import type { Log } from '../log/log.js';
+import type { PluginContext } from './define.js';
 import { attributeErrors } from './error.js';
 import type { PluginInstance } from './instance.js';
 import { withTimeout } from '../../timing/with-timeout.js';
@@ -29,7 +30,10 @@ export async function startPlugin(
   );
   try {
     await attributeErrors(plugin, 'did not start', () =>
-      withTimeout(limit, 'its start', async () => plugin.start(instance.scope)),
+      withTimeout(limit, 'its start', async () => {
+        await (instance.scope as PluginContext).db.loadProjections();
+        await plugin.start(instance.scope);
+      }),
     );
   } finally {
     clearTimeout(notice);

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { isSafe, isSameOrigin, newCsrfToken, requireCsrf } from '../auth/csrf.js';
+import { newCsrfToken, requireCsrf } from '../auth/csrf.js';
+import { isSafe, isSameOrigin } from '../../net/same-origin.js';
 
 test('only methods that change nothing are safe', (t) => {
   t.deepEqual(

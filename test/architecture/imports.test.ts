@@ -1,4 +1,4 @@
-// Who may import whom: arrows point down, at contracts, at the kernel's door and at the libraries beneath it (schema, net, timing, file), and never in a circle.
+// Who may import whom: arrows point down, at contracts, at the kernel's door and at the libraries beneath it (schema, net, timing, file, tables), and never in a circle.
 import test from 'ava';
 import { pluginOf, type Source, sourceOf, sources } from './source.js';
 
@@ -21,11 +21,13 @@ function trespasses({ path, imports, isTest }: Source): string[] {
       return [`${path} imports ${target}: timing/ is a library that knows nothing of what uses it`];
     if (path.startsWith('file/') && !target.startsWith('file/'))
       return [`${path} imports ${target}: file/ is a library that knows nothing of what uses it`];
-    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing|file)\//.test(target))
+    if (path.startsWith('tables/') && !/^(?:tables|schema)\//.test(target))
+      return [`${path} imports ${target}: tables/ is a library that knows nothing of what uses it`];
+    if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing|file|tables)\//.test(target))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
     if (isPlugin && target.startsWith('panel/'))
       return [`${path} imports ${target}: plugins know nothing of the program around them`];
-    if (isPlugin && /^(?:kernel|schema|net|timing|file)\//.test(target) && target !== DOOR)
+    if (isPlugin && /^(?:kernel|schema|net|timing|file|tables)\//.test(target) && target !== DOOR)
       return [
         `${path} imports ${target}: plugins see of kernel, schema and net only ${DOOR}; what is missing there is exported there`,
       ];
@@ -104,6 +106,8 @@ test('the rules see what they forbid', (t) => {
   t.is(wrong('net/body.ts', '../kernel/errors/errors.js'), 1);
   t.is(wrong('net/body.ts', '../plugins/a/contract.js'), 1);
   t.is(wrong('schema/json.ts', '../net/body.js'), 1);
+  t.is(wrong('tables/fields.ts', '../kernel/index.js'), 1);
+  t.is(wrong('tables/fields.ts', '../schema/shape.js'), 0);
   t.is(wrong('plugins/a/index.ts', '../../net/host-name.js'), 1);
   t.is(wrong('plugins/a/index.ts', '../../schema/shape.js'), 1);
   t.is(wrong('schema/hidden.ts', '../kernel/errors/errors.js'), 1);

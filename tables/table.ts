@@ -3,15 +3,21 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 
 declare const carries: unique symbol;
 
+/** How a value is stored. */
+export type ColumnKind = 'text' | 'integer' | 'bool' | 'json';
+
 export interface Column<T> {
+  readonly kind: ColumnKind;
   readonly sql: object;
+  /** where the database calls it otherwise than snake_case of its name in code */
+  readonly name?: string;
   readonly primary?: boolean;
   readonly generated?: boolean;
   /** of what MySQL gives, which knows neither booleans nor JSON */
   readonly read?: (stored: unknown) => unknown;
   readonly [carries]?: T;
 }
-type Columns = Readonly<Record<string, Column<unknown>>>;
+export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 /** Columns are camelCase in code and snake_case in the database. */
 export interface Table<C extends Columns = Columns> {
@@ -25,38 +31,71 @@ export type Row<T> =
 export type TableModel<T extends Table> = ModelStatic<Model<Row<T>, Partial<Row<T>>>>;
 export type TableModels<T> = { readonly [K in keyof T]: T[K] extends Table ? TableModel<T[K]> : never };
 
+interface Named {
+  /** where the database calls it otherwise than snake_case of its name in code */
+  readonly name?: string;
+}
+const asBoolean = (stored: unknown): unknown => (typeof stored === 'number' ? stored !== 0 : stored);
+const asJson = (stored: unknown): unknown =>
+  typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored;
+
 export const column = {
   /** Never used again after a delete: others may keep it as an identity. */
-  id: (): Column<number> => ({ sql: DataTypes.BIGINT, primary: true, generated: true }),
+  id: (): Column<number> => ({ kind: 'integer', sql: DataTypes.BIGINT, primary: true, generated: true }),
   key: <T extends string | number>(kind: 'text' | 'integer' = 'text'): Column<T> => ({
+    kind,
     sql: kind === 'text' ? DataTypes.STRING : DataTypes.BIGINT,
     primary: true,
   }),
   /** of a few words, where it is: `text<'red' | 'blue'>()` */
-  text: <T extends string = string>(): Column<T> => ({ sql: DataTypes.TEXT }),
+  text: <T extends string = string>(named?: Named): Column<T> => ({
+    kind: 'text',
+    sql: DataTypes.TEXT,
+    ...named,
+  }),
   /** Bytes, milliseconds, ids: safe integers. */
-  integer: (): Column<number> => ({ sql: DataTypes.BIGINT }),
+  integer: (named?: Named): Column<number> => ({ kind: 'integer', sql: DataTypes.BIGINT, ...named }),
   /** Read with `get()`: `raw: true` gives 1 and 0. */
-  bool: (): Column<boolean> => ({
+  bool: (named?: Named): Column<boolean> => ({
+    kind: 'bool',
     sql: DataTypes.BOOLEAN,
-    read: (stored) => (typeof stored === 'number' ? stored !== 0 : stored),
+    read: asBoolean,
+    ...named,
   }),
   /** objects and lists; only `raw: true` gives the text */
-  json: <T extends object>(): Column<T> => ({
+  json: <T extends object>(named?: Named): Column<T> => ({
+    kind: 'json',
     sql: DataTypes.JSON,
-    read: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored),
+    read: asJson,
+    ...named,
   }),
-  optionalInteger: (): Column<number | null> => ({ sql: DataTypes.BIGINT }),
-  optionalText: <T extends string = string>(): Column<T | null> => ({ sql: DataTypes.TEXT }),
+  optionalInteger: (named?: Named): Column<number | null> => ({
+    kind: 'integer',
+    sql: DataTypes.BIGINT,
+    ...named,
+  }),
+  optionalText: <T extends string = string>(named?: Named): Column<T | null> => ({
+    kind: 'text',
+    sql: DataTypes.TEXT,
+    ...named,
+  }),
+  optionalJson: <T extends object>(named?: Named): Column<T | null> => ({
+    kind: 'json',
+    sql: DataTypes.JSON,
+    read: asJson,
+    ...named,
+  }),
 } as const;
 
 export const table = <const C extends Columns>(name: string, columns: C): Table<C> => ({ name, columns });
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+/** What the database calls a column. */
+export const columnName = (key: string, { name }: Pick<Column<unknown>, 'name'>): string =>
+  name ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export function defineModel(sequelize: Sequelize, { name, columns }: Table): ModelStatic<Model> {
   const attributes = Object.fromEntries(
-    Object.entries(columns).map(([key, { sql, primary, generated, read }]) => [
+    Object.entries(columns).map(([key, { sql, name: named, primary, generated, read }]) => [
       key,
       {
         type: sql as never,
@@ -65,7 +104,7 @@ export function defineModel(sequelize: Sequelize, { name, columns }: Table): Mod
             return read(this.getDataValue(key));
           },
         }),
-        field: snake(key),
+        field: columnName(key, { ...(named !== undefined && { name: named }) }),
         allowNull: true,
         ...(primary && { primaryKey: true }),
         ...(generated && { autoIncrement: true, autoIncrementIdentity: true }),

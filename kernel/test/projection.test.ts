@@ -1,0 +1,166 @@
+// Memory that follows the database: it is never wrong, whatever fails on the way.
+import test from 'ava';
+import { column, type Database, definePlugin, type Projection, singleton, table } from '../index.js';
+import { World } from './world.js';
+
+type Counts = Map<string, number>;
+interface Change {
+  readonly name: string;
+  readonly by: number;
+}
+
+/** A plugin that counts under names, and what goes wrong with its memory. */
+async function open() {
+  const wrong = { apply: 0, load: 0 };
+  const slow: { apply?: Promise<void> } = {};
+  const inner: { db?: Database; counts?: Projection<Counts, Change> } = {};
+  class Counter {
+    constructor({ db }: { db: Database }) {
+      inner.db = db;
+      inner.counts = db.projection<Counts, Change>({
+        load: async () => {
+          if (wrong.load-- > 0) throw new Error('cannot be read');
+          const rows = await db.query<{ name: string; count: number }>('SELECT name, count FROM counts');
+          return new Map(rows.map(({ name, count }) => [name, count]));
+        },
+        apply: async (counts, { name, by }) => {
+          await slow.apply;
+          if (wrong.apply-- > 0) throw new Error('cannot be brought in');
+          counts.set(name, (counts.get(name) ?? 0) + by);
+        },
+      });
+    }
+  }
+  const startedWith: number[] = [];
+  const plugin = definePlugin({
+    name: 'counter',
+    version: '1.0.0',
+    api: 1,
+    about: 'Counts.',
+    tables: { counts: table('counts', { name: column.key(), count: column.integer() }) },
+    migrations: [
+      {
+        name: '0001-counts',
+        up: ({ integer }) => [
+          `CREATE TABLE counts (name VARCHAR(64) PRIMARY KEY, count ${integer} NOT NULL)`,
+          "INSERT INTO counts (name, count) VALUES ('a', 10)",
+        ],
+      },
+    ],
+    services: { counter: singleton(Counter) },
+    start: () => void startedWith.push(inner.counts?.state.get('a') ?? -1),
+  });
+  const world = await World.boot([plugin]);
+  const { db, counts } = inner;
+  if (!db || !counts) throw new Error('the plugin did not start');
+  const add = (name: string, by: number, fail = false) =>
+    db.write(async (tx) => {
+      const changed = await tx.change('UPDATE counts SET count = count + :by WHERE name = :name', {
+        name,
+        by,
+      });
+      if (changed === 0) await tx.run('INSERT INTO counts (name, count) VALUES (:name, :by)', { name, by });
+      tx.apply(counts, { name, by });
+      if (fail) throw new Error('changed my mind');
+    });
+  return { world, db, counts, add, wrong, slow, startedWith };
+}
+
+test('it is loaded before the start, and has each change when its write resolves', async (t) => {
+  const { world, counts, add, startedWith } = await open();
+  await using _ = world;
+  t.deepEqual(startedWith, [10]);
+  await add('a', 5);
+  await add('b', 1);
+  t.deepEqual(
+    [...counts.state],
+    [
+      ['a', 15],
+      ['b', 1],
+    ],
+  );
+  await t.throwsAsync(add('a', 100, true), { message: 'changed my mind' });
+  t.is(counts.state.get('a'), 15, 'what was rolled back is not in it');
+});
+
+test('a change that cannot be brought in has the state loaded again before the write resolves', async (t) => {
+  const { world, counts, add, wrong } = await open();
+  await using _ = world;
+  wrong.apply = 1;
+  await add('a', 5);
+  t.is(counts.state.get('a'), 15);
+  t.is(world.log.filter(({ msg }) => msg.startsWith('the data in memory does not follow')).length, 1);
+});
+
+test('writes that come meanwhile are counted once', async (t) => {
+  const { world, counts, add, wrong, slow } = await open();
+  await using _ = world;
+  let go: () => void = () => undefined;
+  slow.apply = new Promise((resolve) => (go = resolve));
+  wrong.apply = 1;
+  const first = add('a', 1);
+  // Both are in the database before the state is loaded again, and are delivered after that.
+  const others = [add('a', 2), add('b', 4)];
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  go();
+  await Promise.all([first, ...others]);
+  t.deepEqual(counts.state, await counts.fresh());
+  t.deepEqual([...counts.state].sort(), [
+    ['a', 13],
+    ['b', 4],
+  ]);
+});
+
+test('while it cannot be loaded it answers 503 instead of something wrong, and its next use loads it', async (t) => {
+  const { world, counts, add, wrong } = await open();
+  await using _ = world;
+  Object.assign(wrong, { apply: 1, load: 2 });
+  await add('a', 5);
+  t.throws(() => counts.state, { name: 'PanelError', message: /the plugin counter is reading its data/ });
+  // That use began to load it; here it fails for the second time, and the one after that does not.
+  await t.throwsAsync(counts.load(), { message: 'cannot be read' });
+  t.throws(() => counts.state, { message: /try again/ });
+  t.is((await counts.load()).get('a'), 15);
+  t.is(counts.state.get('a'), 15);
+});
+
+test('the next change loads it too', async (t) => {
+  const { world, counts, add, wrong } = await open();
+  await using _ = world;
+  Object.assign(wrong, { apply: 1, load: 1 });
+  await add('a', 5);
+  await add('a', 1);
+  t.is(counts.state.get('a'), 16);
+});
+
+test('a state that cannot be loaded keeps its plugin from starting', async (t) => {
+  class Broken {
+    constructor({ db }: { db: Database }) {
+      db.projection({ load: () => Promise.reject(new Error('no such table')), apply: () => undefined });
+    }
+  }
+  const plugin = definePlugin({
+    name: 'broken',
+    version: '1.0.0',
+    api: 1,
+    about: 'Has no table.',
+    services: { broken: singleton(Broken) },
+  });
+  await t.throwsAsync(World.boot([plugin]), { message: /broken did not start: no such table/ });
+});
+
+test('after thousands of random changes the state is what a fresh load gives', async (t) => {
+  const { world, counts, add, wrong } = await open();
+  await using _ = world;
+  let seed = 7;
+  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  for (let round = 0; round < 40; round++) {
+    if (random(4) === 0) wrong.apply = 1;
+    await Promise.all(
+      Array.from({ length: 25 }, () =>
+        add(`n${random(9)}`, random(100), random(10) === 0).catch(() => undefined),
+      ),
+    );
+  }
+  t.deepEqual([...counts.state].sort(), [...(await counts.fresh())].sort());
+});
