@@ -1,18 +1,16 @@
 // Runs on every database.
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 test('when a client last fetched is told at once, and is still known after a restart', async (t) => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-fetch-'));
   const clock = new FakeClock();
-  const boot = () => TestPanel.boot({ plugins: [new FakeEngine().plugin], clock, dataDirectory });
+  const boot = (options: { dataDirectory?: string } = {}) =>
+    TestPanel.boot({ plugins: [new FakeEngine().plugin], clock, ...options });
   const lastFetch = async (panel: TestPanel, email: string) =>
     (await panel.get<{ lastSubFetch: number }>(`/panel/api/clients/traffic/${email}`)).lastSubFetch;
 
   const panel = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
   const id = await panel.addInbound();
   for (const email of ['ann', 'bob', 'eve']) await panel.addClient(email, [id], { subId: `sub-${email}` });
   await panel.get('/panel/api/setting/update', { body: { subPath: '/s/' } });
@@ -33,7 +31,8 @@ test('when a client last fetched is told at once, and is still known after a res
   t.is((await fetch(`${panel.subscriptionUrl}/s/sub-eve`, { method: 'HEAD' })).status, 200);
   await panel.stop();
 
-  await using next = await boot();
+  const next = await boot({ dataDirectory: panel.dataDirectory });
+  t.teardown(() => next.stop());
   for (const [email, at] of fetched) t.is(await lastFetch(next, email), at, email);
   t.is(await lastFetch(next, 'eve'), 0);
 });
