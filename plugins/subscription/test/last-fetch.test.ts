@@ -1,6 +1,8 @@
 // Runs on every database.
 import test from 'ava';
+import { definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { beforeSubscription } from '../contract.js';
 
 test('when a client last fetched is told at once, and is still known after a restart', async (t) => {
   const clock = new FakeClock();
@@ -35,4 +37,27 @@ test('when a client last fetched is told at once, and is still known after a res
   t.teardown(() => next.stop());
   for (const [email, at] of fetched) t.is(await lastFetch(next, email), at, email);
   t.is(await lastFetch(next, 'eve'), 0);
+});
+
+test('a fetch that a plugin taps into counts as any other, and one for the headers alone does not', async (t) => {
+  const clock = new FakeClock();
+  const onlooker = definePlugin({
+    name: 'onlooker',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    taps: () => [tap(beforeSubscription, () => undefined)],
+  });
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, onlooker], clock });
+  await panel.addClient('ann', [await panel.addInbound()], { subId: 'sub-ann' });
+  await panel.get('/panel/api/setting/update', { body: { subPath: '/s/' } });
+  const fetchedAt = async (method: string): Promise<number> => {
+    clock.tick(1000);
+    await fetch(`${panel.subscriptionUrl}/s/sub-ann`, { method });
+    return (await panel.get<{ lastSubFetch: number }>('/panel/api/clients/traffic/ann')).lastSubFetch;
+  };
+  t.is(await fetchedAt('HEAD'), 0);
+  t.is(await fetchedAt('GET'), clock.now());
+  const at = clock.now();
+  t.is(await fetchedAt('HEAD'), at);
 });
