@@ -31,7 +31,7 @@ test('a restart changes nothing that is shown of clients, however it was written
     flow: 'xtls-rprx-vision',
   });
   const ids: Record<string, number> = {};
-  for (const email of ['added', 'updated', 'used', 'set', 'full', 'bulk', 'Öde'])
+  for (const email of ['added', 'updated', 'used', 'set', 'full', 'bulk', 'Öde', 'back'])
     ids[email] = (await panel.addClient(email, [one, two], email === 'added' ? fields(9) : {})).id;
   await panel.addClient('off', [one], { enable: false, expiryTime: -5 * DAY });
   clock.tick(1000);
@@ -52,7 +52,7 @@ test('a restart changes nothing that is shown of clients, however it was written
   await post('groups/bulkAdd', { emails: ['bulk', 'used'], group: 'together' });
   await post('groups/create', { name: 'empty' });
   await post('update/full', { totalGB: 50 });
-  for (const email of ['used', 'full']) {
+  for (const email of ['used', 'full', 'back']) {
     engine.move(one, ids[email] as number, 10, 20);
     engine.move(two, ids[email] as number, 300, 4000);
   }
@@ -65,6 +65,8 @@ test('a restart changes nothing that is shown of clients, however it was written
   await post('updateTraffic/set', { upload: 12, download: 3456 });
   await post('groups/resetTraffic', { name: 'together' });
   await post('bulkDisable', { emails: ['Öde'] });
+  await post('del/back?keepTraffic=1');
+  await panel.addClient('back', [one]);
 
   const shown = async (of: TestPanel) => ({
     list: await of.get<Record<string, unknown>[]>(`${API}/list`),
@@ -108,4 +110,9 @@ test('a restart changes nothing that is shown of clients, however it was written
     body: { email: 'y', uuid: '00000000-1111-4222-8333-555555555555', subId: 'z', password: 'zz' },
   });
   t.is(await add({ email: 'set', uuid, subId, password }), '200');
+  // What was kept of an email is given back once.
+  await next.get(`${API}/update/back`, { body: { email: 'kept-on' } });
+  t.is(await add({ email: 'back' }), '200');
+  t.like(await next.get(`${API}/traffic/back`), { up: 0, down: 0, lastOnline: 0 });
+  t.like(await next.get(`${API}/traffic/kept-on`), { up: 310, down: 4020 });
 });
