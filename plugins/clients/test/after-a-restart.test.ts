@@ -52,12 +52,15 @@ test('a restart changes nothing that is shown of clients, however it was written
   await post('groups/bulkAdd', { emails: ['bulk', 'used'], group: 'together' });
   await post('groups/create', { name: 'empty' });
   await post('update/full', { totalGB: 50 });
-  for (const email of ['used', 'full', 'back']) {
-    engine.move(one, ids[email] as number, 10, 20);
-    engine.move(two, ids[email] as number, 300, 4000);
+  for (const [up, down] of [
+    [10, 20],
+    [300, 4000],
+  ] as const) {
+    for (const email of ['used', 'full', 'back'])
+      engine.move(up === 10 ? one : two, ids[email] as number, up, down);
+    clock.tick(5000);
+    await panel.kernel.settled();
   }
-  clock.tick(5000);
-  await panel.kernel.settled();
   const polledAt = clock.now();
   // By then nobody is online any more, which no database knows.
   clock.tick(60_000);
