@@ -368,6 +368,25 @@ test.serial('there is a limit for all of it: parts, texts, bytes with and withou
   await until(async () => (await leftovers()).length === 0, 'nothing is left');
 });
 
+test.serial('names of texts count to the limit of texts, to the byte', async (t) => {
+  const named = (bytes: number): Part[] =>
+    Array.from({ length: Math.ceil(bytes / 100) }, (_, i) => ({
+      name: String(i).padEnd(Math.min(100, bytes - 100 * i), 'n'),
+    }));
+  const room = 2000 - 'count'.length - String(COUNT.content).length;
+  const fits = await send('/backup', formOf(BACKUP, COUNT, ...named(room)));
+  t.is(fits.status, 200, fits.text);
+  const over = await send('/backup', formOf(BACKUP, COUNT, ...named(room + 1)));
+  t.is(over.status, 413);
+  // Letters outside of ASCII count with their bytes.
+  const wide = await send('/backup', formOf(BACKUP, COUNT, ...named(room - 10), { name: 'ä'.repeat(6) }));
+  t.is(wide.status, 413);
+  t.is(
+    (await send('/backup', formOf(BACKUP, COUNT, ...named(room - 10), { name: 'ä'.repeat(5) }))).status,
+    200,
+  );
+});
+
 test.serial('a sender that leaves in the middle leaves nothing behind, and is no fault', async (t) => {
   const form = formOf(COUNT, BACKUP);
   const socket = connect(world.port, '127.0.0.1');

@@ -204,6 +204,20 @@ test('strangers that fill a name slow down and refuse other strangers, and nobod
   t.deepEqual(await Promise.all(four), [401, 401, 401, 401]);
 });
 
+test('failures of a caller with a session count for its known address, and its success takes them back there', async (t) => {
+  const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
+  const session = { isAuthenticated: true };
+  const fail = (times: number, more: Partial<Guesser> = {}) =>
+    guesses(attempts, times, () => ['192.0.2.1', more]);
+  t.deepEqual(await fail(4, session), [401, 401, 401, 401]);
+  t.is(await attempts.login('192.0.2.1', session), 'in');
+  t.deepEqual(await fail(4), [401, 401, 401, 401], 'the address begins anew');
+  // One more, by the session: it counts there for itself, and for the address as the fifth.
+  t.deepEqual(await fail(1, session), [401]);
+  t.is(await attempts.guess('192.0.2.1'), BLOCKED);
+  t.is(await attempts.login('192.0.2.1', session), 'in', 'a blocked address does not lock out a session');
+});
+
 test('a device and an authenticated caller have limits of their own, which end', async (t) => {
   for (const lane of [{ cookies: { weir_device: 'x' } }, { isAuthenticated: true }]) {
     const attempts = new TimedAttempts(new FakeClock());

@@ -26,7 +26,7 @@ test('others hear of every login and why it failed, in words without secrets', a
     clock: new FakeClock(),
   });
   await panel.kernel.settled();
-  heard.length = 0;
+  t.deepEqual(heard.splice(0), [{ username: ADMIN.username, ip: '127.0.0.1', ok: true, reason: '' }]);
   for (let i = 0; i < 6; i++)
     await panel.call('/login', { body: { ...ADMIN, password: 'wrong' }, anonymous: true });
   await panel.kernel.settled();

@@ -82,6 +82,7 @@ test('a client, group and inbound that have such names already go on, and can be
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const first = await TestPanel.boot({ plugins: plugins(), dataDirectory });
+  t.teardown(() => first.stop());
   const id = await first.addInbound({ remark: 'plain' });
   await first.addClient('ann', [id], { subId: 'ann', group: 'staff' });
   await first.stop();

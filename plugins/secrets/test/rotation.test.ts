@@ -19,6 +19,12 @@ async function folder(t: ExecutionContext): Promise<string> {
   });
   return path;
 }
+/** The end of the test stops it, in case that the test did not come that far. */
+async function open(t: ExecutionContext, options: Parameters<typeof bootVault>[0]) {
+  const panel = await bootVault(options);
+  t.teardown(() => panel.stop());
+  return panel;
+}
 const sealedWith = async (directory: string): Promise<(string | undefined)[]> =>
   (await rowsOf<{ token: string }>(directory, 'SELECT token FROM x_vault_tokens ORDER BY name')).map(
     ({ token }) => keyIdOf(token),
@@ -34,7 +40,7 @@ const current = async (directory: string): Promise<Key> => {
 test('a new key takes over everything, the previous one goes after a while, and what is open stays open', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const dataDirectory = await folder(t);
-  const panel = await bootVault({ clock, dataDirectory });
+  const panel = await open(t, { clock, dataDirectory });
   for (const name of ['ada', 'bob']) await put(panel, name, `token of ${name}`);
   const first = await current(dataDirectory);
   t.deepEqual(await sealedWith(dataDirectory), [first.id, first.id]);
@@ -79,7 +85,7 @@ test('a new key takes over everything, the previous one goes after a while, and 
 
 test('a change that was cut short at any point is carried on by the next start', async (t) => {
   const dataDirectory = await folder(t);
-  let panel = await bootVault({ dataDirectory });
+  let panel = await open(t, { dataDirectory });
   for (const name of ['ada', 'bob']) await put(panel, name, `token of ${name}`);
   await panel.stop();
   const path = keyFileIn(dataDirectory);
@@ -103,7 +109,7 @@ test('a change that was cut short at any point is carried on by the next start',
   for (const [point, reach] of Object.entries(points)) {
     const next = newKey();
     await reach(await current(dataDirectory), next);
-    panel = await bootVault({ dataDirectory });
+    panel = await open(t, { dataDirectory });
     t.is(await get(panel, 'ada'), 'token of ada', point);
     t.is(await get(panel, 'bob'), 'token of bob', point);
     await panel.stop();
@@ -115,14 +121,13 @@ test('a change that was cut short at any point is carried on by the next start',
 
 test('a plugin that is off keeps its secrets through a change of keys, and one that was purged is no trouble', async (t) => {
   const dataDirectory = await folder(t);
-  let panel = await bootVault({ dataDirectory });
+  let panel = await open(t, { dataDirectory });
   await put(panel, 'ada', 'token of ada');
   await panel.stop();
   t.is((await weir(dataDirectory, ['secrets', 'rotate'])).code, 0);
-  panel = await bootWith({ dataDirectory });
-  await panel.stop();
+  await (await bootWith({ dataDirectory })).stop();
   t.is((await keyLines(dataDirectory)).length, 1);
-  panel = await bootVault({ dataDirectory });
+  panel = await open(t, { dataDirectory });
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
   await editDatabase(dataDirectory, ['DROP TABLE x_vault_tokens']);
@@ -134,7 +139,7 @@ test('a plugin that is off keeps its secrets through a change of keys, and one t
 
 test('a value that does not open keeps its key, and is named', async (t) => {
   const dataDirectory = await folder(t);
-  const panel = await bootVault({ dataDirectory });
+  const panel = await open(t, { dataDirectory });
   for (const name of ['ada', 'bob']) await put(panel, name, `token of ${name}`);
   await editDatabase(dataDirectory, ["UPDATE x_vault_tokens SET name = 'eve' WHERE name = 'bob'"]);
   t.regex(
@@ -145,7 +150,7 @@ test('a value that does not open keeps its key, and is named', async (t) => {
   t.regex(said, /; 1 secrets were encrypted/);
   t.regex(said, /Not encrypted again: the secret in x_vault_tokens\.token of eve/);
   await panel.stop();
-  const again = await bootVault({ dataDirectory });
+  const again = await open(t, { dataDirectory });
   t.is((await keyLines(dataDirectory)).length, 2);
   await put(again, 'eve', 'set again');
   await again.stop();
@@ -155,7 +160,7 @@ test('a value that does not open keeps its key, and is named', async (t) => {
 
 test('a key that is lost is named, with the way out, and nothing is made in its place', async (t) => {
   const dataDirectory = await folder(t);
-  let panel = await bootVault({ dataDirectory });
+  let panel = await open(t, { dataDirectory });
   await put(panel, 'ada', 'token of ada');
   await panel.stop();
   const lost = await current(dataDirectory);
@@ -172,29 +177,29 @@ test('a key that is lost is named, with the way out, and nothing is made in its 
   const wrong = newKey();
   const env = { WEIR_SECRET_KEY: wrong.text };
   t.regex((await t.throwsAsync(bootVault({ dataDirectory, env }))).message, new RegExp(`there: ${wrong.id}`));
-  panel = await bootVault({ dataDirectory, env: { WEIR_SECRET_KEY: lost.text } });
+  panel = await open(t, { dataDirectory, env: { WEIR_SECRET_KEY: lost.text } });
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
 
   await t.throwsAsync(bootVault({ dataDirectory, env: { WEIR_SECRET_FORGET: wrong.id } }), {
     message: new RegExp(`sealed with the key ${lost.id}`),
   });
-  panel = await bootVault({ dataDirectory, env: { WEIR_SECRET_FORGET: lost.id } });
+  panel = await open(t, { dataDirectory, env: { WEIR_SECRET_FORGET: lost.id } });
   t.regex(await get(panel, 'ada'), new RegExp(`sealed with the key ${lost.id}, which is gone; set it again`));
   await put(panel, 'ada', 'another');
   await panel.stop();
-  panel = await bootVault({ dataDirectory });
+  panel = await open(t, { dataDirectory });
   t.is(await get(panel, 'ada'), 'another');
   await panel.stop();
 });
 
 test('keys of the environment: the first one seals, the others open, and the file is left to the admin', async (t) => {
   const dataDirectory = await folder(t);
-  let panel = await bootVault({ dataDirectory });
+  let panel = await open(t, { dataDirectory });
   await put(panel, 'ada', 'token of ada');
   await panel.stop();
   const [one, two] = [newKey(), newKey()];
-  panel = await bootVault({ dataDirectory, env: { WEIR_SECRET_KEY: one.text } });
+  panel = await open(t, { dataDirectory, env: { WEIR_SECRET_KEY: one.text } });
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
   for (const [keys, sealing] of [
@@ -208,7 +213,7 @@ test('keys of the environment: the first one seals, the others open, and the fil
   }
   t.is((await keyLines(dataDirectory)).length, 1);
   await rm(keyFileIn(dataDirectory));
-  panel = await bootVault({ dataDirectory, env: { WEIR_SECRET_KEY: two.text } });
+  panel = await open(t, { dataDirectory, env: { WEIR_SECRET_KEY: two.text } });
   t.is(await get(panel, 'ada'), 'token of ada');
   await panel.stop();
   const error = await t.throwsAsync(bootVault({ dataDirectory, env: { WEIR_SECRET_KEY: 'bm90IGEga2V5' } }));
@@ -220,7 +225,7 @@ test('a key file without sealed values may be lost, and what is not in the list 
   const dataDirectory = await folder(t);
   await (await bootVault({ dataDirectory })).stop();
   await rm(keyFileIn(dataDirectory));
-  const panel = await bootVault({ dataDirectory });
+  const panel = await open(t, { dataDirectory });
   await put(panel, 'ada', 'token of ada');
   t.is(await get(panel, 'ada'), 'token of ada');
   t.is(

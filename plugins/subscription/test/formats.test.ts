@@ -10,64 +10,77 @@ const never = new Promise<never>(() => undefined);
 const crash = (): never => {
   throw new Error('weeds');
 };
-const sound: ListFormat = {
-  name: 'oven',
+const sound = {
   contentType: 'text/plain',
-  prefix: () => '/oven/',
   cannot: () => undefined,
   compile: () => () => 'entry',
-  body: (entries) => entries.join(),
+  body: (entries: readonly string[]) => entries.join(),
 };
-const withFormat = (format: Partial<Record<keyof ListFormat, unknown>>): Plugin =>
+/** A plugin with one format, both of this name, served at `/<name>/`. */
+const withFormat = (format: Partial<Record<keyof ListFormat, unknown>>, name = 'oven'): Plugin =>
   definePlugin({
-    name: 'oven',
+    name,
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
-    contributes: () => [contribute(Formats, { ...sound, ...format } as ListFormat)],
+    contributes: () => [
+      contribute(Formats, { ...sound, name, prefix: () => `/${name}/`, ...format } as ListFormat),
+    ],
   });
 
 const broken: readonly (readonly [
   what: string,
   format: Partial<Record<keyof ListFormat, unknown>>,
   status: number,
-  fault: string,
+  part: string,
 ])[] = [
-  ['throws in prefix', { prefix: crash }, 404, 'prefix of the format oven'],
-  ['has a prefix that is no path', { prefix: () => 'oven' }, 404, 'prefix of the format oven'],
-  ['throws in cannot', { cannot: crash }, 503, 'reason of the format oven'],
-  ['hangs in cannot', { cannot: () => never }, 503, 'reason of the format oven'],
-  ['gives an empty reason', { cannot: () => '' }, 503, 'reason of the format oven'],
-  ['gives an endless reason', { cannot: () => 'x'.repeat(1001) }, 503, 'reason of the format oven'],
-  ['throws in compile', { compile: crash }, 503, 'template of the format oven'],
-  ['hangs in compile', { compile: () => never }, 503, 'template of the format oven'],
-  ['throws in an entry', { compile: () => crash }, 503, 'entry of the format oven'],
-  ['hangs in an entry', { compile: () => () => never }, 503, 'entry of the format oven'],
-  ['throws in body', { body: crash }, 503, 'body of the format oven'],
-  ['hangs in body', { body: () => never }, 503, 'body of the format oven'],
+  ['throws in prefix', { prefix: crash }, 404, 'prefix'],
+  ['has a prefix that is no path', { prefix: () => 'oven' }, 404, 'prefix'],
+  ['throws in cannot', { cannot: crash }, 503, 'reason'],
+  ['hangs in cannot', { cannot: () => never }, 503, 'reason'],
+  ['gives an empty reason', { cannot: () => '' }, 503, 'reason'],
+  ['gives an endless reason', { cannot: () => 'x'.repeat(1001) }, 503, 'reason'],
+  ['throws in compile', { compile: crash }, 503, 'template'],
+  ['hangs in compile', { compile: () => never }, 503, 'template'],
+  ['throws in an entry', { compile: () => crash }, 503, 'entry'],
+  ['hangs in an entry', { compile: () => () => never }, 503, 'entry'],
+  ['throws in body', { body: crash }, 503, 'body'],
+  ['hangs in body', { body: () => never }, 503, 'body'],
+  ['does nothing wrong', {}, 200, ''],
 ];
-for (const [what, format, status, fault] of broken) {
-  test(`one that ${what} costs its own subscriptions and is named`, async (t) => {
-    await using panel = await TestPanel.boot({
-      plugins: [new FakeEngine().plugin],
-      outside: [withFormat(format)],
-    });
-    const ada = await panel.addClient('ada', [await panel.addInbound()]);
-    t.is((await fetch(`${panel.subscriptionUrl}/oven/${ada.subId}`)).status, status);
-    const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
-    const links = await fetch(`${panel.subscriptionUrl}${subPath}${ada.subId}`);
-    t.is(links.status, 200);
-    t.regex(Buffer.from(await links.text(), 'base64').toString(), /^vless:/);
-    const faults = panel.log
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ msg }) => msg === 'plugin fault');
-    t.true(faults.length > 0);
-    t.deepEqual(
-      [...new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`))],
-      [`oven: ${fault}`],
-    );
+
+test('whatever a format breaks costs its own subscriptions, and it is named', async (t) => {
+  const nameOf = (i: number): string => `oven${i}`;
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    outside: broken.map(([, format], i) => withFormat(format, nameOf(i))),
   });
-}
+  const ada = await panel.addClient('ada', [await panel.addInbound()]);
+  const statuses = await Promise.all(
+    broken.map(async ([what], i) => {
+      const { status } = await fetch(`${panel.subscriptionUrl}/${nameOf(i)}/${ada.subId}`);
+      return `${what}: ${status}`;
+    }),
+  );
+  t.deepEqual(
+    statuses,
+    broken.map(([what, , status]) => `${what}: ${status}`),
+  );
+  const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
+  const links = await fetch(`${panel.subscriptionUrl}${subPath}${ada.subId}`);
+  t.is(links.status, 200);
+  t.regex(Buffer.from(await links.text(), 'base64').toString(), /^vless:/);
+  const faults = panel.log
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === 'plugin fault');
+  const named = new Set(faults.map(({ plugin, where }) => `${String(plugin)}: ${String(where)}`));
+  t.deepEqual(
+    [...named].sort(),
+    broken
+      .flatMap(([, , , part], i) => (part ? [`${nameOf(i)}: ${part} of the format ${nameOf(i)}`] : []))
+      .sort(),
+  );
+});
 
 test('one without words for an entry leaves it out', async (t) => {
   const plugin = withFormat({

@@ -133,6 +133,7 @@ test('a database that holds such settings already keeps nobody from a subscripti
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const plugins = [new FakeEngine().plugin];
   const first = await TestPanel.boot({ plugins, dataDirectory });
+  t.teardown(() => first.stop());
   await first.get(UPDATE, { body: { subPath: '/s/', subSupportUrl: 'https://help.example' } });
   await first.addClient('ann', [await first.addInbound({ listen: '' })], { subId: 'ann' });
   await first.get(UPDATE, { body: { subTitle: 'x', subAnnounce: 'x', subDomain: 'x', subProfileUrl: 'x' } });

@@ -70,6 +70,7 @@ test('where nobody could refuse it, who had the path keeps it, and both are serv
   // A start with both is a start, and says so.
   await panel.stop();
   const again = await boot(false, panel.dataDirectory);
+  t.teardown(() => again.stop());
   t.true(again.log.some((line) => line.includes('"a format of subscriptions is not served')));
   await again.get(UPDATE, { body: { 'oven.path': '/oven/' } });
   const [links, bread] = await Promise.all(
@@ -79,5 +80,4 @@ test('where nobody could refuse it, who had the path keeps it, and both are serv
   );
   t.is(bread, 'bread');
   t.regex(Buffer.from(links ?? '', 'base64').toString(), /^vless:/);
-  await again.stop();
 });

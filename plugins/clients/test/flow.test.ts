@@ -1,0 +1,30 @@
+import test from 'ava';
+import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+
+const VISION = 'xtls-rprx-vision';
+
+test('the core is told of a flow that changes, in one client or in many', async (t) => {
+  const engine = new FakeEngine();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin] });
+  const inboundId = await panel.addInbound({
+    streamSettings: {
+      network: 'tcp',
+      security: 'reality',
+      realitySettings: {
+        target: 'r.example.com:443',
+        serverNames: ['r.example.com'],
+        shortIds: ['ab12'],
+        privateKey: 'aGVsbG8taGVsbG8taGVsbG8taGVsbG8taGVsbG8tMTI',
+      },
+    },
+  });
+  const { id } = await panel.addClient('ann', [inboundId]);
+  const flow = () => engine.users.get(`i${inboundId}.c${id}`)?.['flow'];
+  t.is(flow(), '');
+  await panel.get('/panel/api/clients/update/ann', { body: { flow: VISION } });
+  t.is(flow(), VISION);
+  await panel.get('/panel/api/clients/bulkAdjust', { body: { emails: ['ann'], flow: 'none' } });
+  t.is(flow(), '');
+  await panel.get('/panel/api/clients/bulkAdjust', { body: { emails: ['ann'], flow: VISION } });
+  t.is(flow(), VISION);
+});
