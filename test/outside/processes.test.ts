@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { processesBelow } from '../../plugins/processes/test/world.js';
-import { open, switched } from '../boot/switching.js';
+import { openProcess as open, switched } from '../boot/switching.js';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { weirCommand } from '../harness/weir-command.js';
