@@ -7,7 +7,7 @@ import { weir } from '../../cli/weir.js';
 import { connect } from '../../kernel/database/connect.js';
 import { keptOf } from '../../panel/kept.js';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../harness/database.js';
-import { PanelProcess } from '../harness/panel-process.js';
+import { ProgramPanel } from '../harness/program-panel.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 
 const WELL = `uses: { settings: token('settings', 'Settings') },
@@ -23,7 +23,7 @@ interface World {
   readonly data: string;
   readonly env: Readonly<Record<string, string>>;
   purge(...argv: string[]): Promise<{ code: number; said: string; complained: string }>;
-  start(): Promise<PanelProcess>;
+  start(): Promise<ProgramPanel>;
   on(plugins: Readonly<Record<string, unknown>>): Promise<void>;
   /** names of tables */
   tables(): Promise<string[]>;
@@ -54,8 +54,8 @@ async function world(t: ExecutionContext): Promise<World> {
       };
     },
     start: async () => {
-      const panel = await PanelProcess.start({ dataDirectory: data, env });
-      t.teardown(() => panel.kill('SIGKILL'));
+      const panel = await ProgramPanel.start({ dataDirectory: data, env });
+      t.teardown(() => panel.stop());
       return panel;
     },
     on: (plugins) =>
@@ -71,7 +71,7 @@ async function world(t: ExecutionContext): Promise<World> {
     },
   };
   await made.on({ [well]: true });
-  await (await made.start()).kill('SIGTERM');
+  await (await made.start()).stop();
   return made;
 }
 
@@ -124,7 +124,7 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
     ),
     { state: 'running' },
   );
-  await panel.kill('SIGTERM');
+  await panel.stop();
 });
 
 test('what is essential, on, or on but broken is refused, and so is a folder that is none', async (t) => {
@@ -168,7 +168,7 @@ if (onSqlite)
       has.complained,
       /^the panel that runs still has the plugin subscription; it is off from its next start on, so restart it first$/,
     );
-    await panel.kill('SIGTERM');
+    await panel.stop();
     const { code, said } = await purge('subscription', '--yes');
     t.is(code, 0);
     t.regex(said, /^ {2}setting subTitle$/m);

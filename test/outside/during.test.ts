@@ -41,11 +41,11 @@ export default definePlugin({
 test('kill -9 in the middle of a write with a record leaves neither; right after the answer, both', async (t) => {
   const folder = await folderOf(t);
   const reference = await stranger(folder, 'recorder', RECORDER);
-  await writeFiles(folder, { 'weir.json': { plugins: { [reference]: true } } });
+  await writeFiles(folder, { 'weir.json': { preset: 'minimal', plugins: { [reference]: true } } });
   const start = () =>
     PanelProcess.start({
       dataDirectory: folder,
-      env: { WEIR_ENGINE_BINARY: join(folder, 'no-core'), TEST_PANEL_LIMITS: '{"during":60000}' },
+      env: { WEIR_ENGINE_BIN: '/nowhere/xray', TEST_PANEL_LIMITS: '{"during":60000}' },
     });
   const first = await start();
   t.teardown(() => first.dispose());

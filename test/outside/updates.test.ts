@@ -1,7 +1,9 @@
 // Plugins from outside that are added, updated and taken out while the panel runs: the list says what runs and what waits.
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { check } from '../../panel/check.js';
 import { PanelProcess } from '../harness/panel-process.js';
+import { ProgramPanel } from '../harness/program-panel.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { folderOf, source, stranger, writeFiles } from './stranger.js';
 
@@ -20,10 +22,12 @@ const answering = (text: string): string =>
     'message, route',
   );
 
+const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off', WEIR_PRESET: 'minimal' };
+
 async function open(t: ExecutionContext, dataDirectory: string): Promise<PanelProcess> {
   const panel = await PanelProcess.start({
     dataDirectory,
-    env: { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' },
+    env: NO_CORE,
   });
   t.teardown(() => panel.kill('SIGKILL'));
   return panel;
@@ -75,12 +79,14 @@ test.serial('what was added or taken out since the start is listed as such', asy
   const folder = await folderOf(t);
   const tide = await stranger(folder, 'tide', answering('one'));
   await writeFiles(folder, { 'weir.json': { plugins: { [tide]: true } } });
-  const panel = await open(t, folder);
-  const added = await weirCommand(folder, ['plugin', 'add', join(folder, 'moon')]);
+  const panel = await ProgramPanel.start({ dataDirectory: folder, env: NO_CORE });
+  t.teardown(() => panel.stop());
+  const plugin = (...argv: string[]) => weirCommand(folder, ['plugin', ...argv], {}, check);
+  const added = await plugin('add', `path:${join(folder, 'moon')}`);
   t.is(added.code, 1, 'it is not there yet');
   await stranger(folder, 'moon');
-  t.is((await weirCommand(folder, ['plugin', 'add', join(folder, 'moon')])).code, 0);
-  t.is((await weirCommand(folder, ['plugin', 'remove', 'tide'])).code, 0);
+  t.is((await plugin('add', join(folder, 'moon'))).code, 0);
+  t.is((await plugin('remove', 'tide')).code, 0);
   const listed = await panel.get<Listed[]>('/panel/api/system/plugins');
   t.like(
     listed.find(({ name }) => name === 'moon'),
