@@ -151,6 +151,10 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   );
 });
 
+const BARE = "tables: { drops: table('x_bare_drops', { id: column.id() }) }";
+const PAGED =
+  "start: () => undefined, routes: () => [staticFiles({ path: '/panel/x/paged/', folder: '/nowhere/page', doc: 'x' })]";
+
 test('what the panel would not start with is not added, and nothing is left of it', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
@@ -175,6 +179,14 @@ test('what the panel would not start with is not added, and nothing is left of i
     ],
     [await stranger(shop, 'clients'), /is called clients, as one that is built in/],
     [await stranger(join(shop, 'more'), 'fine'), /is called fine, as another one in /],
+    [
+      await stranger(shop, 'bare', source('bare', BARE, 'table, column')),
+      /declares the table x_bare_drops, which none of its migrations creates; its author has to add one/,
+    ],
+    [
+      await stranger(shop, 'paged', source('paged', PAGED, 'staticFiles')),
+      /plugin paged cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
+    ],
     [await stranger(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
   ];
   const add = (...argv: string[]) => weirIn(data)('plugin', 'add', ...argv);

@@ -144,6 +144,18 @@ const modules: readonly (readonly [string, RegExp])[] = [
     source('oddity', "migrations: [{ name: '1', up: () => { throw new Error('not today'); } }]"),
     /cannot be read: not today/,
   ],
+  [
+    source('oddity', "tables: { a: table('x_oddity_a', { id: column.id() }) }", 'table, column'),
+    /declares the table x_oddity_a, which none of its migrations creates; its author has to add one/,
+  ],
+  [
+    source(
+      'oddity',
+      "routes: () => [staticFiles({ path: '/panel/x/oddity/', folder: '/nowhere/page', doc: 'x' })]",
+      'staticFiles',
+    ),
+    /plugin oddity cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
+  ],
 ];
 for (const [i, [module, said]] of modules.entries()) {
   test(`left out, and the rest boots (${i + 1}): /${said.source}/`, async (t) => {
