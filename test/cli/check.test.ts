@@ -10,7 +10,7 @@ import { ranIn } from '../../panel/look.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { TestPanel } from '../harness/panel.js';
 import { weirCommand, weirProcess } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core' };
 const looked = (folder: string, more: Readonly<Record<string, string>> = {}): Promise<Report> =>
@@ -57,7 +57,7 @@ test('beside a panel that runs, after its end, after a crash and before the firs
 
 test('everything that is wrong is reported at once, on standard error, with code 1; secrets are not', async (t) => {
   const folder = await folderOf(t);
-  await stranger(folder, 'broken', "throw new Error('not today');");
+  await thirdParty(folder, 'broken', "throw new Error('not today');");
   await writeFiles(folder, {
     'weir.json': {
       prot: 1,
@@ -92,15 +92,15 @@ test('plugins that would be left out are listed with the reason; those disabled 
     "start: () => { throw new Error('a check started it'); }, stop: () => { throw new Error('a check stopped it'); }";
   const stray =
     "routes: () => [route({ method: 'GET', path: '/panel/api/clients/mine', doc: 'x', reply: message(), handle: () => 'x' })]";
-  await stranger(folder, 'fine', source('fine', started));
-  await stranger(folder, 'stray', source('stray', stray, 'route, message'));
-  await stranger(folder, 'broken', "throw new Error('not today');");
-  await stranger(
+  await thirdParty(folder, 'fine', source('fine', started));
+  await thirdParty(folder, 'stray', source('stray', stray, 'route, message'));
+  await thirdParty(folder, 'broken', "throw new Error('not today');");
+  await thirdParty(
     folder,
     'sql',
     source('sql', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_sql_a (b INTEGER', 'nonsense'] }]"),
   );
-  await stranger(folder, 'old', source('old'), { weir: { api: 0 } });
+  await thirdParty(folder, 'old', source('old'), { weir: { api: 0 } });
   const paths = ['path:fine', 'path:stray', 'path:broken', 'path:sql', 'path:old'];
   await writeFiles(folder, {
     'weir.json': {
@@ -139,7 +139,7 @@ test('pending migrations are listed and not run; those of a newer release are li
   await (await TestPanel.boot({ dataDirectory: folder, env })).stop();
   const before = await ranIn(undefined, folder);
   const one = "{ name: '0001-drops', up: () => ['CREATE TABLE x_well_drops (a INTEGER)'] }";
-  await stranger(folder, 'well', source('well', `migrations: [${one}]`));
+  await thirdParty(folder, 'well', source('well', `migrations: [${one}]`));
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
   const report = await looked(folder);
   t.deepEqual([report.problems, report.failed], [[], []]);
@@ -157,7 +157,7 @@ test('pending migrations are listed and not run; those of a newer release are li
   );
   await (await TestPanel.boot({ dataDirectory: folder, env, plugins })).stop();
   // In a process of its own, which reads the code anew.
-  await stranger(folder, 'well', source('well'));
+  await thirdParty(folder, 'well', source('well'));
   t.true(
     (await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
       note.endsWith('this one does not know: well/0001-drops'),
@@ -175,7 +175,7 @@ test('a plugin that hangs or ends the process while it is imported does so in th
     [source('oddity', `taps: () => { ${hang} }`), 5_000, /^the check did not get through: it took longer/],
     ["console.error('bye'); process.exit(7);", 60_000, /^the check did not get through: exit code 7: bye$/],
   ] as const) {
-    await stranger(folder, 'oddity', `import { writeFileSync } from 'node:fs';\n${module}`);
+    await thirdParty(folder, 'oddity', `import { writeFileSync } from 'node:fs';\n${module}`);
     const { problems } = await checkApart(
       { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
       limit,

@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { check } from '../../panel/check.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 import { type Ended, weirCommand, weirProcess } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_PRESET: 'minimal' };
 // npm runs as a child of this process.
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 /** The file that an author would publish. */
 async function packed(folder: string, name: string, module?: string, manifest: object = {}): Promise<string> {
-  await stranger(folder, name, module, manifest);
+  await thirdParty(folder, name, module, manifest);
   const { stdout } = await run(
     'npm',
     ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', folder],
@@ -74,7 +74,7 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   await rm(file);
   const panel = await start(t, data);
   t.is((await panel.call<unknown>('/panel/api/x/compass/north')).body.msg, 'up');
-  const well = await stranger(shop, 'well');
+  const well = await thirdParty(shop, 'well');
   const second = await weir('plugin', 'add', folderSpec(well));
   t.deepEqual([second.code, second.complained], [0, '']);
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
@@ -85,7 +85,7 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
       plugins: { 'npm:weir-plugin-compass': { on: false, config: {} }, 'npm:weir-plugin-well': true },
     },
   });
-  const newer = folderSpec(await stranger(shop, 'compass', compass, { version: '2.0.0' }));
+  const newer = folderSpec(await thirdParty(shop, 'compass', compass, { version: '2.0.0' }));
   const updated = await weir('plugin', 'add', newer);
   t.regex(updated.said, /^the plugin compass is now 2\.0\.0; before it was 1\.2\.3\n/);
   t.deepEqual(await configIn(data), {
@@ -118,7 +118,7 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
 test('a folder stays where it is, is named once, and is only no longer named when it is removed', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const reference = await stranger(shop, 'sundial');
+  const reference = await thirdParty(shop, 'sundial');
   const weir = weirIn(data);
   await writeFiles(data, { 'weir.json': { plugins: { realtime: false } } });
   for (const said of [/ 1\.2\.3 is added\n/, /^the plugin sundial 1\.2\.3 was there already\n/]) {
@@ -127,7 +127,7 @@ test('a folder stays where it is, is named once, and is only no longer named whe
     t.regex(text, said);
     t.deepEqual(await configIn(data), { plugins: { realtime: false, [reference]: true } });
   }
-  const reader = await stranger(
+  const reader = await thirdParty(
     shop,
     'reader',
     source('reader', "uses: { hours: token('sundial', 'Hours') }", 'token'),
@@ -158,7 +158,7 @@ const PAGED =
 test('what the panel would not start with is not added, and nothing is left of it', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const kept = { plugins: { [await stranger(shop, 'fine')]: true } };
+  const kept = { plugins: { [await thirdParty(shop, 'fine')]: true } };
   await writeFiles(data, { 'weir.json': kept });
   const needs = source(
     'needy',
@@ -170,24 +170,24 @@ test('what the panel would not start with is not added, and nothing is left of i
     [join(shop, 'nowhere.tgz'), /npm pack failed: /],
     [named, /is a package called left-pad; packages of plugins are called weir-plugin-<name>/],
     [
-      await stranger(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
+      await thirdParty(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
       /was written for kernel contract 0, this panel has 1; update the plugin$/m,
     ],
     [
-      folderSpec(await stranger(shop, 'broken', "throw new Error('not today');")),
+      folderSpec(await thirdParty(shop, 'broken', "throw new Error('not today');")),
       /failed while it was imported: not today/,
     ],
-    [await stranger(shop, 'clients'), /is called clients, as one that is built in/],
-    [await stranger(join(shop, 'more'), 'fine'), /is called fine, as another one in /],
+    [await thirdParty(shop, 'clients'), /is called clients, as one that is built in/],
+    [await thirdParty(join(shop, 'more'), 'fine'), /is called fine, as another one in /],
     [
-      await stranger(shop, 'bare', source('bare', BARE, 'table, column')),
+      await thirdParty(shop, 'bare', source('bare', BARE, 'table, column')),
       /declares the table x_bare_drops, which none of its migrations creates; its author has to add one/,
     ],
     [
-      await stranger(shop, 'paged', source('paged', PAGED, 'staticFiles')),
+      await thirdParty(shop, 'paged', source('paged', PAGED, 'staticFiles')),
       /plugin paged cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
     ],
-    [await stranger(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
+    [await thirdParty(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
   ];
   const add = (...argv: string[]) => weirIn(data)('plugin', 'add', ...argv);
   for (const [spec, said] of wrong) {
@@ -213,7 +213,7 @@ test('two at once do not get into each other, and what a crash has left is put r
   const data = await folderOf(t);
   const shop = await folderOf(t);
   const weir = weirIn(data);
-  t.is((await weir('plugin', 'add', folderSpec(await stranger(shop, 'compass')))).code, 0);
+  t.is((await weir('plugin', 'add', folderSpec(await thirdParty(shop, 'compass')))).code, 0);
   await writeFiles(data, { 'plugins.new/pid': String(process.pid) });
   const { code, complained } = await weir('plugin', 'remove', 'compass');
   t.is(code, 1);
@@ -222,7 +222,7 @@ test('two at once do not get into each other, and what a crash has left is put r
   const gone = await run(process.execPath, ['-p', 'process.pid']);
   await run('mv', [join(data, 'plugins'), join(data, 'plugins.new', 'former')]);
   await writeFiles(data, { 'plugins.new/pid': gone.stdout.trim() });
-  t.is((await weir('plugin', 'add', folderSpec(await stranger(shop, 'well')))).code, 0);
+  t.is((await weir('plugin', 'add', folderSpec(await thirdParty(shop, 'well')))).code, 0);
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
   // Its files go though the config file no longer names it.
   t.is((await weir('plugin', 'remove', 'weir-plugin-compass')).code, 0);

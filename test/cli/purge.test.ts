@@ -8,7 +8,7 @@ import { connect } from '../../kernel/database/connect.js';
 import { keptOf } from '../../panel/kept.js';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../harness/database.js';
 import { ProgramPanel } from '../harness/program-panel.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const WELL = `uses: { settings: token('settings', 'Settings') },
   tables: { drops: table('x_well_drops', { id: column.id() }) },
@@ -33,8 +33,8 @@ interface World {
 async function world(t: ExecutionContext): Promise<World> {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const well = await stranger(shop, 'well', source('well', WELL, 'table, column, token'));
-  const house = await stranger(shop, 'well-house', source('well-house', HOUSE));
+  const well = await thirdParty(shop, 'well', source('well', WELL, 'table, column, token'));
+  const house = await thirdParty(shop, 'well-house', source('well-house', HOUSE));
   const env = { ...(await databaseEnvironment(data)), WEIR_ENGINE_BIN: '/nowhere/core' };
   t.teardown(() => dropDatabase(data));
   const made: World = {
@@ -139,7 +139,7 @@ test('what is essential, on, or on but broken is refused, and so is a folder tha
     t.deepEqual([code, out], [1, ''], name);
     t.regex(complained, said);
   }
-  const broken = await stranger(join(data, 'shop'), 'broken', "throw new Error('not today');");
+  const broken = await thirdParty(join(data, 'shop'), 'broken', "throw new Error('not today');");
   await on({ [broken]: true });
   t.regex(
     (await purge('broken', '--yes')).complained,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../harness/until.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 import { DevSession, edit, helloOf } from './session.js';
 
 /** Processes that have this word among their arguments or their environment. */
@@ -68,7 +68,7 @@ test('a panel that a plugin in JavaScript ended is started by the next change, a
   const parent = await folderOf(t);
   const folder = join(parent, 'sleeper');
   const part = 'start: () => end()';
-  await stranger(parent, 'sleeper', `import { end } from './end.js';\n${source('sleeper', part)}`);
+  await thirdParty(parent, 'sleeper', `import { end } from './end.js';\n${source('sleeper', part)}`);
   await writeFiles(folder, { 'end.js': 'export const end = () => undefined;\n' });
   await writeFiles(join(parent, 'data'), { 'weir.json': { preset: 'minimal' } });
   const dev = new DevSession(t, folder);

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
-import { folderOf, stranger, writeFiles } from './stranger.js';
+import { folderOf, thirdParty, writeFiles } from './third-party.js';
 
 const run = promisify(execFile);
 
@@ -84,7 +84,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.deepEqual(filesOf('acme-callbacks', /\.js$/), ['dist/index.js', 'dist/post.js']);
   t.deepEqual(filesOf('socks-inbound', /\.js$/), ['dist/index.js', 'dist/socks.js']);
   t.deepEqual(filesOf('acme-shelf', /^(?:page|dist)/), ['dist/index.js', 'page/index.html', 'page/shelf.js']);
-  const broken = await stranger(data, 'broken', "throw new Error('not today');");
+  const broken = await thirdParty(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
     'weir.json': {
       plugins: {

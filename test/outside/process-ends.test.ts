@@ -4,7 +4,7 @@ import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type LogLine, PanelProcess } from '../harness/panel-process.js';
-import { folderOf, source, stranger, writeFiles } from './stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 const WAYS = `{
   none: () => undefined,
@@ -28,7 +28,7 @@ const ROGUE = `import { execSync } from 'node:child_process';\n${source(
 
 async function folderWithRogue(t: ExecutionContext): Promise<string> {
   const folder = await folderOf(t);
-  const rogue = await stranger(folder, 'rogue', ROGUE);
+  const rogue = await thirdParty(folder, 'rogue', ROGUE);
   await writeFiles(folder, { 'weir.json': { preset: 'minimal', plugins: { [rogue]: true } } });
   return folder;
 }

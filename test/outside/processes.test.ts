@@ -9,7 +9,7 @@ import { openProcess, switched } from '../boot/switching.js';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, writeFiles } from './stranger.js';
+import { folderOf, writeFiles } from './third-party.js';
 
 const PROGRAM = 'processes/acme-sidecar/echo';
 

@@ -5,7 +5,7 @@ import { check } from '../../panel/check.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from './stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 interface Listed {
   readonly name: string;
@@ -37,7 +37,7 @@ test.serial(
   'an update waits for another process, and the list says which version runs until then',
   async (t) => {
     const folder = await folderOf(t);
-    const reference = await stranger(folder, 'tide', answering('one'));
+    const reference = await thirdParty(folder, 'tide', answering('one'));
     await writeFiles(folder, { 'weir.json': { plugins: { [reference]: true } } });
     const panel = await open(t, folder);
     const tide = async () =>
@@ -45,7 +45,7 @@ test.serial(
     const says = async () => (await panel.call('/panel/api/x/tide/says')).body.msg;
     t.like(await tide(), { version: '1.2.3', waiting: '', state: 'running', reason: '' });
 
-    await stranger(folder, 'tide', answering('two'), { version: '2.0.0' });
+    await thirdParty(folder, 'tide', answering('two'), { version: '2.0.0' });
     const waiting = {
       version: '1.2.3',
       waiting: '2.0.0',
@@ -77,14 +77,14 @@ test.serial(
 
 test.serial('what was added or taken out since the start is listed as such', async (t) => {
   const folder = await folderOf(t);
-  const tide = await stranger(folder, 'tide', answering('one'));
+  const tide = await thirdParty(folder, 'tide', answering('one'));
   await writeFiles(folder, { 'weir.json': { plugins: { [tide]: true } } });
   const panel = await ProgramPanel.start({ dataDirectory: folder, env: NO_CORE });
   t.teardown(() => panel.stop());
   const plugin = (...argv: string[]) => weirCommand(folder, ['plugin', ...argv], {}, check);
   const added = await plugin('add', `path:${join(folder, 'moon')}`);
   t.is(added.code, 1, 'it is not there yet');
-  await stranger(folder, 'moon');
+  await thirdParty(folder, 'moon');
   t.is((await plugin('add', join(folder, 'moon'))).code, 0);
   t.is((await plugin('remove', 'tide')).code, 0);
   const listed = await panel.get<Listed[]>('/panel/api/system/plugins');
