@@ -3505,7 +3505,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, OwnedCommand, Plugin, PluginState, Route, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, CoreCheckResult, JsonObject, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, JsonObject, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -3737,12 +3737,8 @@ declare module '@weir-panel/weir/testing' {
     /** standard error */
     readonly complained: string;
   }
-  type Env = Readonly<Record<string, string>>;
-  /**
-   * `weir …` for the panel of this data folder, in this process. `check` replaces the check before a plugin is added or
-   * removed, which by default is a process: a test whose plugins are harmless passes that of panel/check.ts.
-   */
-  export function weirCommand(dataDirectory: string, argv: readonly string[], env?: Env, check?: Check): Promise<Ended>;
+  /** `weir …` for the panel of this data folder, in this process. */
+  export const weirCommand: (dataDirectory: string, argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
 
   // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
   interface Kernel {
@@ -3760,10 +3756,6 @@ declare module '@weir-panel/weir/testing' {
     /** The kernel's view of its plugins, those that could not run included. */
     plugins(): PluginState[];
   }
-
-  // Runs a check in a process of its own.
-  /** A check, wherever it runs. */
-  type Check = (options: CheckOptions) => Promise<Report>;
 
   // The kernel's listeners: the panel, and those that plugins open beside it.
   interface ListenerSet extends ListenersApi {
@@ -3812,40 +3804,6 @@ declare module '@weir-panel/weir/testing' {
   type Limits = {
     readonly [K in keyof typeof LIMITS]: number;
   };
-
-  // A start that is none: everything that a start would find out, without its database, its ports and its core.
-  interface CheckOptions {
-    readonly env: Environment;
-    /** a plugin that the config file does not name yet: its reference, and its entry */
-    readonly add?: {
-      readonly reference: string;
-      readonly entry: PluginEntry;
-    } | undefined;
-    /** a plugin that is taken out of it */
-    readonly without?: string | undefined;
-    /** the data folder whose `plugins/` are used, where that is another one */
-    readonly pluginsOf?: string | undefined;
-  }
-  interface Listed {
-    readonly name: string;
-    readonly version: string;
-    readonly outside: boolean;
-  }
-  interface Report {
-    /** what keeps the panel from starting, one sentence each */
-    readonly problems: readonly string[];
-    /** who would not run though it should, and why */
-    readonly failed: readonly (Listed & {
-      readonly reason: string;
-    })[];
-    readonly notes: readonly string[];
-    /** those that would run */
-    readonly plugins: readonly Listed[];
-    readonly configFile: string;
-    readonly database: string;
-    /** what the core says of what plugins from outside add to its config; nothing where no start was tried, or where no plugin runs a core */
-    readonly core?: CoreCheckResult | undefined;
-  }
 
   // A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
   // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
@@ -3916,18 +3874,6 @@ declare module '@weir-panel/weir/testing' {
     slow?(where: string, ms: number): void;
     /** Says what of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
-  }
-
-  // Reads boot settings. The environment wins over the config file; all of them are checked together, and every mistake is
-  // reported at once.
-  type Environment = Readonly<Record<string, string | undefined>>;
-
-  // The config file: the panel's boot settings at its top, below `plugins` which plugins are on or off and their boot settings.
-  interface PluginEntry {
-    readonly on: boolean;
-    readonly config: Readonly<Record<string, unknown>>;
-    /** as the file calls it, where that is not its name */
-    readonly key?: string;
   }
 
   // A plugin's queue of events: bounded, one after another, so that a slow listener delays nobody but itself.

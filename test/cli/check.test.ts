@@ -9,7 +9,7 @@ import { readConfigFile } from '../../panel/config-file.js';
 import { ranIn } from '../../panel/look.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { TestPanel } from '../harness/panel.js';
-import { weirCommand, weirProcess } from '../harness/weir-command.js';
+import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core' };
@@ -27,7 +27,7 @@ async function picture(folder: string): Promise<string[]> {
 
 test('beside a panel that runs, after its end, after a crash and before the first start: good, and nothing is changed', async (t) => {
   const folder = await folderOf(t);
-  const fresh = await weirCommand(folder, ['check'], env, check);
+  const fresh = await weirWithCheck(folder, ['check'], env, check);
   t.deepEqual([fresh.code, fresh.complained], [0, '']);
   t.regex(fresh.said, /is empty: a start makes its tables\nall is well: the panel would start\n$/);
   t.deepEqual(await readdir(folder), []);
@@ -43,7 +43,7 @@ test('beside a panel that runs, after its end, after a crash and before the firs
 
   const changesNothing = async (after: string) => {
     const before = await picture(folder);
-    const { code, said } = await weirCommand(folder, ['check'], env, check);
+    const { code, said } = await weirWithCheck(folder, ['check'], env, check);
     t.is(code, 0, said);
     t.deepEqual(await picture(folder), before, after);
   };
@@ -69,7 +69,7 @@ test('everything that is wrong is reported at once, on standard error, with code
     WEIR_TLS_CERT: '/nowhere',
     WEIR_DATABASE_URL: 'mysql://ada:hunter2@127.0.0.1:1/weir',
   };
-  const { code, said, complained } = await weirCommand(folder, ['check'], wrong, check);
+  const { code, said, complained } = await weirWithCheck(folder, ['check'], wrong, check);
   t.is(code, 1);
   for (const part of [
     'the panel would not start:',

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../../panel/check.js';
 import { ProgramPanel } from '../harness/program-panel.js';
-import { type Ended, weirCommand, weirProcess } from '../harness/weir-command.js';
+import { type Ended, weirWithCheck, weirProcess } from '../harness/weir-command.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_PRESET: 'minimal' };
@@ -37,7 +37,7 @@ const folderSpec = (reference: string): string => reference.replace('path:', 'fi
 const weirIn =
   (data: string) =>
   (...argv: string[]): Promise<Ended> =>
-    weirCommand(data, argv, env, check);
+    weirWithCheck(data, argv, env, check);
 async function start(t: ExecutionContext, dataDirectory: string): Promise<ProgramPanel> {
   const panel = await ProgramPanel.start({ dataDirectory, env });
   t.teardown(() => panel.stop());

@@ -26,14 +26,21 @@ function environment(dataDirectory: string, env: Env): NodeJS.ProcessEnv {
   return { ...inherited, ...environmentOf(dataDirectory), WEIR_LOG_LEVEL: '', ...env };
 }
 
-/**
- * `weir …` for the panel of this data folder, in this process. `check` replaces the check before a plugin is added or
- * removed, which by default is a process: a test whose plugins are harmless passes that of panel/check.ts.
- */
-export async function weirCommand(
+/** `weir …` for the panel of this data folder, in this process. */
+export const weirCommand = (
   dataDirectory: string,
   argv: readonly string[],
-  env: Env = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> => weirWithCheck(dataDirectory, argv, env);
+
+/**
+ * The same with a check of one's own before a plugin is added or removed. By default it is another process; a test whose
+ * plugins do no harm while they are imported passes `check` of panel/check.ts.
+ */
+export async function weirWithCheck(
+  dataDirectory: string,
+  argv: readonly string[],
+  env: Env,
   check?: Check,
 ): Promise<Ended> {
   let said = '';

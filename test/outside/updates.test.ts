@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { check } from '../../panel/check.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { ProgramPanel } from '../harness/program-panel.js';
-import { weirCommand } from '../harness/weir-command.js';
+import { weirCommand, weirWithCheck } from '../harness/weir-command.js';
 import { folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 interface Listed {
@@ -81,7 +81,7 @@ test.serial('what was added or taken out since the start is listed as such', asy
   await writeFiles(folder, { 'weir.json': { plugins: { [tide]: true } } });
   const panel = await ProgramPanel.start({ dataDirectory: folder, env: NO_CORE });
   t.teardown(() => panel.stop());
-  const plugin = (...argv: string[]) => weirCommand(folder, ['plugin', ...argv], {}, check);
+  const plugin = (...argv: string[]) => weirWithCheck(folder, ['plugin', ...argv], {}, check);
   const added = await plugin('add', `path:${join(folder, 'moon')}`);
   t.is(added.code, 1, 'it is not there yet');
   await thirdParty(folder, 'moon');
