@@ -27,10 +27,11 @@ export interface Added {
 }
 type Config = PluginEntry['config'];
 
-const isFolder = (path: string): Promise<boolean> =>
+/** Undefined where nothing is. */
+const isFolder = (path: string): Promise<boolean | undefined> =>
   stat(path).then(
     (found) => found.isDirectory(),
-    () => false,
+    () => undefined,
   );
 
 /** The panel would start with it, nobody who runs now would be left out for it, and the core takes what it adds. Answers why no core was asked; empty when one was. */
@@ -154,7 +155,10 @@ export async function addPlugin(
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
   // A name may be that of a package and of a folder here; npm takes it for the package, too.
-  const isPath = spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)));
+  const found = /^[./~]/.test(spec) ? await isFolder(folder) : false;
+  if (found === undefined)
+    throw new Error(`${folder} does not exist; name the folder or the .tgz file of a plugin`);
+  const isPath = spec.startsWith('path:') || found;
   const added = await (isPath ? addFolder(place, folder) : addPackage(place, spec.replace(/^npm:/, '')));
   forgetPluginEnds(directory, [added.name]);
   return added;

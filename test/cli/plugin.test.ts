@@ -167,7 +167,8 @@ test('what the panel would not start with is not added, and nothing is left of i
   );
   const named = await packed(shop, 'elsewhere', undefined, { name: 'left-pad' });
   const wrong: readonly (readonly [string, RegExp])[] = [
-    [join(shop, 'nowhere.tgz'), /npm pack failed: /],
+    [join(shop, 'nowhere'), /nowhere does not exist; name the folder or the \.tgz file of a plugin/],
+    [`file:${join(shop, 'nowhere.tgz')}`, /npm pack failed: /],
     [named, /is a package called left-pad; packages of plugins are called weir-plugin-<name>/],
     [
       await thirdParty(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
