@@ -1,6 +1,5 @@
 // `weir check`: would the panel start?
 import type { Report } from '../panel/check.js';
-import { checkApart } from '../panel/check-apart.js';
 import { own } from './own.js';
 
 /** `access 0.1.0, …`, those from outside by name, of the others only how many. */
@@ -15,8 +14,8 @@ export const checkCommand = own({
     'Tells whether the panel would start: environment, config file, plugins, database. Changes nothing, and leaves one that runs alone.',
   options: {},
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
-  act: async ({ env, say, complain }) => {
-    const report = await checkApart({ env });
+  act: async ({ env, check, say, complain }) => {
+    const report = await check({ env });
     const { problems, failed, notes, configFile, database, core } = report;
     const refused = core?.refused ?? [];
     say(`config file  ${configFile || 'none'}`);

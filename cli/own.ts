@@ -1,6 +1,7 @@
 // Commands of the program itself: they are about what runs, so they run beside it.
 import type { Schema, Static } from '../schema/shape.js';
 import type { shape } from '../schema/shape.js';
+import type { Check } from '../panel/check-apart.js';
 import type { Environment } from '../panel/variables.js';
 import type { Typed } from '../plugins/command-line/help.js';
 import type { Terminal } from '../plugins/command-line/run.js';
@@ -10,6 +11,8 @@ export interface Here<O = never> extends Terminal {
   /** the data folder */
   readonly directory: string;
   readonly options: O;
+  /** asked whether the panel would start */
+  readonly check: Check;
 }
 export interface Own extends Typed {
   /** Resolves with the exit code. */

@@ -36,12 +36,13 @@ export const pluginAddCommand = own({
     config: optional(word().description('its boot settings, as JSON')),
   },
   example: `weir plugin add weir-plugin-acme-tally --config '{"keepDays": 30}'`,
-  act: async ({ env, options, say, complain }) => {
+  act: async ({ env, check, options, say, complain }) => {
     try {
       const { name, version, reference, configFile, former, wasNamed, untried } = await addPlugin(
         options.plugin,
         env,
         configOf(options.config),
+        check,
       );
       if (former === version && wasNamed && options.config === undefined)
         say(`the plugin ${name} ${version} was there already`);
@@ -67,8 +68,12 @@ export const pluginRemoveCommand = own({
   operand: 'plugin',
   options: { plugin: word().description('its name, that of its package, or what the config file calls it') },
   example: 'weir plugin remove acme-tally',
-  act: async ({ env, options: { plugin }, say }) => {
-    const { name, reference, configFile, uninstalled, missed, others } = await removePlugin(plugin, env);
+  act: async ({ env, check, options: { plugin }, say }) => {
+    const { name, reference, configFile, uninstalled, missed, others } = await removePlugin(
+      plugin,
+      env,
+      check,
+    );
     if (reference === undefined && uninstalled === undefined) {
       say(
         `there is nothing to remove: neither the config file nor the data folder has a plugin ${plugin}${didYouMean(plugin, others)}`,

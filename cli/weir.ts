@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse, LOCK_FILE } from '../file/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { bootPanel } from '../panel/boot.js';
+import { type Check, checkApart } from '../panel/check-apart.js';
 import { choosePlugins } from '../panel/choose.js';
 import { dataDirectoryOf, readConfigFile } from '../panel/config-file.js';
 import type { Environment } from '../panel/variables.js';
@@ -33,7 +34,12 @@ export async function main(): Promise<void> {
 }
 
 /** Resolves with the exit code: 0, 1 when it failed, 2 when nobody understood what was typed. */
-export async function weir(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+export async function weir(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  check: Check = checkApart,
+): Promise<number> {
   try {
     if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
       const { version } = JSON.parse(
@@ -47,7 +53,7 @@ export async function weir(argv: readonly string[], env: Environment, terminal: 
     const [first] = words[0] === 'help' ? words.slice(1) : words;
     if (first === undefined) return await tell(env, argv, terminal);
     if (ownCommands.some(({ name }) => name.split(' ')[0] === first))
-      return await runOwn(argv, { env, directory, ...terminal });
+      return await runOwn(argv, { env, directory, check, ...terminal });
     for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
       const exit = await askPanel(directory, argv, terminal);
       if (exit !== undefined) return exit;

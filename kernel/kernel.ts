@@ -158,9 +158,10 @@ export class Kernel {
         provide(Commands, { list: () => kernel.commands }),
         provide(Plugins, {
           list: () => kernel.plugins(),
+          hooks: () => instances.flatMap(({ plugin }) => plugin.hooks),
           taps: () => hooks.taps,
           leaveOut: (name, work, reason) =>
-            instances.find((instance) => instance.name === name)?.leaveOut(work, reason),
+            instances.find((one) => one.name === name)?.leaveOut(work, reason),
         }),
         ...(options.provides ?? []),
       ]);
@@ -177,6 +178,7 @@ export class Kernel {
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const wiring = new Wiring(own);
     const { hooks, connections } = this.#parts;
+    const { sequelize } = connections;
     for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
       attributeErrors(plugin, 'could not be built', () => {
@@ -189,10 +191,7 @@ export class Kernel {
           configSource: frozen(configs.get(name)?.sources ?? {}),
           db: new Database(connections, this.#parts.writer, name),
           tables: Object.fromEntries(
-            Object.entries(plugin.tables).map(([key, declared]) => [
-              key,
-              defineModel(connections.sequelize, declared),
-            ]),
+            Object.entries(plugin.tables).map(([key, table]) => [key, defineModel(sequelize, table)]),
           ),
           hooks: hooks.of(name),
           clock: this.#parts.clock,

@@ -41,7 +41,7 @@ export function moreSpecificFirst(a: string, b: string): number {
     if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
     const difference = vagueness(one) - vagueness(other);
     if (difference !== 0) return difference;
-    if (vagueness(one) === 0 && one !== other) return one.localeCompare(other);
+    if (vagueness(one) === 0 && one !== other) return one < other ? -1 : 1;
   }
   return 0;
 }

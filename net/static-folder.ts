@@ -43,6 +43,9 @@ interface Target {
   readonly facts: Stats;
 }
 
+/** A folder that cannot be served, whatever else happens. */
+export class StaticFolderError extends Error {}
+
 export class StaticFolder {
   readonly #options: StaticFolderOptions;
   readonly #policy: string;
@@ -52,11 +55,11 @@ export class StaticFolder {
   /** Throws where the folder is not there, and for a policy that is none. */
   constructor(options: StaticFolderOptions) {
     if (!isAbsolute(options.folder))
-      throw new Error(
+      throw new StaticFolderError(
         `the folder "${options.folder}" must be an absolute path: fileURLToPath(new URL('./page', import.meta.url))`,
       );
     if (!existsSync(options.folder))
-      throw new Error(`the folder ${options.folder} is not there; was it built?`);
+      throw new StaticFolderError(`the folder ${options.folder} is not there; was it built?`);
     this.#options = options;
     this.#policy = policyOf(options.policy ?? {});
   }

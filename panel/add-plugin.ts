@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CheckOptions } from './check.js';
-import { checkApart } from './check-apart.js';
+import { type Check, checkApart } from './check-apart.js';
 import { configPath, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
 import { folderProblem } from './look.js';
@@ -27,15 +27,21 @@ export interface Added {
 }
 type Config = PluginEntry['config'];
 
-const isFolder = (path: string): Promise<boolean> =>
+/** Undefined where nothing is. */
+const isFolder = (path: string): Promise<boolean | undefined> =>
   stat(path).then(
     (found) => found.isDirectory(),
-    () => false,
+    () => undefined,
   );
 
 /** The panel would start with it, nobody who runs now would be left out for it, and the core takes what it adds. Answers why no core was asked; empty when one was. */
-async function mustStart(options: CheckOptions, name: string, reference: string): Promise<string> {
-  const { problems, failed, core } = await checkApart(options);
+async function mustStart(
+  check: Check,
+  options: CheckOptions,
+  name: string,
+  reference: string,
+): Promise<string> {
+  const { problems, failed, core } = await check(options);
   if (problems.length > 0) throw new Error(`with it the panel would not start: ${problems.join('; ')}`);
   const own = failed.find((plugin) => plugin.name === name || plugin.name === reference);
   if (own) throw new Error(own.reason);
@@ -43,7 +49,7 @@ async function mustStart(options: CheckOptions, name: string, reference: string)
   if (refusal) throw new Error(refusal.reason);
   const untried = core?.missing ?? '';
   if (failed.length === 0) return untried;
-  const before = await checkApart({ env: options.env });
+  const before = await check({ env: options.env });
   const hit = failed.filter(({ name: other }) => !before.failed.some((known) => known.name === other));
   if (hit.length > 0)
     throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
@@ -55,17 +61,23 @@ interface Place {
   readonly directory: string;
   readonly file: Awaited<ReturnType<typeof readConfigFile>>;
   readonly config: Config | undefined;
+  readonly check: Check;
 }
 
 async function checkAndName(
-  { env, file, config }: Place,
+  { env, file, config, check }: Place,
   reference: string,
   manifest: Manifest,
   pluginsOf?: string,
 ) {
   const known = file.plugins.get(reference);
   const entry: PluginEntry = { on: true, config: config ?? known?.config ?? {} };
-  const untried = await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
+  const untried = await mustStart(
+    check,
+    { env, add: { reference, entry }, pluginsOf },
+    manifest.name,
+    reference,
+  );
   const edited = await editPlugins(configPath(env), (plugins) => {
     const { on: _, ...former } =
       typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
@@ -130,15 +142,23 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
 }
 
 /** `spec` is a folder, `path:folder`, or whatever npm takes: a name with or without version, a file, an address. Rejects with a sentence, and then nothing has changed. */
-export async function addPlugin(spec: string, env: Environment, config?: Config): Promise<Added> {
+export async function addPlugin(
+  spec: string,
+  env: Environment,
+  config?: Config,
+  check: Check = checkApart,
+): Promise<Added> {
   const directory = dataDirectoryOf(env);
   const problem = await folderProblem(directory);
   if (problem !== undefined) throw new Error(problem);
-  const place: Place = { env, directory, file: await readConfigFile(env), config };
+  const place: Place = { env, directory, file: await readConfigFile(env), config, check };
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
   // A name may be that of a package and of a folder here; npm takes it for the package, too.
-  const isPath = spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)));
+  const found = /^[./~]/.test(spec) ? await isFolder(folder) : false;
+  if (found === undefined)
+    throw new Error(`${folder} does not exist; name the folder or the .tgz file of a plugin`);
+  const isPath = spec.startsWith('path:') || found;
   const added = await (isPath ? addFolder(place, folder) : addPackage(place, spec.replace(/^npm:/, '')));
   forgetPluginEnds(directory, [added.name]);
   return added;

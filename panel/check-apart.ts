@@ -10,6 +10,9 @@ const ENTRY = fileURLToPath(new URL('./check-process.js', import.meta.url));
 const LIMIT_MS = 120_000;
 const LAST_WORDS = 2_000;
 
+/** A check, wherever it runs. */
+export type Check = (options: CheckOptions) => Promise<Report>;
+
 /** Resolves whatever the check comes upon: a process that did not get through is a problem like others. */
 export async function checkApart(options: CheckOptions, limit = LIMIT_MS): Promise<Report> {
   // What it leaves in there goes with it, also when it had to be killed.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import { maybe } from '../kernel/container/token.js';
+import { StaticFolderError } from '../net/static-folder.js';
 import { definePlugin, KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { CoreCheck, type CoreCheckApi, type CoreCheckResult } from '../plugins/engine/contract.js';
@@ -50,7 +51,8 @@ function unstarted(plugin: Plugin): Plugin {
       // A listener of its own is declared in its start.
       return plugin.routes(scope).filter(({ listener }) => listener !== plugin.name);
     } catch (error) {
-      if (error instanceof PluginError) throw error;
+      // A folder is missing whether the plugin has started or not; what else is missing, its start may make.
+      if (error instanceof PluginError || error instanceof StaticFolderError) throw error;
       return [];
     }
   };

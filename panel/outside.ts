@@ -47,13 +47,25 @@ function statementsOf({ name, up }: Migration, dialect: ColumnTypes['dialect']):
   return statements as string[];
 }
 
+const allStatements = ({ migrations }: Plugin): readonly string[] =>
+  (['sqlite', 'mysql'] as const).flatMap((dialect) =>
+    migrations.flatMap((migration) => statementsOf(migration, dialect)),
+  );
+
+/** Names of declared tables that no migration creates, or renames another one to: each use of them would fail. */
+function neverCreated(plugin: Plugin): string[] {
+  const named = new Set(allStatements(plugin).flatMap((sql) => sql.match(/\w+/g) ?? []));
+  return Object.values(plugin.tables).flatMap(({ name }) => (named.has(name) ? [] : [name]));
+}
+
 /** What would get into the way of others, one sentence each. */
-function trespasses({ name, tables, migrations, config, commands }: Plugin): string[] {
+function trespasses(plugin: Plugin): string[] {
+  const { name, tables, config, commands } = plugin;
   const prefix = tablePrefix(name);
   const variables = variablePrefix(name);
-  const created = (['sqlite', 'mysql'] as const)
-    .flatMap((dialect) => migrations.flatMap((migration) => statementsOf(migration, dialect)))
-    .flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
+  const created = allStatements(plugin).flatMap((sql) =>
+    [...sql.matchAll(CREATED)].map(([, created = '']) => created),
+  );
   const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter(
     (table) => !table.startsWith(prefix),
   );
@@ -114,6 +126,11 @@ export function asOutside(plugin: Plugin, where: string, version = plugin.versio
   if (wrong.length > 0)
     throw new PluginError(
       `the plugin ${plugin.name} (${where}) uses names that are not its own: ${wrong.join('; ')}`,
+    );
+  const missing = neverCreated(plugin);
+  if (missing.length > 0)
+    throw new PluginError(
+      `the plugin ${plugin.name} (${where}) declares the table ${missing.join(', ')}, which none of its migrations creates; its author has to add one`,
     );
   return { ...plugin, version, essential: false, outside: true };
 }

@@ -15,8 +15,8 @@ import {
   type Switched,
 } from '../plugins/system/contract.js';
 import type { PluginState } from '../kernel/plugin/plugins.js';
-import { bootPanel } from './boot.js';
-import { checkApart } from './check-apart.js';
+import { type BootOptions, bootPanel } from './boot.js';
+import { type Check, checkApart } from './check-apart.js';
 import { choosePlugins } from './choose.js';
 import { type ConfigFile, dataDirectoryOf, noFile, readConfigFile } from './config-file.js';
 import { editPlugins, type Edited } from './edit-config.js';
@@ -32,7 +32,7 @@ const REPLY_MS = 100;
 const FOLDER_LIMIT_MS = 30_000;
 const FOLDER_LOOK_MS = 200;
 
-interface Options extends Pick<KernelOptions, 'limits'> {
+interface Options extends Pick<KernelOptions, 'limits'>, Pick<BootOptions, 'write'> {
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
@@ -40,6 +40,8 @@ interface Options extends Pick<KernelOptions, 'limits'> {
   readonly early: number;
   /** neither with the new nor with the former config the panel could start again */
   readonly lost: (error: unknown) => void;
+  /** asked before a switch and a restart; by default in a process of its own */
+  readonly check?: Check;
 }
 
 interface Attempt {
@@ -119,7 +121,8 @@ export class Program implements PanelProgramApi {
 
   restartPanel(): Promise<Switched | Objection> {
     return this.#alone(async (kernel) => {
-      const { problems } = await checkApart({ env: this.#options.env });
+      const { env, check = checkApart } = this.#options;
+      const { problems } = await check({ env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
       this.#soon(kernel, {
         reason: 'a restart was asked for',
@@ -143,10 +146,11 @@ export class Program implements PanelProgramApi {
   }
 
   async #switch(kernel: Kernel, name: string, enable: boolean): Promise<Switched | Objection> {
-    const plan = await planSwitch(this.#options.env, kernel.plugins(), name, enable);
+    const { env, check = checkApart } = this.#options;
+    const plan = await planSwitch({ env, check, running: kernel.plugins() }, name, enable);
     if ('refused' in plan) return plan;
     if (plan.needless) return { restarting: false };
-    if (enable) forgetPluginEnds(dataDirectoryOf(this.#options.env), [name]);
+    if (enable) forgetPluginEnds(dataDirectoryOf(env), [name]);
     const { key, former } = plan;
     const edited = await editPlugins(former.path, (plugins) => ({
       ...plugins,
@@ -212,13 +216,14 @@ export class Program implements PanelProgramApi {
   }
 
   async #boot(file: ConfigFile): Promise<Kernel> {
-    const { env, readable, limits = {} } = this.#options;
+    const { env, readable, write, limits = {} } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
         const kernel = await bootPanel({
           ...(await choosePlugins(env, file)),
           env,
           readable,
+          ...(write && { write }),
           limits,
           begun: this.#begun,
           provides: [provide(PanelProgram, this as PanelProgramApi)],

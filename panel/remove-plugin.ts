@@ -1,6 +1,6 @@
 // Takes a plugin from outside out of the config file and out of the data folder. What it keeps in the database stays.
 import { messageOf } from '../kernel/errors/errors.js';
-import { checkApart } from './check-apart.js';
+import { type Check, checkApart } from './check-apart.js';
 import { isBuiltIn } from './choose.js';
 import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
@@ -24,7 +24,11 @@ export interface Removed {
 }
 
 /** `wanted` is the plugin's name, the package's, or what the config file says. Rejects with a sentence. */
-export async function removePlugin(wanted: string, env: Environment): Promise<Removed> {
+export async function removePlugin(
+  wanted: string,
+  env: Environment,
+  check: Check = checkApart,
+): Promise<Removed> {
   const directory = dataDirectoryOf(env);
   const file = await readConfigFile(env);
   if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0)
@@ -49,7 +53,7 @@ export async function removePlugin(wanted: string, env: Environment): Promise<Re
       `${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`,
     );
   const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
-  const { failed } = reference === undefined ? { failed: [] } : await checkApart({ env, without: reference });
+  const { failed } = reference === undefined ? { failed: [] } : await check({ env, without: reference });
   const missed = failed
     .filter(({ reason }) => reason.includes(`but the plugin ${name} `))
     .map(({ reason }) => reason);

@@ -4,7 +4,7 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import type { PluginState } from '../kernel/plugin/plugins.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import type { Objection } from '../plugins/system/contract.js';
-import { checkApart } from './check-apart.js';
+import type { Check } from './check-apart.js';
 import { choosePlugins } from './choose.js';
 import { type ConfigFile, configPath, readConfigFile } from './config-file.js';
 import { findPlugin } from './find.js';
@@ -40,9 +40,14 @@ const builtIn = (name: string): Promise<Plugin | undefined> =>
 const and = (names: readonly string[]): string =>
   [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
 
+interface Present {
+  readonly env: Environment;
+  readonly check: Check;
+  readonly running: readonly PluginState[];
+}
+
 async function planned(
-  env: Environment,
-  running: readonly PluginState[],
+  { env, check, running }: Present,
   name: string,
   enable: boolean,
 ): Promise<Plan | Objection> {
@@ -73,8 +78,7 @@ async function planned(
       refused: 'in use',
       reason: `${and(users)} ${users.length > 1 ? 'need' : 'needs'} the plugin ${name}; switch ${and(users)} off first`,
     };
-  // In a process of its own: the code of one that was off so far may do anything.
-  const { problems, failed } = await checkApart({
+  const { problems, failed } = await check({
     env,
     add: { reference: key, entry: { config: {}, ...former.plugins.get(key), on: enable } },
   });

@@ -859,6 +859,8 @@ declare module '@weir-panel/weir/kernel' {
   /** For who shows which plugins there are; provided by the kernel. */
   export interface PluginsApi {
     list(): readonly PluginState[];
+    /** that plugins which run declare; not those of the kernel */
+    hooks(): readonly AnyHook[];
     /** whose presence at which hook, as they were added */
     taps(): readonly Present[];
     /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
@@ -3614,6 +3616,8 @@ declare module '@weir-panel/weir/testing' {
     readonly partial?: boolean;
     readonly env?: Readonly<Record<string, string>>;
     readonly clock?: Clock;
+    /** do not log in */
+    readonly anonymous?: boolean;
     /** how many ms others wait for a plugin that hangs; tests have less patience than a panel */
     readonly limits?: Partial<Limits>;
     /** a folder that outlives the panel, for tests of restarts */
@@ -3725,7 +3729,7 @@ declare module '@weir-panel/weir/testing' {
   // Waiting for a condition with a deadline that only a broken panel meets.
   export function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void>;
 
-  // The command line as a process of its own, as a person calls it.
+  // The command line: called in this process, or started as a person starts it.
   export interface Ended {
     readonly code: number | null;
     /** standard output */
@@ -3733,8 +3737,8 @@ declare module '@weir-panel/weir/testing' {
     /** standard error */
     readonly complained: string;
   }
-  /** `weir …` for the panel of this data folder. */
-  export function weirCommand(dataDirectory: string, argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** `weir …` for the panel of this data folder, in this process. */
+  export const weirCommand: (dataDirectory: string, argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
 
   // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
   interface Kernel {

@@ -109,11 +109,10 @@ export class Hooks {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
   /** Collects the entries of all taps, in order. */
-  compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
+  async compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
     const entries: Stamped<E>[] = [];
-    return this.open('draft', hook)
-      .promise({ entries: entries as Stamped<unknown>[], context })
-      .then(() => entries);
+    await this.open('draft', hook).promise({ entries: entries as Stamped<unknown>[], context });
+    return entries;
   }
   /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
   refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V {

@@ -22,7 +22,7 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
     route,
     path: typeof route.path === 'function' ? route.path() : route.path,
   }));
-  mounted.sort((a, b) => moreSpecificFirst(a.path, b.path) || a.route.method.localeCompare(b.route.method));
+  mounted.sort((a, b) => moreSpecificFirst(a.path, b.path) || (a.route.method < b.route.method ? -1 : 1));
   const seen = new Map<string, Mounted>();
   for (const entry of mounted) {
     const twin = seen.get(`${entry.route.listener} ${shapeOf(entry)}`);

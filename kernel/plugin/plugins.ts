@@ -1,6 +1,6 @@
 // What is told of plugins: those that run, and those that could not. What is not essential is left out with its reason, and the rest runs.
 import { token } from '../container/token.js';
-import type { Present } from '../hooks/kinds.js';
+import type { AnyHook, Present } from '../hooks/kinds.js';
 import type { PluginInstance, State } from './instance.js';
 
 export interface LeftOut {
@@ -19,6 +19,8 @@ export interface PluginState extends Omit<LeftOut, 'error'> {
 /** For who shows which plugins there are; provided by the kernel. */
 export interface PluginsApi {
   list(): readonly PluginState[];
+  /** that plugins which run declare; not those of the kernel */
+  hooks(): readonly AnyHook[];
   /** whose presence at which hook, as they were added */
   taps(): readonly Present[];
   /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */

@@ -31,7 +31,7 @@ export const declaredIn = (owner: string, code: string, isPublic: boolean): Hook
     isPublic,
   }));
 
-/** Those of one owner of this tree, in the files as they run; of a plugin from outside nothing is known but who taps. */
+/** Those of one owner of this tree, in the files as they run; a third-party plugin's are known by id and kind alone. */
 export async function hooksOf(owner: string): Promise<HookDeclaration[]> {
   const folder = new URL(owner === 'kernel' ? 'kernel/' : `plugins/${owner}/`, ROOT);
   const files = await readdir(folder, { recursive: true }).catch(() => []);

@@ -41,11 +41,15 @@ interface Hook extends HookDeclaration {
 async function hooks(plugins: PluginsApi): Promise<Hook[]> {
   const owners = ['kernel', ...plugins.list().map(({ name }) => name)];
   const declared = new Map((await Promise.all(owners.map(hooksOf))).flat().map((hook) => [hook.id, hook]));
+  const ownerOf = (id: string): string => id.split('/')[0] ?? '';
+  const add = ({ id, kind }: { readonly id: string; readonly kind: string }): void => {
+    if (!declared.has(id)) declared.set(id, { id, kind, owner: ownerOf(id), doc: '', isPublic: true });
+  };
+  plugins.hooks().forEach(add);
   const taps = new Map<string, Present[]>();
   for (const { plugin, hook, options } of plugins.taps()) {
-    const { id, kind } = hook;
-    if (!declared.has(id))
-      declared.set(id, { id, kind, owner: id.split('/')[0] ?? '', doc: '', isPublic: true });
+    const { id } = hook;
+    add(hook);
     taps.set(id, [
       ...(taps.get(id) ?? []),
       { plugin, stage: options.stage ?? 0, strict: options.strict ?? false },

@@ -1,9 +1,10 @@
-// The panel as a process and its config file: who wins, and what a start says that cannot be.
+// The panel and its config file: precedence, and what a start that cannot be says, as a process.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { PanelProcess } from '../harness/panel-process.js';
+import { ProgramPanel } from '../harness/program-panel.js';
 
 /** A core is not needed here, so none is looked for. */
 const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray' };
@@ -24,15 +25,15 @@ test('a path below which the panel is served: environment, then what an admin sa
     logLevel: 'warn',
     plugins: { settings: { config: { basePath: '/from-file/' } } },
   });
-  const start = async (basePath: string): Promise<PanelProcess> => {
-    const panel = await PanelProcess.start({
+  const start = async (basePath: string): Promise<ProgramPanel> => {
+    const panel = await ProgramPanel.start({
       dataDirectory,
       env: { ...NO_CORE, WEIR_BASE_PATH: basePath, WEIR_LOG_LEVEL: 'info' },
     });
-    t.teardown(() => panel.kill('SIGKILL'));
+    t.teardown(() => panel.stop());
     return panel;
   };
-  const settings = (panel: PanelProcess) =>
+  const settings = (panel: ProgramPanel) =>
     panel.get<{ webBasePath: string; pinned: Record<string, string> }>('/panel/api/setting/all', {
       method: 'POST',
     });
@@ -41,11 +42,11 @@ test('a path below which the panel is served: environment, then what an admin sa
   t.true(first.ready.panelUrl.endsWith('/from-file/'), first.ready.panelUrl);
   t.like(await settings(first), { webBasePath: '/from-file/', pinned: {} });
   await first.get('/panel/api/setting/update', { body: { webBasePath: '/from-admin/' } });
-  await first.kill('SIGTERM');
+  await first.stop();
 
   const second = await start('');
   t.true(second.ready.panelUrl.endsWith('/from-admin/'), second.ready.panelUrl);
-  await second.kill('SIGTERM');
+  await second.stop();
 
   const third = await start('/from-environment/');
   t.true(third.ready.panelUrl.endsWith('/from-environment/'), third.ready.panelUrl);
@@ -53,7 +54,7 @@ test('a path below which the panel is served: environment, then what an admin sa
     webBasePath: '/from-environment/',
     pinned: { webBasePath: 'WEIR_BASE_PATH' },
   });
-  await third.kill('SIGTERM');
+  await third.stop();
 });
 
 test('a start that cannot be ends with code 1 and names everything that is wrong, in environment and file', async (t) => {
@@ -87,15 +88,12 @@ test('a start that cannot be ends with code 1 and names everything that is wrong
     t.true(said.includes(part), `${part}\nin: ${said}`);
 });
 
-test('a preset that is none, and a chosen file that is not there, are among what is wrong', async (t) => {
-  const error = await t.throwsAsync(
-    PanelProcess.start({ env: { ...NO_CORE, WEIR_PRESET: 'huge', WEIR_CONFIG: '/nowhere/weir.json' } }),
-  );
-  t.true(error.message.includes('WEIR_PRESET must be one of [minimal, standard, full]'), error.message);
-  t.true(
-    error.message.includes('WEIR_CONFIG is /nowhere/weir.json, but there is no such file'),
-    error.message,
-  );
+test('an unknown preset and a named config file that is missing are among what is wrong', async (t) => {
+  const { dataDirectory } = await dataFolder(t, {});
+  const env = { ...NO_CORE, WEIR_PRESET: 'huge', WEIR_CONFIG: '/nowhere/weir.json' };
+  const { message: said } = await t.throwsAsync(ProgramPanel.start({ dataDirectory, env }));
+  t.true(said.includes('WEIR_PRESET must be one of [minimal, standard, full]'), said);
+  t.true(said.includes('WEIR_CONFIG is /nowhere/weir.json, but there is no such file'), said);
 });
 
 test('a start that fails is one sentence; the stack is for those who ask for it', async (t) => {
@@ -105,7 +103,10 @@ test('a start that fails is one sentence; the stack is for those who ask for it'
     'This is a letter, and far longer than a header of SQLite. '.repeat(9),
   );
   const start = async (level: string): Promise<string> => {
-    const starting = PanelProcess.start({ dataDirectory, env: { ...NO_CORE, WEIR_LOG_LEVEL: level } });
+    const starting = PanelProcess.start({
+      dataDirectory,
+      env: { ...NO_CORE, WEIR_PRESET: 'minimal', WEIR_LOG_LEVEL: level },
+    });
     return (await t.throwsAsync(starting)).message;
   };
   const said = await start('info');

@@ -23,6 +23,7 @@ test('the panel serves HTTPS, and SIGHUP makes it take up a renewed certificate'
   const panel = await PanelProcess.start({
     anonymous: true,
     env: {
+      WEIR_PRESET: 'minimal',
       WEIR_ENGINE_BIN: '/nowhere/xray',
       WEIR_BASE_PATH: '/hidden/',
       WEIR_TLS_CERT: certFile,
@@ -46,7 +47,9 @@ test('the panel serves HTTPS, and SIGHUP makes it take up a renewed certificate'
 });
 
 test('without a certificate SIGHUP ends nothing', async (t) => {
-  const panel = await PanelProcess.start({ env: { WEIR_ENGINE_BIN: '/nowhere/xray' } });
+  const panel = await PanelProcess.start({
+    env: { WEIR_PRESET: 'minimal', WEIR_ENGINE_BIN: '/nowhere/xray' },
+  });
   t.teardown(() => panel.dispose());
   panel.signal('SIGHUP');
   t.is((await panel.call('/healthz', { anonymous: true })).status, 200);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { folderWith, open, ask, listed } from './switching.js';
+import { folderWith, openProcess, ask, listed } from './switching.js';
 
 test.serial(
   'killed in the middle: the file is the old or the new one, and the panel starts with it',
@@ -14,7 +14,7 @@ test.serial(
     for (const { reply, delay } of [0, 30, 300, 900]
       .map((ms) => ({ reply: false, delay: ms }))
       .concat([0, 90, 130, 250, 500].map((ms) => ({ reply: true, delay: ms })))) {
-      const panel = await open(t, dataDirectory);
+      const panel = await openProcess(t, dataDirectory);
       const answer = ask(panel, 'keygen', enable).catch(() => undefined);
       if (reply) t.is((await answer)?.status, 202);
       await sleep(delay);
@@ -27,7 +27,7 @@ test.serial(
       enable = !plugins.keygen;
     }
     t.log(found.join(' '));
-    const panel = await open(t, dataDirectory);
+    const panel = await openProcess(t, dataDirectory);
     t.is((await listed(panel, 'keygen')) !== undefined, !enable);
   },
 );

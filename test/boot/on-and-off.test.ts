@@ -1,9 +1,15 @@
-// Plugins switched on and off over the API: checked, written, and the panel back in the same process.
+// Plugins switched on and off over the API: checked, written, and the panel back in the same process. The program around
+// the panel runs in the process of the test, but for the last test.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { checkApart } from '../../panel/check-apart.js';
 import { type Answer, freePort } from '../harness/api.js';
-import { PLUGINS, folderWith, open, ask, switched, listed, outsider } from './switching.js';
+import { PLUGINS, folderWith, open, openProcess, ask, switched, listed, outsider } from './switching.js';
+
+/** A plugin that takes a port while it is imported, but not in the process of a check. */
+const thiefOf = (port: string): string =>
+  `if (!process.env.TMPDIR?.includes('weir-apart-')) await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`;
 
 test.serial(
   'a plugin goes off and comes back in the same process; the rest of the file, the session and the data stay',
@@ -16,7 +22,6 @@ test.serial(
     const { dataDirectory, path } = await folderWith(t, config, 4);
     const panel = await open(t, dataDirectory);
     await panel.addClient('ann', [await panel.addInbound()]);
-    const { pid } = panel;
     t.is((await panel.call('/panel/api/server/getNewUUID')).status, 200);
 
     await switched(t, panel, 'keygen', false);
@@ -39,9 +44,8 @@ test.serial(
     });
     t.like((await ask(panel, 'keygen', true)).body, { success: true, obj: { restarting: false } });
 
-    t.is(panel.pid, pid);
-    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
-    // What a restart of the process finds is what was switched.
+    await panel.stop();
+    // What another start finds is what was switched.
     const next = await open(t, dataDirectory);
     t.deepEqual(
       [(await listed(next, 'keygen'))?.state, await listed(next, 'connection-cut')],
@@ -52,9 +56,8 @@ test.serial(
 
 test.serial('what cannot be is refused by name, and the file stays as it is', async (t) => {
   const away = await outsider(t, 'away', '');
-  const deadly = await outsider(t, 'deadly', '', 'process.exit(3);');
   const { dataDirectory, path } = await folderWith(t, {
-    plugins: { [away]: false, [deadly]: false, 'api-docs': { on: true }, 'npm:weir-plugin-lost': false },
+    plugins: { [away]: false, 'api-docs': { on: true }, 'npm:weir-plugin-lost': false },
   });
   const panel = await open(t, dataDirectory);
   const before = await readFile(path, 'utf8');
@@ -85,7 +88,6 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
     /^quickstart and sub-links need the plugin subscription; switch quickstart and sub-links off first|^sub-links and quickstart need/,
   );
   await refused('lost', true, 409, 'SYSTEM_WOULD_NOT_START', /npm:weir-plugin-lost is not there/);
-  await refused('deadly', true, 409, 'SYSTEM_WOULD_NOT_START', /exit code 3/);
   await refused('keygen', 'no', 400, 'KERNEL_INVALID', /enable/);
   t.is((await panel.call(`${PLUGINS}/keygen`, { body: { enable: false }, anonymous: true })).status, 401);
   t.is(await readFile(path, 'utf8'), before);
@@ -157,23 +159,15 @@ test.serial(
     t.is((await listed(panel, 'fine'))?.state, 'running');
     await switched(t, panel, 'fine', false);
     t.is(await listed(panel, 'fine'), undefined);
-    await switched(t, panel, 'fine', true);
-    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
   },
 );
 
 test.serial('a start that fails as a whole: the former config comes back', async (t) => {
   const port = String(await freePort());
-  const thief = await outsider(
-    t,
-    'thief',
-    '',
-    // Not in the process of the check, which has a channel to the panel.
-    `if (!process.send) await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`,
-  );
+  const thief = await outsider(t, 'thief', '', thiefOf(port));
   const { dataDirectory, path } = await folderWith(t, { plugins: { [thief]: false } });
   const before = await readFile(path, 'utf8');
-  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port });
+  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkApart);
   await switched(t, panel, 'thief', true);
   t.is(await readFile(path, 'utf8'), before);
   t.like(await listed(panel, 'thief'), { state: 'failed' });
@@ -186,7 +180,7 @@ test.serial('a start that fails as a whole: the former config comes back', async
 test.serial('a restart takes what the config file says now, and nothing that would not start', async (t) => {
   const port = String(await freePort());
   const { dataDirectory, path } = await folderWith(t, {});
-  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port });
+  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkApart);
   const restart = (): Promise<Answer> => panel.call('/panel/api/setting/restartPanel', { method: 'POST' });
   await writeFile(path, JSON.stringify({ plugins: { clients: false } }));
   const refused = await restart();
@@ -198,13 +192,7 @@ test.serial('a restart takes what the config file says now, and nothing that wou
   t.is(await listed(panel, 'keygen'), undefined);
 
   // What no check can know: the panel goes on with what it had, and the file of the admin stays.
-  const thief = await outsider(
-    t,
-    'thief',
-    '',
-    // Not in the process of the check, which has a channel to the panel.
-    `if (!process.send) await new Promise((done) => server.listen(${port}, '127.0.0.1', done));`,
-  );
+  const thief = await outsider(t, 'thief', '', thiefOf(port));
   const text = JSON.stringify({ plugins: { [thief]: true } });
   await writeFile(path, text);
   t.is((await restart()).status, 202);
@@ -221,11 +209,23 @@ test.serial('a restart takes what the config file says now, and nothing that wou
   t.is(await readFile(path, 'utf8'), text);
 });
 
-test.serial('an end that is asked for during the restart is an orderly one', async (t) => {
-  const { dataDirectory } = await folderWith(t);
-  const panel = await open(t, dataDirectory);
-  t.is((await ask(panel, 'keygen', false)).status, 202);
-  await panel.until(() => panel.said('stopping') !== undefined, 'the panel stops to start again');
-  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
-  t.is(panel.log.at(-1)?.msg, 'stopped');
-});
+test.serial(
+  'as a process: the check is another process, and a SIGTERM during the restart ends the panel in order',
+  async (t) => {
+    const deadly = await outsider(t, 'deadly', '', 'process.exit(3);');
+    const { dataDirectory, path } = await folderWith(t, {
+      preset: 'minimal',
+      plugins: { [deadly]: false, keygen: true },
+    });
+    const before = await readFile(path, 'utf8');
+    const panel = await openProcess(t, dataDirectory);
+    const refused = await ask(panel, 'deadly', true);
+    t.deepEqual([refused.status, refused.body.code], [409, 'SYSTEM_WOULD_NOT_START']);
+    t.regex(refused.body.msg, /exit code 3/);
+    t.is(await readFile(path, 'utf8'), before);
+    t.is((await ask(panel, 'keygen', false)).status, 202);
+    await panel.until(() => panel.said('stopping') !== undefined, 'the panel stops to start again');
+    t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
+    t.is(panel.log.at(-1)?.msg, 'stopped');
+  },
+);

@@ -6,8 +6,10 @@ import test, { type ExecutionContext } from 'ava';
 import { createLog } from '../../panel/log.js';
 import { makePrivate } from '../../panel/private-folder.js';
 import { PanelProcess } from '../harness/panel-process.js';
+import { ProgramPanel } from '../harness/program-panel.js';
 
-const MENDED = 'other users could open this; it is private now';
+const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
+const MADE_PRIVATE = 'other users could open this; it is private now';
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 async function folder(t: ExecutionContext): Promise<string> {
@@ -15,16 +17,20 @@ async function folder(t: ExecutionContext): Promise<string> {
   t.teardown(() => rm(path, { recursive: true, force: true }));
   return path;
 }
-async function start(t: ExecutionContext, dataDirectory: string): Promise<PanelProcess> {
-  const panel = await PanelProcess.start({ dataDirectory, env: { WEIR_ENGINE_BIN: '/nowhere/xray' } });
-  t.teardown(() => panel.kill('SIGKILL'));
-  return panel;
+/** What the log says of it. */
+async function madePrivate(dataDirectory: string): Promise<string[]> {
+  const log: string[] = [];
+  const write = (line: string) => void log.push(line);
+  await makePrivate(dataDirectory, createLog({ level: 'info', readable: false, write }));
+  return log;
 }
 
-test('folder, database and what lies beside it are mended, and nothing is said where nothing was open', async (t) => {
+test('folder, database and other files are made private, and nothing is logged where nothing was open', async (t) => {
   const dataDirectory = await folder(t);
-  const first = await start(t, dataDirectory);
-  t.is(first.said(MENDED), undefined);
+  // A process of its own, for its umask.
+  const first = await PanelProcess.start({ dataDirectory, env: NO_CORE, anonymous: true });
+  t.teardown(() => first.kill('SIGKILL'));
+  t.is(first.said(MADE_PRIVATE), undefined);
   await first.kill('SIGTERM');
   const own = [
     'weir.sqlite',
@@ -42,16 +48,16 @@ test('folder, database and what lies beside it are mended, and nothing is said w
   }
   await chmod(dataDirectory, 0o755);
 
-  const second = await start(t, dataDirectory);
+  const second = await ProgramPanel.start({ dataDirectory, env: NO_CORE });
+  t.teardown(() => second.stop());
   t.is(await modeOf(dataDirectory), 0o700);
   for (const name of own) t.is(await modeOf(join(dataDirectory, name)), 0o600, name);
-  const said = second.log.filter(({ msg }) => msg === MENDED);
+  const said = second.log.filter(({ msg }) => msg === MADE_PRIVATE);
   t.deepEqual(
     said.map(({ path, mode, level }) => `${level} ${String(path)} ${String(mode)}`).sort(),
     [`warn ${dataDirectory} 0755`, ...own.map((name) => `warn ${join(dataDirectory, name)} 0644`)].sort(),
   );
-  await second.kill('SIGTERM');
-  t.is((await start(t, dataDirectory)).said(MENDED), undefined);
+  await second.stop();
 });
 
 test("a folder that holds more than the panel keeps its mode; what is the panel's in it is private", async (t) => {
@@ -63,11 +69,7 @@ test("a folder that holds more than the panel keeps its mode; what is the panel'
   }
   await symlink(join(dataDirectory, 'diary.txt'), join(dataDirectory, 'panel.link'));
   await chmod(dataDirectory, 0o755);
-  const log: string[] = [];
-  await makePrivate(
-    dataDirectory,
-    createLog({ level: 'info', readable: false, write: (line) => void log.push(line) }),
-  );
+  const log = await madePrivate(dataDirectory);
   t.is(await modeOf(dataDirectory), 0o755);
   t.is(await modeOf(join(dataDirectory, 'weir.sqlite')), 0o600);
   t.is(await modeOf(join(dataDirectory, 'diary.txt')), 0o644);

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Answer } from '../harness/api.js';
+import type { Check } from '../../panel/check-apart.js';
 import { PanelProcess } from '../harness/panel-process.js';
+import { ProgramPanel } from '../harness/program-panel.js';
 
 /** A core is not needed here, so none is looked for. */
 export const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
@@ -33,7 +35,23 @@ export async function folderWith(
   return { dataDirectory, path };
 }
 
+/** In the process of the test; plugins that end or block a process need `checkApart` as their check. */
 export async function open(
+  t: ExecutionContext,
+  dataDirectory: string,
+  env: Record<string, string> = {},
+  check?: Check,
+): Promise<ProgramPanel> {
+  const panel = await ProgramPanel.start({
+    dataDirectory,
+    env: { ...NO_CORE, ...env },
+    ...(check && { check }),
+  });
+  t.teardown(() => panel.stop());
+  return panel;
+}
+
+export async function openProcess(
   t: ExecutionContext,
   dataDirectory: string,
   env: Record<string, string> = {},
@@ -43,13 +61,15 @@ export async function open(
   return panel;
 }
 
-export const ask = (panel: PanelProcess, name: string, enable: unknown): Promise<Answer<Switched>> =>
+type Panel = PanelProcess | ProgramPanel;
+
+export const ask = (panel: Panel, name: string, enable: unknown): Promise<Answer<Switched>> =>
   panel.call(`${PLUGINS}/${name}`, { body: { enable } });
 
 /** Asks, and waits until the panel is back; a start that fails brings another one. */
 export async function switched(
   t: ExecutionContext,
-  panel: PanelProcess,
+  panel: Panel,
   name: string,
   enable: boolean,
   starts = 1,
@@ -60,7 +80,7 @@ export async function switched(
   await panel.until(() => panel.starts >= before + starts, 'the panel is back');
 }
 
-export const listed = async (panel: PanelProcess, name: string): Promise<Listed | undefined> =>
+export const listed = async (panel: Panel, name: string): Promise<Listed | undefined> =>
   (await panel.get<Listed[]>(PLUGINS)).find((plugin) => plugin.name === name);
 
 /** A plugin from outside whose start does this, if it has one, and this when it is imported. */

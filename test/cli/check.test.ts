@@ -1,13 +1,16 @@
-// `weir check`: a start that is none, with real processes where it matters.
-import { readdir, stat } from 'node:fs/promises';
+// `weir check`: a dry run of the start, with real processes where it matters.
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { check, type Report } from '../../panel/check.js';
 import { checkApart } from '../../panel/check-apart.js';
+import { choosePlugins } from '../../panel/choose.js';
+import { readConfigFile } from '../../panel/config-file.js';
 import { ranIn } from '../../panel/look.js';
 import { PanelProcess } from '../harness/panel-process.js';
-import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { TestPanel } from '../harness/panel.js';
+import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const env = { WEIR_ENGINE_BIN: '/nowhere/core' };
 const looked = (folder: string, more: Readonly<Record<string, string>> = {}): Promise<Report> =>
@@ -24,7 +27,7 @@ async function picture(folder: string): Promise<string[]> {
 
 test('beside a panel that runs, after its end, after a crash and before the first start: good, and nothing is changed', async (t) => {
   const folder = await folderOf(t);
-  const fresh = await weirCommand(folder, ['check'], env);
+  const fresh = await weirWithCheck(folder, ['check'], env, check);
   t.deepEqual([fresh.code, fresh.complained], [0, '']);
   t.regex(fresh.said, /is empty: a start makes its tables\nall is well: the panel would start\n$/);
   t.deepEqual(await readdir(folder), []);
@@ -32,28 +35,29 @@ test('beside a panel that runs, after its end, after a crash and before the firs
   const panel = await PanelProcess.start({ dataDirectory: folder, env });
   t.teardown(() => panel.kill('SIGKILL'));
   const ran = await ranIn(undefined, folder);
-  const beside = await weirCommand(folder, ['check'], env);
+  const beside = await weirProcess(folder, ['check'], env);
   t.deepEqual([beside.code, beside.complained], [0, '']);
   t.false(beside.said.includes('note'), beside.said);
   t.deepEqual(await ranIn(undefined, folder), ran);
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const ending =
-      signal === 'SIGTERM'
-        ? panel
-        : await PanelProcess.start({ dataDirectory: folder, env, anonymous: true });
-    await ending.kill(signal);
+  const changesNothing = async (after: string) => {
     const before = await picture(folder);
-    const { code, said } = await weirCommand(folder, ['check'], env);
+    const { code, said } = await weirWithCheck(folder, ['check'], env, check);
     t.is(code, 0, said);
-    t.deepEqual(await picture(folder), before, signal);
-  }
+    t.deepEqual(await picture(folder), before, after);
+  };
+  await panel.kill('SIGKILL');
+  await changesNothing('a crash');
+  const next = await TestPanel.boot({ dataDirectory: folder, env });
+  t.teardown(() => next.stop());
+  await next.stop();
+  await changesNothing('an orderly end');
 });
 
-test('everything that is wrong is said at once, on standard error, with code 1; secrets are not', async (t) => {
+test('everything that is wrong is reported at once, on standard error, with code 1; secrets are not', async (t) => {
   const folder = await folderOf(t);
-  await stranger(folder, 'broken', "throw new Error('not today');");
+  await thirdParty(folder, 'broken', "throw new Error('not today');");
   await writeFiles(folder, {
     'weir.json': {
       prot: 1,
@@ -65,7 +69,7 @@ test('everything that is wrong is said at once, on standard error, with code 1; 
     WEIR_TLS_CERT: '/nowhere',
     WEIR_DATABASE_URL: 'mysql://ada:hunter2@127.0.0.1:1/weir',
   };
-  const { code, said, complained } = await weirCommand(folder, ['check'], wrong);
+  const { code, said, complained } = await weirWithCheck(folder, ['check'], wrong, check);
   t.is(code, 1);
   for (const part of [
     'the panel would not start:',
@@ -82,21 +86,21 @@ test('everything that is wrong is said at once, on standard error, with code 1; 
   t.deepEqual((await readdir(folder)).sort(), ['broken', 'weir.json']);
 });
 
-test('who would be left out is told with the reason; what goes along with one that is off is only noted', async (t) => {
+test('plugins that would be left out are listed with the reason; those disabled along with another one are only noted', async (t) => {
   const folder = await folderOf(t);
   const started =
     "start: () => { throw new Error('a check started it'); }, stop: () => { throw new Error('a check stopped it'); }";
   const stray =
     "routes: () => [route({ method: 'GET', path: '/panel/api/clients/mine', doc: 'x', reply: message(), handle: () => 'x' })]";
-  await stranger(folder, 'fine', source('fine', started));
-  await stranger(folder, 'stray', source('stray', stray, 'route, message'));
-  await stranger(folder, 'broken', "throw new Error('not today');");
-  await stranger(
+  await thirdParty(folder, 'fine', source('fine', started));
+  await thirdParty(folder, 'stray', source('stray', stray, 'route, message'));
+  await thirdParty(folder, 'broken', "throw new Error('not today');");
+  await thirdParty(
     folder,
     'sql',
     source('sql', "migrations: [{ name: '1', up: () => ['CREATE TABLE x_sql_a (b INTEGER', 'nonsense'] }]"),
   );
-  await stranger(folder, 'old', source('old'), { weir: { api: 0 } });
+  await thirdParty(folder, 'old', source('old'), { weir: { api: 0 } });
   const paths = ['path:fine', 'path:stray', 'path:broken', 'path:sql', 'path:old'];
   await writeFiles(folder, {
     'weir.json': {
@@ -130,13 +134,12 @@ test('who would be left out is told with the reason; what goes along with one th
   );
 });
 
-test('pending migrations are told and not run; those of a newer release are told too', async (t) => {
+test('pending migrations are listed and not run; those of a newer release are listed too', async (t) => {
   const folder = await folderOf(t);
-  const panel = await PanelProcess.start({ dataDirectory: folder, env });
-  await panel.kill('SIGTERM');
+  await (await TestPanel.boot({ dataDirectory: folder, env })).stop();
   const before = await ranIn(undefined, folder);
   const one = "{ name: '0001-drops', up: () => ['CREATE TABLE x_well_drops (a INTEGER)'] }";
-  await stranger(folder, 'well', source('well', `migrations: [${one}]`));
+  await thirdParty(folder, 'well', source('well', `migrations: [${one}]`));
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
   const report = await looked(folder);
   t.deepEqual([report.problems, report.failed], [[], []]);
@@ -148,8 +151,13 @@ test('pending migrations are told and not run; those of a newer release are told
   );
   t.deepEqual(await ranIn(undefined, folder), before);
 
-  await (await PanelProcess.start({ dataDirectory: folder, env, anonymous: true })).kill('SIGTERM');
-  await stranger(folder, 'well', source('well'));
+  const { plugins } = await choosePlugins(
+    { WEIR_DATA_DIR: folder },
+    await readConfigFile({ WEIR_DATA_DIR: folder }),
+  );
+  await (await TestPanel.boot({ dataDirectory: folder, env, plugins })).stop();
+  // In a process of its own, which reads the code anew.
+  await thirdParty(folder, 'well', source('well'));
   t.true(
     (await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
       note.endsWith('this one does not know: well/0001-drops'),
@@ -160,31 +168,31 @@ test('pending migrations are told and not run; those of a newer release are told
 test('a plugin that hangs or ends the process while it is imported does so in the process of the check', async (t) => {
   const folder = await folderOf(t);
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } }, 'tmp/x': '' });
+  // Blocks the thread as an endless loop does, and leaves the processor to others.
+  const hang = `writeFileSync(${JSON.stringify(join(folder, 'tmp'))} + '/hangs', ''); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
   for (const [module, limit, said] of [
-    ['for (;;);', 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
-    [
-      source('oddity', 'taps: () => { for (;;); }'),
-      10_000,
-      /^the check did not get through: it took longer than 10 s/,
-    ],
-    [
-      "console.error('bye'); process.exit(7);",
-      undefined,
-      /^the check did not get through: exit code 7: bye$/,
-    ],
+    [hang, 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
+    [source('oddity', `taps: () => { ${hang} }`), 5_000, /^the check did not get through: it took longer/],
+    ["console.error('bye'); process.exit(7);", 60_000, /^the check did not get through: exit code 7: bye$/],
   ] as const) {
-    await stranger(folder, 'oddity', module);
+    await thirdParty(folder, 'oddity', `import { writeFileSync } from 'node:fs';\n${module}`);
     const { problems } = await checkApart(
       { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
       limit,
     );
     t.is(problems.length, 1);
     t.regex(problems[0] ?? '', said);
-    t.deepEqual(await readdir(join(folder, 'tmp')), ['x'], 'nothing stays behind');
+    const left = await readdir(join(folder, 'tmp'));
+    t.deepEqual(
+      left,
+      module.includes('hangs') ? ['hangs', 'x'] : ['x'],
+      'it came that far, and nothing stays behind',
+    );
+    await rm(join(folder, 'tmp', 'hangs'), { force: true });
   }
 });
 
-test('a data folder that is none, or that is of no use to who asks, is a problem', async (t) => {
+test('reports a data folder that is not a directory', async (t) => {
   const folder = await folderOf(t);
   await writeFiles(folder, { file: 'x' });
   t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [

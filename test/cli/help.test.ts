@@ -6,7 +6,7 @@ import { ownCommands } from '../../cli/commands.js';
 import { weir } from '../../cli/weir.js';
 import { describe } from '../../plugins/command-line/help.js';
 import { PROGRAM_COMMANDS, understand } from '../../plugins/command-line/understand.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 import { everyCommand } from '../reference/command-list.js';
 
 async function typed(folder: string, ...argv: string[]) {
@@ -43,7 +43,7 @@ test('the commands of the program are known where words are understood', (t) => 
 
 test('help lists the commands of the program, of plugins of this tree and of others, and leaves no trace', async (t) => {
   const folder = await folderOf(t);
-  await stranger(
+  await thirdParty(
     folder,
     'well',
     source(

@@ -1,20 +1,23 @@
-// `weir plugin add` and `remove`: real npm, without a network, on packages of strangers.
+// `weir plugin add` and `remove`: real npm, without a network, on third-party packages. The panel and its check run in the
+// process of the test, for these plugins do no harm while they are imported.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { weir } from '../../cli/weir.js';
-import { PanelProcess } from '../harness/panel-process.js';
-import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { check } from '../../panel/check.js';
+import { ProgramPanel } from '../harness/program-panel.js';
+import { type Ended, weirWithCheck, weirProcess } from '../harness/weir-command.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
-const env = { WEIR_ENGINE_BIN: '/nowhere/core', npm_config_offline: 'true' };
+const env = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_PRESET: 'minimal' };
+// npm runs as a child of this process.
+process.env['npm_config_offline'] = 'true';
 const run = promisify(execFile);
 
 /** The file that an author would publish. */
 async function packed(folder: string, name: string, module?: string, manifest: object = {}): Promise<string> {
-  await stranger(folder, name, module, manifest);
+  await thirdParty(folder, name, module, manifest);
   const { stdout } = await run(
     'npm',
     ['pack', '--json', '--offline', '--ignore-scripts', '--pack-destination', folder],
@@ -29,9 +32,15 @@ const packagesIn = async (folder: string): Promise<string[]> =>
   (await readdir(join(folder, 'plugins', 'node_modules')).catch(() => []))
     .filter((name) => !name.startsWith('.'))
     .sort();
-async function start(t: ExecutionContext, dataDirectory: string): Promise<PanelProcess> {
-  const panel = await PanelProcess.start({ dataDirectory, env });
-  t.teardown(() => panel.kill('SIGKILL'));
+/** A folder as npm names it, to be packed and installed. */
+const folderSpec = (reference: string): string => reference.replace('path:', 'file:');
+const weirIn =
+  (data: string) =>
+  (...argv: string[]): Promise<Ended> =>
+    weirWithCheck(data, argv, env, check);
+async function start(t: ExecutionContext, dataDirectory: string): Promise<ProgramPanel> {
+  const panel = await ProgramPanel.start({ dataDirectory, env });
+  t.teardown(() => panel.stop());
   return panel;
 }
 
@@ -46,7 +55,8 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
     scripts: { postinstall: `touch ${ran}`, prepare: `touch ${ran}` },
     peerDependencies: { weir: '^1' },
   });
-  const added = await weirCommand(data, ['plugin', 'add', file], env);
+  const weir = weirIn(data);
+  const added = await weirProcess(data, ['plugin', 'add', file], env);
   t.deepEqual([added.code, added.complained], [0, '']);
   t.regex(
     added.said,
@@ -64,8 +74,8 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   await rm(file);
   const panel = await start(t, data);
   t.is((await panel.call<unknown>('/panel/api/x/compass/north')).body.msg, 'up');
-  const well = await stranger(shop, 'well');
-  const second = await weirCommand(data, ['plugin', 'add', well.replace('path:', 'file:')], env);
+  const well = await thirdParty(shop, 'well');
+  const second = await weir('plugin', 'add', folderSpec(well));
   t.deepEqual([second.code, second.complained], [0, '']);
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
 
@@ -75,24 +85,21 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
       plugins: { 'npm:weir-plugin-compass': { on: false, config: {} }, 'npm:weir-plugin-well': true },
     },
   });
-  const newer = await packed(shop, 'compass', compass, { version: '2.0.0' });
-  const updated = await weirCommand(data, ['plugin', 'add', newer], env);
+  const newer = folderSpec(await thirdParty(shop, 'compass', compass, { version: '2.0.0' }));
+  const updated = await weir('plugin', 'add', newer);
   t.regex(updated.said, /^the plugin compass is now 2\.0\.0; before it was 1\.2\.3\n/);
   t.deepEqual(await configIn(data), {
     host: '127.0.0.1',
     plugins: { 'npm:weir-plugin-compass': { config: {} }, 'npm:weir-plugin-well': true },
   });
-  t.regex(
-    (await weirCommand(data, ['plugin', 'add', newer], env)).said,
-    /^the plugin compass 2\.0\.0 was there already\n/,
-  );
+  t.regex((await weir('plugin', 'add', newer)).said, /^the plugin compass 2\.0\.0 was there already\n/);
   t.is(
     (await panel.call<unknown>('/panel/api/x/compass/north')).body.msg,
     'up',
     'the panel that runs noticed nothing',
   );
 
-  const removed = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
+  const removed = await weir('plugin', 'remove', 'compass');
   t.deepEqual([removed.code, removed.complained], [0, '']);
   t.regex(
     removed.said,
@@ -103,23 +110,24 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
     [{ host: '127.0.0.1', plugins: { 'npm:weir-plugin-well': true } }, ['weir-plugin-well']],
   );
   t.deepEqual(await readdir(join(data, 'plugins', 'packages')), ['weir-plugin-well-1.2.3.tgz']);
-  const again = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
+  const again = await weir('plugin', 'remove', 'compass');
   t.deepEqual([again.code, again.said.split(':')[0]], [0, 'there is nothing to remove']);
-  t.regex((await weirCommand(data, ['plugin', 'remove', 'wel'], env)).said, /; did you mean .*well/);
+  t.regex((await weir('plugin', 'remove', 'wel')).said, /; did you mean .*well/);
 });
 
 test('a folder stays where it is, is named once, and is only no longer named when it is removed', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const reference = await stranger(shop, 'sundial');
+  const reference = await thirdParty(shop, 'sundial');
+  const weir = weirIn(data);
   await writeFiles(data, { 'weir.json': { plugins: { realtime: false } } });
   for (const said of [/ 1\.2\.3 is added\n/, /^the plugin sundial 1\.2\.3 was there already\n/]) {
-    const { code, said: text } = await weirCommand(data, ['plugin', 'add', join(shop, 'sundial')], env);
+    const { code, said: text } = await weir('plugin', 'add', join(shop, 'sundial'));
     t.is(code, 0);
     t.regex(text, said);
     t.deepEqual(await configIn(data), { plugins: { realtime: false, [reference]: true } });
   }
-  const reader = await stranger(
+  const reader = await thirdParty(
     shop,
     'reader',
     source('reader', "uses: { hours: token('sundial', 'Hours') }", 'token'),
@@ -127,7 +135,7 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   await writeFiles(data, {
     'weir.json': { plugins: { realtime: false, [reference]: true, [reader]: true } },
   });
-  const removed = await weirCommand(data, ['plugin', 'remove', 'sundial'], env);
+  const removed = await weir('plugin', 'remove', 'sundial');
   t.is(removed.code, 0);
   t.regex(
     removed.said,
@@ -135,7 +143,7 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   );
   t.deepEqual(await configIn(data), { plugins: { realtime: false, [reader]: true } });
   t.deepEqual((await readdir(join(shop, 'sundial'))).sort(), ['index.js', 'package.json']);
-  const builtIn = await weirCommand(data, ['plugin', 'remove', 'realtime'], env);
+  const builtIn = await weir('plugin', 'remove', 'realtime');
   t.is(builtIn.code, 1);
   t.regex(
     builtIn.complained,
@@ -143,81 +151,82 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   );
 });
 
+const BARE = "tables: { drops: table('x_bare_drops', { id: column.id() }) }";
+const PAGED =
+  "start: () => undefined, routes: () => [staticFiles({ path: '/panel/x/paged/', folder: '/nowhere/page', doc: 'x' })]";
+
 test('what the panel would not start with is not added, and nothing is left of it', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const kept = { plugins: { [await stranger(shop, 'fine')]: true } };
+  const kept = { plugins: { [await thirdParty(shop, 'fine')]: true } };
   await writeFiles(data, { 'weir.json': kept });
   const needs = source(
     'needy',
     "config: { depth: variable('WEIR_X_NEEDY_DEPTH', int().min(1), 'how deep') }",
     'variable, int',
   );
+  const named = await packed(shop, 'elsewhere', undefined, { name: 'left-pad' });
   const wrong: readonly (readonly [string, RegExp])[] = [
-    [join(shop, 'nowhere.tgz'), /npm pack failed: /],
-    [join(shop, 'nowhere'), /npm pack failed: /],
+    [join(shop, 'nowhere'), /nowhere does not exist; name the folder or the \.tgz file of a plugin/],
+    [`file:${join(shop, 'nowhere.tgz')}`, /npm pack failed: /],
+    [named, /is a package called left-pad; packages of plugins are called weir-plugin-<name>/],
     [
-      await packed(shop, 'elsewhere', undefined, { name: 'left-pad' }),
-      /is a package called left-pad; packages of plugins are called weir-plugin-<name>/,
-    ],
-    [
-      await packed(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
+      await thirdParty(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
       /was written for kernel contract 0, this panel has 1; update the plugin$/m,
     ],
     [
-      await packed(shop, 'broken', "throw new Error('not today');"),
+      folderSpec(await thirdParty(shop, 'broken', "throw new Error('not today');")),
       /failed while it was imported: not today/,
     ],
-    [await packed(shop, 'clients'), /is called clients, as one that is built in/],
-    [(await stranger(join(shop, 'more'), 'fine')).replace('path:', ''), /is called fine, as another one in /],
-    [await packed(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
+    [await thirdParty(shop, 'clients'), /is called clients, as one that is built in/],
+    [await thirdParty(join(shop, 'more'), 'fine'), /is called fine, as another one in /],
+    [
+      await thirdParty(shop, 'bare', source('bare', BARE, 'table, column')),
+      /declares the table x_bare_drops, which none of its migrations creates; its author has to add one/,
+    ],
+    [
+      await thirdParty(shop, 'paged', source('paged', PAGED, 'staticFiles')),
+      /plugin paged cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
+    ],
+    [await thirdParty(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
   ];
-  const add = async (...argv: string[]) => {
-    const out: string[] = [];
-    const complained: string[] = [];
-    const code = await weir(
-      ['plugin', 'add', ...argv],
-      { PATH: process.env['PATH'], WEIR_DATA_DIR: data },
-      { say: (line) => out.push(line), complain: (line) => complained.push(line) },
-    );
-    return { code, said: out.join('\n'), complained: complained.join('\n') };
-  };
+  const add = (...argv: string[]) => weirIn(data)('plugin', 'add', ...argv);
   for (const [spec, said] of wrong) {
     const { code, said: out, complained } = await add(spec);
-    t.deepEqual([code, out], [1, ''], spec);
+    t.deepEqual([code, out], [1, ''], `${spec}: ${complained}`);
     t.true(complained.startsWith(`${spec} is not added, and nothing was changed: `), complained);
     t.regex(complained, said);
     t.deepEqual([await configIn(data), await readdir(data)], [kept, ['weir.json']], spec);
   }
-  const needy = join(shop, 'weir-plugin-needy-1.2.3.tgz');
+  const needy = `path:${join(shop, 'needy')}`;
   for (const config of ['{', '[]', '{"depth": 0}'])
     t.is((await add(needy, '--config', config)).code, 1, config);
   t.deepEqual(await readdir(data), ['weir.json']);
   t.is((await add(needy, '--config', '{"depth": 3}')).code, 0);
   t.deepEqual(await configIn(data), {
-    plugins: { ...kept.plugins, 'npm:weir-plugin-needy': { config: { depth: 3 } } },
+    plugins: { ...kept.plugins, [needy]: { config: { depth: 3 } } },
   });
-  const without = await weirCommand(data, ['plugin', 'add', needy], { ...env, PATH: '/nowhere' });
+  const without = await weirProcess(data, ['plugin', 'add', named], { ...env, PATH: '/nowhere' });
   t.regex(without.complained, /there is no npm on PATH; it comes with Node/);
 });
 
 test('two at once do not get into each other, and what a crash has left is put right', async (t) => {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const file = await packed(shop, 'compass');
-  t.is((await weirCommand(data, ['plugin', 'add', file], env)).code, 0);
+  const weir = weirIn(data);
+  t.is((await weir('plugin', 'add', folderSpec(await thirdParty(shop, 'compass')))).code, 0);
   await writeFiles(data, { 'plugins.new/pid': String(process.pid) });
-  const { code, complained } = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
+  const { code, complained } = await weir('plugin', 'remove', 'compass');
   t.is(code, 1);
   t.regex(complained, /are just being changed by the process \d+; try again when it has ended/);
   // Of a process that is gone, between the two moves.
   const gone = await run(process.execPath, ['-p', 'process.pid']);
   await run('mv', [join(data, 'plugins'), join(data, 'plugins.new', 'former')]);
   await writeFiles(data, { 'plugins.new/pid': gone.stdout.trim() });
-  t.is((await weirCommand(data, ['plugin', 'add', await packed(shop, 'well')], env)).code, 0);
+  t.is((await weir('plugin', 'add', folderSpec(await thirdParty(shop, 'well')))).code, 0);
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
   // Its files go though the config file no longer names it.
-  t.is((await weirCommand(data, ['plugin', 'remove', 'weir-plugin-compass'], env)).code, 0);
+  t.is((await weir('plugin', 'remove', 'weir-plugin-compass')).code, 0);
   t.deepEqual(
     [await packagesIn(data), (await readdir(data)).sort()],
     [['weir-plugin-well'], ['plugins', 'weir.json']],

@@ -7,8 +7,8 @@ import { weir } from '../../cli/weir.js';
 import { connect } from '../../kernel/database/connect.js';
 import { keptOf } from '../../panel/kept.js';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../harness/database.js';
-import { PanelProcess } from '../harness/panel-process.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { ProgramPanel } from '../harness/program-panel.js';
+import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 
 const WELL = `uses: { settings: token('settings', 'Settings') },
   tables: { drops: table('x_well_drops', { id: column.id() }) },
@@ -23,7 +23,7 @@ interface World {
   readonly data: string;
   readonly env: Readonly<Record<string, string>>;
   purge(...argv: string[]): Promise<{ code: number; said: string; complained: string }>;
-  start(): Promise<PanelProcess>;
+  start(): Promise<ProgramPanel>;
   on(plugins: Readonly<Record<string, unknown>>): Promise<void>;
   /** names of tables */
   tables(): Promise<string[]>;
@@ -33,8 +33,8 @@ interface World {
 async function world(t: ExecutionContext): Promise<World> {
   const data = await folderOf(t);
   const shop = await folderOf(t);
-  const well = await stranger(shop, 'well', source('well', WELL, 'table, column, token'));
-  const house = await stranger(shop, 'well-house', source('well-house', HOUSE));
+  const well = await thirdParty(shop, 'well', source('well', WELL, 'table, column, token'));
+  const house = await thirdParty(shop, 'well-house', source('well-house', HOUSE));
   const env = { ...(await databaseEnvironment(data)), WEIR_ENGINE_BIN: '/nowhere/core' };
   t.teardown(() => dropDatabase(data));
   const made: World = {
@@ -54,8 +54,8 @@ async function world(t: ExecutionContext): Promise<World> {
       };
     },
     start: async () => {
-      const panel = await PanelProcess.start({ dataDirectory: data, env });
-      t.teardown(() => panel.kill('SIGKILL'));
+      const panel = await ProgramPanel.start({ dataDirectory: data, env });
+      t.teardown(() => panel.stop());
       return panel;
     },
     on: (plugins) =>
@@ -71,7 +71,7 @@ async function world(t: ExecutionContext): Promise<World> {
     },
   };
   await made.on({ [well]: true });
-  await (await made.start()).kill('SIGTERM');
+  await (await made.start()).stop();
   return made;
 }
 
@@ -124,7 +124,7 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
     ),
     { state: 'running' },
   );
-  await panel.kill('SIGTERM');
+  await panel.stop();
 });
 
 test('what is essential, on, or on but broken is refused, and so is a folder that is none', async (t) => {
@@ -139,7 +139,7 @@ test('what is essential, on, or on but broken is refused, and so is a folder tha
     t.deepEqual([code, out], [1, ''], name);
     t.regex(complained, said);
   }
-  const broken = await stranger(join(data, 'shop'), 'broken', "throw new Error('not today');");
+  const broken = await thirdParty(join(data, 'shop'), 'broken', "throw new Error('not today');");
   await on({ [broken]: true });
   t.regex(
     (await purge('broken', '--yes')).complained,
@@ -168,7 +168,7 @@ if (onSqlite)
       has.complained,
       /^the panel that runs still has the plugin subscription; it is off from its next start on, so restart it first$/,
     );
-    await panel.kill('SIGTERM');
+    await panel.stop();
     const { code, said } = await purge('subscription', '--yes');
     t.is(code, 0);
     t.regex(said, /^ {2}setting subTitle$/m);

@@ -205,8 +205,11 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
 ]);
 
 test('every body declares an example, which the panel takes', async (t) => {
-  await using world = await boot();
-  const withBody = servedBy(world).filter(({ route }) => route.body !== undefined);
+  let panel = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const withBody = servedBy(panel)
+    .filter(({ route }) => route.body !== undefined)
+    .sort((a, b) => harm(a) - harm(b));
   t.true(withBody.length > 25, 'hardly a route has a body');
   for (const served of withBody) {
     const name = nameOf(served);
@@ -217,10 +220,14 @@ test('every body declares an example, which the panel takes', async (t) => {
     }
     const result = inspect(served.route.body as Schema, body);
     t.false('issues' in result, `${name}: its body refuses its example: ${JSON.stringify(result)}`);
-    // Each finds the same panel.
-    await using panel = await boot();
-    const answer = await call(panel, served, sampleOf(served, false, true));
     const [status, code] = REFUSED.get(name) ?? [200, undefined];
+    let answer = await call(panel, served, sampleOf(served, false, true));
+    // An example before this one may have changed what it names; a fresh panel decides.
+    if (answer.status !== status || answer.body.code !== code) {
+      await panel[Symbol.asyncDispose]();
+      panel = await boot();
+      answer = await call(panel, served, sampleOf(served, false, true));
+    }
     t.is(answer.status, status, `${name} answers its example with ${answer.text.slice(0, 300)}`);
     t.is(answer.body.code, code, name);
   }

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { connect, counted, MIB, openPanel, openServer, type Usage, usageOf, within } from '../engine/user.js';
 import type { LogLine, PanelProcess } from '../harness/panel-process.js';
-import { folderOf, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, thirdParty, writeFiles } from '../outside/third-party.js';
 import { type Heard, healthy, HOOKS, type Kind, misbehaving } from './misbehaving.js';
 
 const THROWS = "throw new Error('weeds');";
@@ -39,7 +39,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
     throwing: misbehaving('throwing', THROWS, kinds),
   };
   const references = await Promise.all(
-    Object.entries(sources).map(([name, source]) => stranger(folder, name, source)),
+    Object.entries(sources).map(([name, source]) => thirdParty(folder, name, source)),
   );
   await writeFiles(folder, {
     'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },

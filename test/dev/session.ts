@@ -9,7 +9,7 @@ import type { ExecutionContext } from 'ava';
 import { environmentOf, PanelApi, type Told } from '../harness/api.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { until } from '../harness/until.js';
-import { folderOf } from '../outside/stranger.js';
+import { folderOf } from '../outside/third-party.js';
 
 const ENTRY = fileURLToPath(new URL('../harness/weir-entry.js', import.meta.url));
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { sourceRoot } from '../harness/source-root.js';
-import { folderOf } from '../outside/stranger.js';
+import { folderOf } from '../outside/third-party.js';
 import { DevSession, edit } from './session.js';
 
 const ABOUT = /about:\s+'/;

@@ -4,7 +4,7 @@ import test from 'ava';
 import { tablePrefix, variablePrefix } from '../../panel/outside.js';
 import { isOutside, readManifest } from '../../panel/manifest.js';
 import { sourceRoot } from '../harness/source-root.js';
-import { folderOf } from '../outside/stranger.js';
+import { folderOf } from '../outside/third-party.js';
 
 const guide = async (): Promise<string> =>
   readFile(new URL('docs/plugin-guide.md', await sourceRoot()), 'utf8');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { weirCommand } from '../harness/weir-command.js';
 import type { PanelProcess } from '../harness/panel-process.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty as stranger, writeFiles } from '../outside/third-party.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
 
 const IMPORT = "import { composeCoreConfig } from '@weir-panel/weir/plugins/engine';\n";

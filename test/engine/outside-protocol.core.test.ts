@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { outboundOf } from '../demo/link-to-outbound.js';
 import type { PanelProcess } from '../harness/panel-process.js';
-import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
+import { folderOf, source, thirdParty as stranger, writeFiles } from '../outside/third-party.js';
 import {
   type ClientCore,
   download,

@@ -29,6 +29,8 @@ export interface PanelOptions {
   readonly partial?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** do not log in */
+  readonly anonymous?: boolean;
   /** how many ms others wait for a plugin that hangs; tests have less patience than a panel */
   readonly limits?: Partial<Limits>;
   /** a folder that outlives the panel, for tests of restarts */
@@ -99,7 +101,7 @@ export class TestPanel extends PanelApi {
       throw new PluginError(failed.reason);
     }
     const panel = new TestPanel(kernel, dataDirectory, log);
-    await panel.login();
+    if (!options.anonymous) await panel.login();
     return panel;
   }
 

@@ -7,7 +7,7 @@ import { asOutside } from '../../panel/outside.js';
 import { didYouMean } from '../../schema/suggest.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
-import { bootWith, folderOf, source, stranger } from './stranger.js';
+import { bootWith, folderOf, source, thirdParty } from './third-party.js';
 
 const part = { name: 'oven', version: '1.0.0', api: 1, about: 'For a test.' } as const;
 
@@ -94,7 +94,7 @@ test('taps under their old name, and hooks that nobody declares, leave the plugi
       /^$/,
     ],
   ] as const;
-  const references = await Promise.all(plugins.map(([name, code]) => stranger(folder, name, code)));
+  const references = await Promise.all(plugins.map(([name, code]) => thirdParty(folder, name, code)));
   await using panel = await bootWith(
     folder,
     Object.fromEntries(references.map((reference) => [reference, true])),

@@ -8,7 +8,7 @@ import { duringInboundSave, prepareInboundSave } from '../../plugins/inbounds/co
 import { FakeEngine } from '../harness/fake-engine.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { TestPanel } from '../harness/panel.js';
-import { folderOf, stranger, writeFiles } from './stranger.js';
+import { folderOf, thirdParty, writeFiles } from './third-party.js';
 
 /** Records emails, and stops in the middle of the transaction for those that begin with `stop`. */
 const RECORDER = `
@@ -40,12 +40,12 @@ export default definePlugin({
 
 test('kill -9 in the middle of a write with a record leaves neither; right after the answer, both', async (t) => {
   const folder = await folderOf(t);
-  const reference = await stranger(folder, 'recorder', RECORDER);
-  await writeFiles(folder, { 'weir.json': { plugins: { [reference]: true } } });
+  const reference = await thirdParty(folder, 'recorder', RECORDER);
+  await writeFiles(folder, { 'weir.json': { preset: 'minimal', plugins: { [reference]: true } } });
   const start = () =>
     PanelProcess.start({
       dataDirectory: folder,
-      env: { WEIR_ENGINE_BINARY: join(folder, 'no-core'), TEST_PANEL_LIMITS: '{"during":60000}' },
+      env: { WEIR_ENGINE_BIN: '/nowhere/xray', TEST_PANEL_LIMITS: '{"during":60000}' },
     });
   const first = await start();
   t.teardown(() => first.dispose());

@@ -18,7 +18,7 @@ import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
 
 type Entries = Parameters<typeof definePlugin>[0]['contributes'];
-const stranger = (name: string, entries: Entries): Plugin =>
+const thirdParty = (name: string, entries: Entries): Plugin =>
   definePlugin({
     name,
     version: '1.0.0',
@@ -93,8 +93,8 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
 ];
 
 test('each is left out with its own sentence, and the panel works', async (t) => {
-  const fine = stranger('fine', settingsOf({ 'fine.heat': setting(int(), 7, 'x') }));
-  const outside = [...wrong.map(([name, entries]) => stranger(name, entries)), fine];
+  const fine = thirdParty('fine', settingsOf({ 'fine.heat': setting(int(), 7, 'x') }));
+  const outside = [...wrong.map(([name, entries]) => thirdParty(name, entries)), fine];
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], outside, partial: true });
   const states = panel.kernel.plugins();
   for (const [name, , said] of wrong) {
@@ -129,8 +129,8 @@ test('the panel’s own entries come first, whatever is built first', async (t) 
       void seen.push(...contributions(Bread).map(({ plugin, value }) => `${plugin} ${value}`)),
   });
   const outside = [
-    stranger('a-baker', () => [contribute(Bread, 'wheat')]),
-    stranger('a-thief', () => [contribute(Bread, 'rye')]),
+    thirdParty('a-baker', () => [contribute(Bread, 'wheat')]),
+    thirdParty('a-thief', () => [contribute(Bread, 'rye')]),
   ];
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin, oven],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { sourceRoot } from '../harness/source-root.js';
-import { folderOf } from './stranger.js';
+import { folderOf } from './third-party.js';
 
 const run = promisify(execFile);
 const manifestOf = async (folder: string): Promise<{ readonly private?: boolean; readonly name?: string }> =>

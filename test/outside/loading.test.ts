@@ -4,7 +4,7 @@ import test from 'ava';
 import * as kernel from '../../kernel/index.js';
 import { Clients } from '../../plugins/clients/contract.js';
 import { TestPanel } from '../harness/panel.js';
-import { bootWith, folderOf, source, stranger, writeFiles } from './stranger.js';
+import { bootWith, folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 test('whatever lies in its own node_modules, a plugin gets the kernel, the contracts and the harness that run', async (t) => {
   const folder = await folderOf(t);
@@ -18,7 +18,7 @@ test('whatever lies in its own node_modules, a plugin gets the kernel, the contr
     'decoy.js': "throw new Error('a second kernel');",
   };
   await writeFiles(join(folder, 'compass', 'node_modules', '@weir-panel', 'weir'), decoy);
-  const reference = await stranger(
+  const reference = await thirdParty(
     folder,
     'compass',
     `${source('compass')}export { Refusal, PanelError } from '@weir-panel/weir/kernel';\nexport { Clients } from '@weir-panel/weir/plugins/clients';\nexport { TestPanel } from '@weir-panel/weir/testing';\n`,
@@ -45,8 +45,8 @@ test('boot settings stand at the reference, and a wrong one leaves only that plu
   const folder = await folderOf(t);
   const config =
     "config: { depth: variable('WEIR_X_WELL_DEPTH', int().min(1), 'how deep') }, start: ({ config, log }) => log.info('depth', { depth: config.depth })";
-  const reference = await stranger(folder, 'well', source('well', config, 'variable, int'));
-  await stranger(folder, 'bucket');
+  const reference = await thirdParty(folder, 'well', source('well', config, 'variable, int'));
+  await thirdParty(folder, 'bucket');
   {
     await using panel = await bootWith(folder, {
       [reference]: { config: { depth: 7 } },
@@ -144,12 +144,24 @@ const modules: readonly (readonly [string, RegExp])[] = [
     source('oddity', "migrations: [{ name: '1', up: () => { throw new Error('not today'); } }]"),
     /cannot be read: not today/,
   ],
+  [
+    source('oddity', "tables: { a: table('x_oddity_a', { id: column.id() }) }", 'table, column'),
+    /declares the table x_oddity_a, which none of its migrations creates; its author has to add one/,
+  ],
+  [
+    source(
+      'oddity',
+      "routes: () => [staticFiles({ path: '/panel/x/oddity/', folder: '/nowhere/page', doc: 'x' })]",
+      'staticFiles',
+    ),
+    /plugin oddity cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
+  ],
 ];
 for (const [i, [module, said]] of modules.entries()) {
   test(`left out, and the rest boots (${i + 1}): /${said.source}/`, async (t) => {
     const folder = await folderOf(t);
-    await stranger(folder, 'oddity', module);
-    await stranger(folder, 'fine');
+    await thirdParty(folder, 'oddity', module);
+    await thirdParty(folder, 'fine');
     await using panel = await bootWith(folder, { 'path:oddity': true, 'path:fine': true });
     t.is(panel.state('fine')?.state, 'running');
     t.is(panel.state('oddity')?.state, 'failed');
@@ -163,10 +175,10 @@ for (const [i, [module, said]] of modules.entries()) {
 
 test('names are taken once: by what is built in, on or off, and by the first of two', async (t) => {
   const folder = await folderOf(t);
-  await stranger(folder, 'access');
-  await stranger(folder, 'kernel');
-  await stranger(folder, 'twin');
-  await stranger(join(folder, 'more'), 'twin');
+  await thirdParty(folder, 'access');
+  await thirdParty(folder, 'kernel');
+  await thirdParty(folder, 'twin');
+  await thirdParty(join(folder, 'more'), 'twin');
   await using panel = await bootWith(folder, {
     'path:access': true,
     'path:kernel': true,
@@ -190,7 +202,7 @@ test('names are taken once: by what is built in, on or off, and by the first of 
 
 test('who needs one that is left out is left out with it', async (t) => {
   const folder = await folderOf(t);
-  await stranger(
+  await thirdParty(
     folder,
     'spring',
     source(
@@ -199,8 +211,8 @@ test('who needs one that is left out is left out with it', async (t) => {
       'provide, token',
     ),
   );
-  await stranger(folder, 'mill', source('mill', "uses: { spring: token('spring', 'Spring') }", 'token'));
-  await stranger(folder, 'barn');
+  await thirdParty(folder, 'mill', source('mill', "uses: { spring: token('spring', 'Spring') }", 'token'));
+  await thirdParty(folder, 'barn');
   await using panel = await bootWith(folder, { 'path:spring': true, 'path:mill': true, 'path:barn': true });
   t.is(panel.state('spring')?.reason, 'plugin spring did not start: dry');
   t.is(

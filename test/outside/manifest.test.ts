@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { isOutside, nameIn, readManifest } from '../../panel/manifest.js';
 import { PluginError } from '../../kernel/plugin/error.js';
-import { folderOf, stranger, writeFiles } from './stranger.js';
+import { folderOf, thirdParty, writeFiles } from './third-party.js';
 
 test('a manifest says name, version and module, wherever exports or main have it', async (t) => {
   const folder = await folderOf(t);
@@ -15,7 +15,7 @@ test('a manifest says name, version and module, wherever exports or main have it
     { exports: { default: './index.js' } },
     { exports: undefined, main: 'index.js' },
   ]) {
-    await stranger(folder, 'sundial', '', entry);
+    await thirdParty(folder, 'sundial', '', entry);
     t.like(
       await readManifest('path:sundial', places),
       {
@@ -37,8 +37,8 @@ test('a manifest says name, version and module, wherever exports or main have it
 test('npm: is found in the plugins of the data folder, with a scope as well', async (t) => {
   const folder = await folderOf(t);
   const modules = join(folder, 'plugins', 'node_modules');
-  await stranger(modules, 'weir-plugin-sundial', '', { name: 'weir-plugin-sundial' });
-  await stranger(join(modules, '@acme'), 'weir-plugin-moon', '', { name: '@acme/weir-plugin-moon' });
+  await thirdParty(modules, 'weir-plugin-sundial', '', { name: 'weir-plugin-sundial' });
+  await thirdParty(join(modules, '@acme'), 'weir-plugin-moon', '', { name: '@acme/weir-plugin-moon' });
   const places = { dataDirectory: folder, base: '/nowhere' };
   t.is((await readManifest('npm:weir-plugin-sundial', places)).name, 'sundial');
   t.is((await readManifest('npm:@acme/weir-plugin-moon', places)).name, 'moon');
@@ -54,7 +54,7 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     t.true(error?.message.startsWith(`the plugin ${reference} `), error?.message);
   };
   const wrong = async (manifest: object, pattern: RegExp) => {
-    await stranger(folder, 'sundial', 'process.exit(3);', manifest);
+    await thirdParty(folder, 'sundial', 'process.exit(3);', manifest);
     await says('path:sundial', pattern);
   };
   await says('path:nowhere', /has no package\.json; correct the path$/);
@@ -85,7 +85,7 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     await says('path:sundial', pattern);
   }
   await rm(join(folder, 'sundial'), { recursive: true });
-  await stranger(join(folder, 'plugins', 'node_modules'), 'weir-plugin-moon', '', {
+  await thirdParty(join(folder, 'plugins', 'node_modules'), 'weir-plugin-moon', '', {
     name: 'weir-plugin-sun',
   });
   await says('npm:weir-plugin-moon', /calls itself weir-plugin-sun/);

@@ -1,22 +1,22 @@
-// The examples as strangers have them: built and packed as packages of their own, outside the source tree, booted by the program.
+// The examples as their authors have them: built and packed as packages of their own, outside the source tree, booted by the program.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
-import { folderOf, stranger, writeFiles } from './stranger.js';
+import { folderOf, thirdParty, writeFiles } from './third-party.js';
 
 const run = promisify(execFile);
 
 interface Packed {
   readonly name: string;
-  readonly files: readonly string[];
+  readonly files: readonly { readonly path: string }[];
 }
 
 /** A copy of an example in a folder of its own, as its author has it after `npm install`. */
@@ -36,53 +36,55 @@ async function authored(
   return { folder, root };
 }
 
-/** Builds an example and puts what npm would pack into `modules`. */
-async function pack(t: ExecutionContext, example: string, modules: string): Promise<Packed> {
-  const { folder, root } = await authored(t, example);
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], {
-    cwd: folder,
-  }).catch((error: { stdout?: string }) => t.fail(`${example} does not build: ${error.stdout}`));
-  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline'], { cwd: folder });
-  const answer = JSON.parse(stdout) as unknown;
+/** Builds examples and puts what npm would pack of them into `modules`; npm is started once for all of them. */
+async function pack(
+  t: ExecutionContext,
+  examples: readonly string[],
+  modules: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folders = await Promise.all(
+    examples.map(async (example) => {
+      const { folder, root } = await authored(t, example);
+      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], {
+        cwd: folder,
+      }).catch((error: { stdout?: string }) => t.fail(`${example} does not build: ${error.stdout}`));
+      return folder;
+    }),
+  );
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline', ...folders]);
   // npm 11 answers a list, npm 12 an object by name.
-  const [packed] = Object.values(answer as Record<string, { name: string; files: { path: string }[] }>);
-  if (!packed) throw new Error(`npm packs nothing: ${stdout}`);
-  for (const { path } of packed.files) {
-    const target = join(modules, packed.name, path);
-    await mkdir(dirname(target), { recursive: true });
-    await cp(join(folder, path), target);
-  }
-  return { name: packed.name, files: packed.files.map(({ path }) => path).sort() };
+  const packed = Object.values(JSON.parse(stdout) as Record<string, Packed>);
+  for (const { name, files } of packed)
+    for (const { path } of files) {
+      const folder = folders.find((one) => name === `weir-plugin-${basename(one)}`) ?? '';
+      const target = join(modules, name, path);
+      await mkdir(dirname(target), { recursive: true });
+      await cp(join(folder, path), target);
+    }
+  return new Map(packed.map(({ name, files }) => [name, files.map(({ path }) => path).sort()]));
 }
 
 test('the examples, packed and installed into the data folder, run in a panel; one that is broken beside them does not', async (t) => {
   const data = await folderOf(t);
   const modules = join(data, 'plugins', 'node_modules');
-  const hello = await pack(t, 'hello', modules);
-  t.deepEqual(hello, { name: 'weir-plugin-hello', files: ['dist/index.js', 'package.json'] });
-  const tally = await pack(t, 'acme-tally', modules);
+  const packed = await pack(
+    t,
+    ['hello', 'acme-tally', 'surge-list', 'acme-callbacks', 'socks-inbound', 'acme-shelf'],
+    modules,
+  );
+  const filesOf = (name: string, of = /./) =>
+    (packed.get(`weir-plugin-${name}`) ?? []).filter((path) => of.test(path));
+  t.deepEqual(filesOf('hello'), ['dist/index.js', 'package.json']);
   t.true(
-    tally.files.includes('dist/tally.js') &&
-      tally.files.includes('README.md') &&
-      !tally.files.some((path) => path.endsWith('.test.js')),
-    tally.files.join(),
+    filesOf('acme-tally', /^(?:dist\/tally\.js|README\.md)$/).length === 2 &&
+      filesOf('acme-tally', /\.test\.js$/).length === 0,
+    filesOf('acme-tally').join(),
   );
-  const surge = await pack(t, 'surge-list', modules);
-  t.deepEqual(
-    surge.files.filter((path) => path.endsWith('.js')),
-    ['dist/index.js', 'dist/surge.js'],
-  );
-  const channel = await pack(t, 'acme-callbacks', modules);
-  t.deepEqual(
-    channel.files.filter((path) => path.endsWith('.js')),
-    ['dist/index.js', 'dist/post.js'],
-  );
-  const socks = await pack(t, 'socks-inbound', modules);
-  t.deepEqual(
-    socks.files.filter((path) => path.endsWith('.js')),
-    ['dist/index.js', 'dist/socks.js'],
-  );
-  const broken = await stranger(data, 'broken', "throw new Error('not today');");
+  t.deepEqual(filesOf('surge-list', /\.js$/), ['dist/index.js', 'dist/surge.js']);
+  t.deepEqual(filesOf('acme-callbacks', /\.js$/), ['dist/index.js', 'dist/post.js']);
+  t.deepEqual(filesOf('socks-inbound', /\.js$/), ['dist/index.js', 'dist/socks.js']);
+  t.deepEqual(filesOf('acme-shelf', /^(?:page|dist)/), ['dist/index.js', 'page/index.html', 'page/shelf.js']);
+  const broken = await thirdParty(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
     'weir.json': {
       plugins: {
@@ -90,6 +92,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
         'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } },
         'npm:weir-plugin-surge-list': true,
         'npm:weir-plugin-acme-callbacks': true,
+        'npm:weir-plugin-acme-shelf': true,
         'npm:weir-plugin-socks-inbound': true,
         [broken]: true,
       },
@@ -133,6 +136,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
     outside.map(({ name, version, state, reason: why }) => [name, version, state, why]),
     [
       ['acme-callbacks', '1.0.0', 'running', ''],
+      ['acme-shelf', '1.0.0', 'running', ''],
       ['acme-tally', '0.3.0', 'running', ''],
       ['hello', '1.0.0', 'running', ''],
       ['socks-inbound', '1.0.0', 'running', ''],
@@ -142,20 +146,12 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   );
   t.is(plugins.find(({ name }) => name === 'clients')?.state, 'running');
   t.like(panel.said('a plugin is left out'), { level: 'error', plugin: 'broken', reason });
+  await usesShelf(t, panel);
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
 });
 
-test('a packed plugin has a page, takes an upload and gives it back', async (t) => {
-  const data = await folderOf(t);
-  const shelf = await pack(t, 'acme-shelf', join(data, 'plugins', 'node_modules'));
-  t.deepEqual(
-    shelf.files.filter((path) => /^(?:page|dist)/.test(path)),
-    ['dist/index.js', 'page/index.html', 'page/shelf.js'],
-  );
-  await writeFiles(data, { 'weir.json': { plugins: { 'npm:weir-plugin-acme-shelf': true } } });
-  const panel = await PanelProcess.start({ dataDirectory: data, env: { WEIR_ENGINE_BIN: '/nowhere/core' } });
-  t.teardown(() => panel.kill('SIGTERM'));
-
+/** A packed plugin has a page, takes an upload and gives it back. */
+async function usesShelf(t: ExecutionContext, panel: PanelProcess): Promise<void> {
   const page = await panel.call('/panel/x/acme-shelf/');
   t.regex(page.text, /<h1>Shelf<\/h1>/);
   t.regex(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
@@ -175,7 +171,7 @@ test('a packed plugin has a page, takes an upload and gives it back', async (t) 
   );
   t.is((await panel.call(`${api}/..%2F..%2Fweir.json`)).status, 400);
   t.is((await panel.call(`${api}/gone.txt`)).body.msg, 'there is no such document');
-});
+}
 
 test('the tests of acme-tally run as the guide says', async (t) => {
   const { folder, root } = await authored(t, 'acme-tally');

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { processesBelow } from '../../plugins/processes/test/world.js';
-import { open, switched } from '../boot/switching.js';
+import { openProcess, switched } from '../boot/switching.js';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, writeFiles } from './stranger.js';
+import { folderOf, writeFiles } from './third-party.js';
 
 const PROGRAM = 'processes/acme-sidecar/echo';
 
@@ -24,7 +24,9 @@ async function installed(t: ExecutionContext): Promise<{ data: string; reference
   await cp(manifest, join(folder, 'package.json'));
   const data = join(root, 'data');
   const reference = `path:${folder}`;
-  await writeFiles(data, { 'weir.json': { plugins: { [reference]: true } } });
+  await writeFiles(data, {
+    'weir.json': { preset: 'minimal', plugins: { [reference]: true, keygen: true } },
+  });
   t.teardown(async () => {
     for (const pid of await processesBelow(join(data, 'processes'))) process.kill(pid, 'SIGKILL');
   });
@@ -53,7 +55,7 @@ const echo = (data: string, text: string): Promise<string> =>
 test('the program lives through a killed panel and a restart, and ends with its plugin and with the panel', async (t) => {
   const { data } = await installed(t);
   const below = () => processesBelow(join(data, 'processes'));
-  const first = await open(t, data);
+  const first = await openProcess(t, data);
   const pid = await running(first);
   t.is(await echo(data, 'hello'), 'hello');
   const { said } = await weirCommand(data, ['processes']);
@@ -62,7 +64,7 @@ test('the program lives through a killed panel and a restart, and ends with its 
   t.regex((await weirCommand(data, ['processes'])).said, /^the panel does not run/);
   t.is(await echo(data, 'still here'), 'still here');
 
-  const second = await open(t, data);
+  const second = await openProcess(t, data);
   t.is(await running(second), pid, 'the next panel takes it over');
   await switched(t, second, 'keygen', false);
   t.is(await running(second), pid, 'another plugin is switched, and it is not touched');
@@ -82,11 +84,11 @@ test('the program lives through a killed panel and a restart, and ends with its 
 
 test('a plugin that was removed while no panel ran leaves no program behind', async (t) => {
   const { data } = await installed(t);
-  const first = await open(t, data);
+  const first = await openProcess(t, data);
   const pid = await running(first);
   await first.kill('SIGKILL');
-  await writeFiles(data, { 'weir.json': { plugins: {} } });
-  const second = await open(t, data);
+  await writeFiles(data, { 'weir.json': { preset: 'minimal' } });
+  const second = await openProcess(t, data);
   await second.until(
     async () => !(await processesBelow(join(data, 'processes'))).includes(pid),
     'it is ended by the next panel',

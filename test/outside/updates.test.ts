@@ -1,9 +1,11 @@
 // Plugins from outside that are added, updated and taken out while the panel runs: the list says what runs and what waits.
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { check } from '../../panel/check.js';
 import { PanelProcess } from '../harness/panel-process.js';
-import { weirCommand } from '../harness/weir-command.js';
-import { folderOf, source, stranger, writeFiles } from './stranger.js';
+import { ProgramPanel } from '../harness/program-panel.js';
+import { weirCommand, weirWithCheck } from '../harness/weir-command.js';
+import { folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 interface Listed {
   readonly name: string;
@@ -20,10 +22,12 @@ const answering = (text: string): string =>
     'message, route',
   );
 
+const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off', WEIR_PRESET: 'minimal' };
+
 async function open(t: ExecutionContext, dataDirectory: string): Promise<PanelProcess> {
   const panel = await PanelProcess.start({
     dataDirectory,
-    env: { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' },
+    env: NO_CORE,
   });
   t.teardown(() => panel.kill('SIGKILL'));
   return panel;
@@ -33,7 +37,7 @@ test.serial(
   'an update waits for another process, and the list says which version runs until then',
   async (t) => {
     const folder = await folderOf(t);
-    const reference = await stranger(folder, 'tide', answering('one'));
+    const reference = await thirdParty(folder, 'tide', answering('one'));
     await writeFiles(folder, { 'weir.json': { plugins: { [reference]: true } } });
     const panel = await open(t, folder);
     const tide = async () =>
@@ -41,7 +45,7 @@ test.serial(
     const says = async () => (await panel.call('/panel/api/x/tide/says')).body.msg;
     t.like(await tide(), { version: '1.2.3', waiting: '', state: 'running', reason: '' });
 
-    await stranger(folder, 'tide', answering('two'), { version: '2.0.0' });
+    await thirdParty(folder, 'tide', answering('two'), { version: '2.0.0' });
     const waiting = {
       version: '1.2.3',
       waiting: '2.0.0',
@@ -73,14 +77,16 @@ test.serial(
 
 test.serial('what was added or taken out since the start is listed as such', async (t) => {
   const folder = await folderOf(t);
-  const tide = await stranger(folder, 'tide', answering('one'));
+  const tide = await thirdParty(folder, 'tide', answering('one'));
   await writeFiles(folder, { 'weir.json': { plugins: { [tide]: true } } });
-  const panel = await open(t, folder);
-  const added = await weirCommand(folder, ['plugin', 'add', join(folder, 'moon')]);
+  const panel = await ProgramPanel.start({ dataDirectory: folder, env: NO_CORE });
+  t.teardown(() => panel.stop());
+  const plugin = (...argv: string[]) => weirWithCheck(folder, ['plugin', ...argv], {}, check);
+  const added = await plugin('add', `path:${join(folder, 'moon')}`);
   t.is(added.code, 1, 'it is not there yet');
-  await stranger(folder, 'moon');
-  t.is((await weirCommand(folder, ['plugin', 'add', join(folder, 'moon')])).code, 0);
-  t.is((await weirCommand(folder, ['plugin', 'remove', 'tide'])).code, 0);
+  await thirdParty(folder, 'moon');
+  t.is((await plugin('add', join(folder, 'moon'))).code, 0);
+  t.is((await plugin('remove', 'tide')).code, 0);
   const listed = await panel.get<Listed[]>('/panel/api/system/plugins');
   t.like(
     listed.find(({ name }) => name === 'moon'),

@@ -4,6 +4,7 @@ import {
   after,
   definePlugin,
   draft,
+  event,
   guard,
   jsonRecord,
   type PluginsApi,
@@ -21,13 +22,15 @@ import { pluginsCommand } from '../plugins.js';
 
 /** A plugin that taps a hook of the clients, early, and one of its own that nobody else knows. */
 const beforeTally = guard<object>('watcher/beforeTally');
+/** A hook of its own that nobody taps. */
+const tallied = event<object>('watcher/tallied');
 const watcher = (name: string, at: number, strict = false) =>
   definePlugin({
     name,
     version: '1.0.0',
     api: 1,
     about: 'Watches.',
-    hooks: name === 'watcher' ? [beforeTally] : [],
+    hooks: name === 'watcher' ? [beforeTally, tallied] : [],
     taps: () => [
       tap(beforeClientSave, () => undefined, { stage: at, strict }),
       tap(beforeTally, () => undefined),
@@ -64,6 +67,8 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
 
   const own = await ask(panel, '--explain', 'watcher/beforeTally');
   t.true(own.said.includes('a guard of watcher (running)\n  Its owner says nothing about it.'), own.said);
+  const untapped = await ask(panel, '--explain', 'tallied');
+  t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*Nobody taps it\.$/);
   t.is(await ask(panel, '--explain', 'trafficCounted').then((answer) => answer.code), 0);
 
   const unknown = await ask(panel, '--explain', 'clients/beforeClientSafe');
@@ -148,6 +153,7 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   });
   const plugins: PluginsApi = {
     list: () => [state('well', false), state('mill', true)],
+    hooks: () => [],
     taps: () => registry.taps,
     leaveOut: () => undefined,
   };

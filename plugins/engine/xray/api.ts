@@ -10,8 +10,6 @@ const MIB = 1 << 20;
 
 /** 100,000 counters are 10 MiB, the client's own limit would be 4. */
 const RECEIVE_LIMIT = 256 * MIB;
-/** The core's gRPC server refuses messages above 4 MiB; leaves room for envelope and framing. */
-export const SEND_LIMIT = 3 * MIB;
 
 const same = (bytes: Buffer): Buffer => bytes;
 

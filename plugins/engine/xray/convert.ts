@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import protobuf from 'protobufjs/light.js';
 import { CoreRefused, type CoreInbound, type CoreUser, ProtocolRefused } from '../driver.js';
 import { NOBODY, type AccountCodecs } from './accounts.js';
-import { SEND_LIMIT } from './api.js';
 import { runCommand } from './command.js';
 import { inboundText, type InboundWithUsers } from './config.js';
 import type { EngineFolder } from './folder.js';
@@ -19,6 +18,8 @@ export interface Converter {
   readonly codecs: AccountCodecs;
 }
 
+/** The core's gRPC server refuses messages above 4 MiB; leaves room for envelope and framing. */
+const SEND_LIMIT = 3 * 1024 * 1024;
 const CONFIG_INBOUND_FIELD = 1;
 
 function* configOf(inbounds: readonly InboundWithUsers[], codecs: AccountCodecs): Generator<string> {

@@ -1,5 +1,5 @@
 // The core's texts, turned into what they mean. All its gRPC failures come as code 2, so the text decides.
-import { status, type ServiceError } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
 import { CoreRefused, CoreUnreachable } from '../driver.js';
 
 const SEPARATOR = ' > ';
@@ -37,11 +37,19 @@ export function lastWords(output: string): string | undefined {
     : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
 
+/** Status codes of gRPC; the library itself is loaded with the first core (launch.ts). */
+const STATUS = {
+  CANCELLED: 1,
+  DEADLINE_EXCEEDED: 4,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+} as const;
 const unreachable: ReadonlySet<number> = new Set([
-  status.UNAVAILABLE,
-  status.DEADLINE_EXCEEDED,
-  status.CANCELLED,
-  status.INTERNAL,
+  STATUS.UNAVAILABLE,
+  STATUS.DEADLINE_EXCEEDED,
+  STATUS.CANCELLED,
+  STATUS.INTERNAL,
 ]);
 
 /** Maps a failed call. `call` names it for the log, e.g. `AddInbound in-443`. */
@@ -50,7 +58,7 @@ export function failureOf(error: ServiceError, call: string): CoreRefused | Core
     return new CoreUnreachable(`${call}: the core did not answer (${error.details || error.message})`, {
       cause: error,
     });
-  if (error.code === status.UNIMPLEMENTED)
+  if (Number(error.code) === STATUS.UNIMPLEMENTED)
     return new CoreRefused(
       `${call}: this core does not know the call; is it an Xray of the expected version?`,
       { cause: error },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '../driver.js';
 import { CannotRun, readTail, sizeOf } from '../../processes/contract.js';
 import type { AccountCodecs } from './accounts.js';
-import { CoreApi } from './api.js';
+import type { CoreApi } from './api.js';
 import { API_TAG, configText, type InboundWithUsers } from './config.js';
 import { coreEnvironment } from './environment.js';
 import { lastWords } from './failures.js';
@@ -48,6 +48,12 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
+/** gRPC is loaded when a core runs: without one, a start and a command of the command line do without it. */
+async function apiAt(socket: string): Promise<CoreApi> {
+  const { CoreApi } = await import('./api.js');
+  return new CoreApi(socket);
+}
+
 async function ready(
   instance: CoreInstance,
   api: CoreApi,
@@ -86,7 +92,7 @@ export async function launch(
   const { binary, folder, slot, codecs } = context;
   await makeRoom(context);
   const socket = await folder.socket();
-  const api = new CoreApi(socket);
+  const api = await apiAt(socket);
   let instance: CoreInstance | undefined;
   try {
     await folder.write(
@@ -152,7 +158,7 @@ export async function adopt({ folder, slot, log }: LaunchContext): Promise<Runni
     return undefined;
   }
   const { socket } = instance.note;
-  const api = new CoreApi(socket);
+  const api = await apiAt(socket);
   try {
     await api.answers(ADOPTION_LIMIT_MS);
     return { instance, api, inbounds: await inboundsOf(api) };

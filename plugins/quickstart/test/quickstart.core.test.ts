@@ -1,9 +1,10 @@
-// `weir quickstart` as a person types it, with real processes and a real core.
+// `weir quickstart` with a real core; the command runs in the process of the test, the panel in its own.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { engineOf, openPanel } from '../../../test/engine/user.js';
+import { engineBinary, engineOf, openPanel } from '../../../test/engine/user.js';
+import { TestPanel } from '../../../test/harness/panel.js';
 import { type Ended, weirCommand } from '../../../test/harness/weir-command.js';
 
 async function folder(t: ExecutionContext): Promise<string> {
@@ -41,6 +42,11 @@ test('on a machine without a panel it makes one; the panel that starts then serv
 
 test('while the panel runs the core has it at once, and a link to this machine itself comes with a word of warning', async (t) => {
   const panel = await openPanel(t);
+  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--host', 'not a host'])).code, 2);
+  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'a b'])).code, 1);
+  t.deepEqual(await panel.get('/panel/api/inbounds/list'), [], 'what cannot be makes nothing');
+  t.is((await panel.get<{ total: number }>('/panel/api/clients/list/paged')).total, 0);
+
   const ended = await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'ann']);
   t.deepEqual([ended.code, ended.complained], [0, '']);
   t.false(ended.said.includes('does not have them yet'));
@@ -53,21 +59,12 @@ test('while the panel runs the core has it at once, and a link to this machine i
   t.is((await fetch(url)).status, 200);
 });
 
-test('what it does not understand it says, and makes nothing', async (t) => {
-  const panel = await openPanel(t);
-  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--host', 'not a host'])).code, 2);
-  t.is((await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'a b'])).code, 1);
-  t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
-  t.deepEqual(
-    await panel.get('/panel/api/clients/list/paged').then((page) => (page as { total: number }).total),
-    0,
-  );
-});
-
-test('a port that a switched-off inbound holds is left to it', async (t) => {
-  const panel = await openPanel(t);
+test('a port that a disabled inbound holds is left to it', async (t) => {
+  const dataDirectory = await folder(t);
+  const panel = await TestPanel.boot({ dataDirectory, env: { WEIR_ENGINE_BIN: engineBinary() } });
+  t.teardown(() => panel.stop());
   for (const port of [443, 8443]) await panel.addInbound({ port, enable: false });
-  const ended = await weirCommand(panel.dataDirectory, ['quickstart']);
+  const ended = await weirCommand(dataDirectory, ['quickstart']);
   t.deepEqual([ended.code, ended.complained], [0, '']);
   const ports = (await panel.get<{ port: number }[]>('/panel/api/inbounds/list')).map(({ port }) => port);
   t.is(ports.length, 3);

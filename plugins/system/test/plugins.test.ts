@@ -45,7 +45,12 @@ test('a switch that is under way, and one that failed, stand in the list', async
     state: 'running' as const,
     reason: '',
   });
-  const plugins = { list: () => ['a', 'b', 'c'].map(running), taps: () => [], leaveOut: () => undefined };
+  const plugins = {
+    list: () => ['a', 'b', 'c'].map(running),
+    hooks: () => [],
+    taps: () => [],
+    leaveOut: () => undefined,
+  };
   const switches = [
     { name: 'a', enable: false, problem: '' },
     { name: 'b', enable: false, problem: 'it could not be' },

@@ -1,4 +1,4 @@
-// Packages of plugins as others write them, in a folder outside the source tree.
+// Third-party plugins, as packages in a folder outside the source tree.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ export const source = (name: string, rest = '', imports = ''): string =>
   `import { definePlugin${imports && `, ${imports}`} } from '@weir-panel/weir/kernel';\nexport default definePlugin({ name: '${name}', version: '0.0.0', api: 1, about: 'For a test.', ${rest} });\n`;
 
 /** A whole package `weir-plugin-<name>` in a folder of that name; returns its reference. */
-export async function stranger(
+export async function thirdParty(
   folder: string,
   name: string,
   module: string = source(name),
@@ -58,7 +58,7 @@ export interface Booted extends AsyncDisposable {
   state(name: string): { readonly state: string; readonly reason: string } | undefined;
 }
 
-/** A kernel with what a weir.json in `folder` names and no built-in plugin; those are strangers' business only in whole panels. */
+/** A kernel with what a weir.json in `folder` names and no built-in plugin; third-party plugins meet those only in whole panels. */
 export async function bootWith(
   folder: string,
   plugins: Readonly<Record<string, unknown>>,
