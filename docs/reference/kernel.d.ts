@@ -2022,15 +2022,143 @@ declare module '@weir-panel/weir/plugins/idempotency' {
 }
 
 declare module '@weir-panel/weir/plugins/inbounds' {
-  import type { After, During, ErrorFactory, ExtensionPoint, Filter, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, ErrorFactory, ExtensionPoint, Filter, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreAccount, JsonObject } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
+
+  // The fields of an inbound, each declared once: column, schema, initial value, and where it is shown. A new field needs a line here and a migration.
+  type Json = Record<string, unknown>;
+  type Cause = 'quota' | 'expiry';
+  const inboundFields: {
+    enable: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+      readonly option: true;
+    };
+    remark: {
+      readonly column: Column<any>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    listen: {
+      readonly column: Column<any>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    port: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly option: true;
+    };
+    protocol: {
+      readonly column: Column<any>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    tag: {
+      readonly column: Column<any>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    expiryTime: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    total: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    disableFlow: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    shareAddr: {
+      readonly column: Column<any>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    shareAddrStrategy: {
+      readonly column: Column<"custom" | "listen" | "node">;
+      readonly schema: Joi.AnySchema<any> & Typed<"custom" | "listen" | "node">;
+      readonly initial: "node";
+      readonly option: true;
+    };
+    subSortIndex: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    trafficReset: {
+      readonly column: Column<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly schema: Joi.AnySchema<any> & Typed<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly initial: "never";
+    };
+    trafficResetDay: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    settings: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    streamSettings: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    sniffing: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    lastTrafficResetTime: {
+      readonly column: Column<number>;
+      readonly value: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    depletedCause: {
+      readonly column: Column<Cause | null>;
+      readonly value: Schema<Cause | null>;
+      readonly initial: null;
+    };
+    countedSince: {
+      readonly column: Column<number>;
+      readonly value: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly hidden: true;
+    };
+  };
+  type Declared = typeof inboundFields;
+  export interface Inbound extends Readonly<Values<Declared>> {
+    readonly id: number;
+  }
+  type NamesWith<Mark> = {
+    [K in keyof Declared]: Declared[K] extends Mark ? K : never;
+  }[keyof Declared];
+  type HiddenName = NamesWith<{
+    readonly hidden: true;
+  }>;
 
   // Inbounds as the API shows and takes them.
   /** An inbound as it is kept. */
   export const InboundShape: Joi.ObjectSchema<any> & Typed<{
     countedSince: number;
-    depletedCause: "expiry" | "quota" | null;
+    depletedCause: ("expiry" | "quota") | null;
     disableFlow: boolean;
     enable: boolean;
     expiryTime: number;
@@ -2051,7 +2179,6 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficReset: "daily" | "hourly" | "monthly" | "never" | "weekly";
     trafficResetDay: number;
   }>;
-  export type Inbound = Static<typeof InboundShape>;
   const AddInbound: Joi.ObjectSchema<any> & Typed<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2575,7 +2702,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly who: Principal;
   }>;
   /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-  export interface InboundView extends Omit<Inbound, 'countedSince'> {
+  export interface InboundView extends Omit<Inbound, HiddenName> {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];

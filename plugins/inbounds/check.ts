@@ -14,6 +14,7 @@ import { ANYBODY } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
+import type { KnownProtocols } from './known-protocols.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
@@ -51,10 +52,18 @@ const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): Confi
 export class InboundCheck {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
+  readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
 
-  constructor(needs: { hooks: Hooks; store: InboundStore; engine: EngineApi; guard: CoreGuardApi }) {
+  constructor(needs: {
+    hooks: Hooks;
+    store: InboundStore;
+    protocols: KnownProtocols;
+    engine: EngineApi;
+    guard: CoreGuardApi;
+  }) {
+    this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
     this.#store = needs.store;
     this.#engine = needs.engine;
@@ -68,10 +77,10 @@ export class InboundCheck {
     who: Principal,
     { keepDestinations = false }: AddOptions = {},
   ): Promise<{ draft: Draft; kept: readonly string[] }> {
-    const protocol = this.#store.protocol(wanted.protocol);
+    const protocol = this.#protocols.get(wanted.protocol);
     if (!protocol)
       throw errors.UNKNOWN_PROTOCOL(
-        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`,
+        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#protocols.names().join(', ')}`,
         {
           path: 'protocol',
         },
@@ -140,7 +149,7 @@ export class InboundCheck {
     } catch (cause) {
       if (cause instanceof ProtocolRefused)
         throw errors.CORE_REFUSED(
-          `the core cannot serve the protocol ${protocol.name} of the plugin ${this.#store.pluginOf(protocol.name)}: ${cause.message}`,
+          `the core cannot serve the protocol ${protocol.name} of the plugin ${this.#protocols.pluginOf(protocol.name)}: ${cause.message}`,
           { cause, path: 'protocol' },
         );
       if (cause instanceof CoreRefused)

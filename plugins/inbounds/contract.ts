@@ -14,6 +14,7 @@ import {
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
+import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import { protocolProblem, viewsShape } from './shapes.js';
 
@@ -175,7 +176,7 @@ export const afterInboundSave = after<{
 }>('inbounds/afterInboundSave');
 
 /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-export interface InboundView extends Omit<Inbound, 'countedSince'> {
+export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly up: number;
   readonly down: number;
   readonly clientStats: readonly unknown[];

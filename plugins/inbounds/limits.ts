@@ -1,13 +1,7 @@
 // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
-import {
-  afterInboundSave,
-  duringInboundSave,
-  type InboundChange,
-  type InboundLimitsApi,
-} from './contract.js';
-import { errors } from './errors.js';
+import type { InboundChange, InboundLimitsApi } from './contract.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
@@ -46,27 +40,27 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #rows: InboundTables['inbounds'];
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
-  readonly #turns: SerialQueue;
+  readonly #queue: SerialQueue;
 
   constructor({
     db,
     tables,
     store,
     engine,
-    turns,
-  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: SerialQueue }) {
+    queue,
+  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; queue: SerialQueue }) {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;
     this.#engine = engine;
-    this.#turns = turns;
+    this.#queue = queue;
   }
 
   async deplete(
     inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
     who: Principal,
   ): Promise<Applied> {
-    await this.#turns.run(async () => {
+    await this.#queue.run(async () => {
       const changes = inbounds.flatMap(({ id, cause }) => {
         const before = this.#store.get(id);
         return before?.enable ? [updated(before, { enable: false, depletedCause: cause })] : [];
@@ -78,7 +72,7 @@ export class InboundLimits implements InboundLimitsApi {
 
   /** Of one that an admin names; `lastTrafficResetTime` tells of the resets of all. */
   async resetOne(id: number, now: number, who: Principal): Promise<Applied> {
-    if (!this.#store.get(id)) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+    this.#store.find(id);
     return this.#reset([id], now, {}, who, (work) => this.#db.write(work));
   }
 
@@ -103,7 +97,7 @@ export class InboundLimits implements InboundLimitsApi {
     who: Principal,
     within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
   ): Promise<Applied> {
-    const moved = await this.#turns.run(async () => {
+    const moved = await this.#queue.run(async () => {
       const changes = ids.flatMap((id) => {
         const before = this.#store.get(id);
         return before ? [updated(before, { ...stamp, ...settleInbound(before, NOTHING, now) })] : [];
@@ -135,8 +129,7 @@ export class InboundLimits implements InboundLimitsApi {
             { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t },
           );
       }
-    await tx.during(duringInboundSave, { changes, who });
-    tx.after(afterInboundSave, { changes, who });
+    await this.#store.saved(tx, changes, who);
   }
 }
 

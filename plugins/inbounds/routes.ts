@@ -25,6 +25,7 @@ import {
 } from './schema.js';
 import type { InboundLimits } from './limits.js';
 import type { InboundService } from './service.js';
+import type { InboundViews } from './views.js';
 
 const refusals = [
   errors.PORT_TAKEN,
@@ -36,10 +37,12 @@ const refusals = [
 
 export const routes = ({
   service,
+  views,
   limits,
   clock,
 }: {
   service: InboundService;
+  views: InboundViews;
   limits: InboundLimits;
   clock: Clock;
 }): Route[] => [
@@ -52,7 +55,7 @@ export const routes = ({
     handle: async () => {
       // Many of these at once take turns.
       await new TimeSlice().next();
-      return service.list();
+      return views.list();
     },
   }),
   route({
@@ -61,7 +64,7 @@ export const routes = ({
     name: 'inbounds.listSlim',
     doc: 'All inbounds with their settings; of clients only email, enable and comment.',
     reply: payload(list(InboundReply)),
-    handle: () => service.slim(),
+    handle: () => views.slim(),
   }),
   route({
     method: 'GET',
@@ -69,7 +72,7 @@ export const routes = ({
     name: 'inbounds.options',
     doc: 'What a choice of inbounds has to say of each, without secrets.',
     reply: payload(list(InboundOption)),
-    handle: () => service.options(),
+    handle: () => views.options(),
   }),
   route({
     method: 'GET',
@@ -79,7 +82,7 @@ export const routes = ({
     params: InboundId,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => service.get(params.id),
+    handle: ({ params }) => views.get(params.id),
   }),
   route({
     method: 'POST',
@@ -94,7 +97,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult('inbound added', applied), service.get(id));
+      return withMessage(describeResult('inbound added', applied), views.get(id));
     },
   }),
   route({
@@ -111,7 +114,7 @@ export const routes = ({
     handle: async ({ params, body, who }) =>
       withMessage(
         describeResult('inbound saved', await service.update(params.id, body, who)),
-        service.get(params.id),
+        views.get(params.id),
       ),
   }),
   route({
