@@ -1329,12 +1329,21 @@ declare module '@weir-panel/weir/kernel' {
     /** where the database calls it otherwise than snake_case of its name in code */
     readonly name?: string;
   }
+  /** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+  interface TextColumn {
+    (named?: Named): Column<string>;
+    <T extends string>(named?: Named): Column<T>;
+  }
+  interface OptionalTextColumn {
+    (named?: Named): Column<string | null>;
+    <T extends string>(named?: Named): Column<T | null>;
+  }
   export const column: {
     /** Never used again after a delete: others may keep it as an identity. */
     readonly id: () => Column<number>;
     readonly key: <T extends string | number>(kind?: 'text' | 'integer') => Column<T>;
     /** of a few words, where it is: `text<'red' | 'blue'>()` */
-    readonly text: <T extends string = string>(named?: Named) => Column<T>;
+    readonly text: TextColumn;
     /** Bytes, milliseconds, ids: safe integers. */
     readonly integer: (named?: Named) => Column<number>;
     /** Read with `get()`: `raw: true` gives 1 and 0. */
@@ -1342,7 +1351,7 @@ declare module '@weir-panel/weir/kernel' {
     /** objects and lists; only `raw: true` gives the text */
     readonly json: <T extends object>(named?: Named) => Column<T>;
     readonly optionalInteger: (named?: Named) => Column<number | null>;
-    readonly optionalText: <T extends string = string>(named?: Named) => Column<T | null>;
+    readonly optionalText: OptionalTextColumn;
     readonly optionalJson: <T extends object>(named?: Named) => Column<T | null>;
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
@@ -2037,13 +2046,13 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly option: true;
     };
     remark: {
-      readonly column: Column<any>;
+      readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly option: true;
     };
     listen: {
-      readonly column: Column<any>;
+      readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly option: true;
@@ -2055,13 +2064,13 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly option: true;
     };
     protocol: {
-      readonly column: Column<any>;
+      readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly option: true;
     };
     tag: {
-      readonly column: Column<any>;
+      readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly option: true;
@@ -2082,7 +2091,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly initial: false;
     };
     shareAddr: {
-      readonly column: Column<any>;
+      readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly option: true;
