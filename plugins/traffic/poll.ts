@@ -13,7 +13,7 @@ import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
-import type { Departed } from './departed.js';
+import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { OnlineClients } from './online.js';
 
@@ -34,7 +34,7 @@ export class Poll {
   readonly #baselines: Baselines;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
-  readonly #departed: Departed;
+  readonly #deleted: DeletedClients;
   readonly #queue = new SerialQueue();
   /** A former panel may have died between the bytes of a poll and their consequence, and those of a core's last moment are still without one. */
   #first = true;
@@ -51,7 +51,7 @@ export class Poll {
     baselines: Baselines;
     online: OnlineClients;
     watch: InboundWatch;
-    departed: Departed;
+    deletedClients: DeletedClients;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -64,7 +64,7 @@ export class Poll {
     this.#baselines = needs.baselines;
     this.#online = needs.online;
     this.#watch = needs.watch;
-    this.#departed = needs.departed;
+    this.#deleted = needs.deletedClients;
   }
 
   /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
@@ -108,12 +108,12 @@ export class Poll {
   }
 
   async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
-    this.#departed.follow(counters.epoch);
+    this.#deleted.forgetIfNew(counters.epoch);
     const { readings, usage: moved } = this.#baselines.compare(
       counters,
-      (id) => this.#clients.byId(id) !== undefined || this.#departed.has(id),
+      (id) => this.#clients.byId(id) !== undefined || this.#deleted.has(id),
     );
-    const { live: usage, kept } = this.#departed.sort(moved);
+    const { live: usage, kept } = this.#deleted.divide(moved);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at }, (next) => this.#stray(usage, next));
