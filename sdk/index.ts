@@ -1583,7 +1583,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly inbounds = {
-    /** Creates an inbound and has the core serve it. — POST /panel/api/inbounds/add */
+    /** Creates an inbound and adds it to the core. — POST /panel/api/inbounds/add */
     add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
     /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
@@ -1607,13 +1607,13 @@ export class Weir extends Transport {
     /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
     listSlim: (): Promise<InboundsListSlimReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }),
-    /** What a choice of inbounds has to say of each, without secrets. — GET /panel/api/inbounds/options */
+    /** Inbounds for a selection list, without secrets. — GET /panel/api/inbounds/options */
     options: (): Promise<InboundsOptionsReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' }),
     /** Sets the counters of all inbounds to zero; those of clients stay. — POST /panel/api/inbounds/resetAllTraffics */
     resetAllTraffic: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', gives: 'msg' }),
-    /** Switches an inbound on or off. — POST /panel/api/inbounds/setEnable/{id} */
+    /** Enables or disables an inbound. — POST /panel/api/inbounds/setEnable/{id} */
     setEnable: (input: InboundsSetEnableInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input),
     /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
@@ -1625,7 +1625,7 @@ export class Weir extends Transport {
     /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
     resetTraffic: (input: InboundsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input),
-    /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
+    /** Sets the position of an inbound in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
     setSubSortIndex: (input: InboundsSetSubSortIndexInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input),
   } as const;

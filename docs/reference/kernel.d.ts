@@ -2163,8 +2163,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly hidden: true;
   }>;
 
-  // Inbounds as the API shows and takes them.
-  /** An inbound as it is kept. */
+  // Schemas of inbounds in the API.
+  /** An inbound as it is stored. */
   export const InboundShape: Joi.ObjectSchema<any> & Typed<{
     countedSince: number;
     depletedCause: ("expiry" | "quota") | null;
@@ -2209,7 +2209,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }>;
   type AddInbound = Static<typeof AddInbound>;
 
-  // `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
+  // `streamSettings`: checked here, stored unchanged.
   const SECURITIES: readonly ['none', 'tls', 'reality'];
   type StreamSecurity = (typeof SECURITIES)[number];
   export interface StreamView {
@@ -2219,9 +2219,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** Of a stream that has passed `streamIssues`. */
   export const viewStream: (stream: Settings) => StreamView;
 
-  // What a client program must know to reach an inbound, in the field's own terms and in those of no format. Protocols
+  // What a client program must know to reach an inbound, independent of formats. Protocols
   // make entries, hosts and nodes change them, formats write them down.
-  /** How a client makes itself known. Each protocol has a kind of its own; a plugin that brings a protocol declares the fields of its kind, and knows them in its renderers. */
+  /** Credentials of a client. Each protocol has its own kind; a plugin that adds a protocol declares the fields of its kind, and reads them in its renderers. */
   export type Account = {
     readonly protocol: string;
     readonly [field: string]: AccountValue | undefined;
@@ -2344,7 +2344,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly protocol: P;
   }>>;
 
-  // What is done to the bytes last of all, below TLS. Source: xtls.github.io, FinalMaskObject.
+  // Masks change the bytes below TLS. Source: xtls.github.io, FinalMaskObject.
   /** Cuts the first bytes into pieces. Only the client's side does it. */
   export interface FragmentMask {
     readonly kind: 'fragment';
@@ -2547,12 +2547,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export type Transport = TcpTransport | WsTransport | HttpUpgradeTransport | GrpcTransport | XhttpTransport | KcpTransport | OwnTransport;
 
-  // What the address and the stream of an inbound say to a client's side. A protocol adds its account.
+  // The part of an entry that follows from address and stream. The protocol adds the account.
   /** An entry without an account. */
   export type EntryBase = Omit<EntryTemplate, 'account'>;
   export const isUnspecified: (host: string) => boolean;
 
-  // An entry for one client, out of what all clients of an inbound have in common.
+  // Completes the entry of one client from the template that all clients of an inbound share.
   export interface Completion {
     readonly client: ClientIdentity;
     /** the host under which a subscription is fetched; for entries without a server of their own */
@@ -2566,12 +2566,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** The entry of one client, with all its values. */
   export function completeEntry<A extends Account>(template: EntryTemplate<A>, { client, server, name }: Completion): ProxyEntry<A>;
 
-  // What an entry must look like that a plugin makes: exact, so that formats need not look twice.
+  // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
   /** An entry that somebody else has changed, for drafts and filters: it carries no functions but those of the protocol. */
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
 
-  // What an inbound makes of a client, seen on one that has everything.
-  /** The account of a client, or nothing where the protocol's plugin fails, which is written down to it already. */
+  // Accounts of clients in an inbound, and what a sample account shows about it.
+  /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
   export const inboundErrors: {
@@ -2584,30 +2584,30 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly CLIENTS_APART: ErrorFactory;
   };
 
-  // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+  // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
     readonly up: number;
     readonly down: number;
   }
-  /** Which limit an inbound has reached, whether or not it is on. */
+  /** Returns the limit that an inbound has reached, enabled or not. */
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
-  /** One protocol, whole: a third party adds one by adding such an object to `Protocols`. */
+  /** One protocol. A third party adds such an object to `Protocols`. */
   export interface Protocol {
     readonly name: string;
-    /** `settings` of an inbound, clients apart; unknown keys are kept */
+    /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
     /** `settings` as the core wants them, without clients */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-    /** The protocol in the core's config, where it has another name there. */
+    /** The protocol's name in the core's config, where it differs. */
     readonly coreName?: string;
-    /** Name of the account type (`AccountTypes` of the engine) that the core wants, where it is not the protocol's name. */
+    /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
     /** The client's account; all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
-    /** What a client program must know to connect: `base` says it of address and stream, the protocol adds its account. Called when the inbound changes; functions in it are called for every fetch. */
+    /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
   }
   /** The protocols that inbounds can speak. */
@@ -2625,9 +2625,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     protocol(name: string): Protocol | undefined;
     /** The plugin that brings this protocol; empty when there is none. */
     pluginOf(protocol: string): string;
-    /** What a client program must know to connect; undefined when no plugin knows the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+    /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
-    /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
+    /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
     require(ids: readonly number[], path: string): void;
@@ -2639,30 +2639,30 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export const Inbounds: Token<InboundsApi>;
   export interface AddOptions {
-    /** A person brings along an inbound that worked elsewhere: it keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
     readonly keepDestinations?: boolean;
   }
   export interface Added {
     readonly id: number;
     readonly applied: Applied;
-    /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
     readonly kept: readonly string[];
   }
   /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-    /** Its clients stay, without it. */
+    /** Clients of the inbound stay, without it. */
     delete(id: number, who: Principal): Promise<Applied>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
-  /** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
+  /** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
   export interface InboundLimitsApi {
-    /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
+    /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
     deplete(inbounds: readonly {
       readonly id: number;
       readonly cause: 'quota' | 'expiry';
     }[], who: Principal): Promise<Applied>;
-    /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
+    /** Starts a new period: sets counters to zero and enables inbounds that were disabled because of them. `within` receives the work and runs it in a transaction, together with the caller's own. */
     reset(ids: readonly number[], now: number, who: Principal, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied>;
   }
   export const InboundLimits: Token<InboundLimitsApi>;
@@ -2671,7 +2671,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly after: Inbound | undefined;
   }
-  /** An inbound as it was sent and passed the schema, before its rules are checked: for defaults and for one way to write things. `before` is undefined for a new one. One item at a time. */
+  /** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
   export const prepareInboundSave: Prepare<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2694,40 +2694,40 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly who: Principal;
   }>;
-  /** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
+  /** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
   export const beforeInboundSave: Guard<{
     readonly before: Inbound | undefined;
     readonly after: Omit<Inbound, 'id'>;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, changes or deletes inbounds, limits that switch them off included. */
+  /** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
   export const duringInboundSave: During<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** Memory of others follows the commit. */
+  /** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
   export const afterInboundSave: After<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
+  /** An inbound as a reply shows it. */
   export interface InboundView extends Omit<Inbound, HiddenName> {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];
-    /** of the inbound that this one is a fallback of; null without one */
+    /** about the inbound that this one is a fallback of; null without one */
     readonly fallbackParent: unknown;
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
     readonly settings: Record<string, unknown>;
   }
-  /** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
+  /** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
   export const describeInbounds: Filter<readonly InboundView[], {
     readonly whole: boolean;
   }>;
 
-  // What one transport is to a panel: a check of its settings, and what a client's side must know of them. One file per transport.
+  // Declares a transport: the check of its settings, and what a client's side must know. One file per transport.
   type Settings = Readonly<Record<string, unknown>>;
 
   export {};
@@ -3585,8 +3585,8 @@ declare module '@weir-panel/weir/plugins/traffic' {
   import type { Event, Filter, Token } from '@weir-panel/weir/kernel';
   import type { ClientUsage } from '@weir-panel/weir/plugins/clients';
 
-  // Counting: what others can hear of it and have a say in.
-  /** Who moved bytes within the last 20 seconds, in memory; nobody while no core runs. */
+  // Traffic counting: who is online, and the hooks of a poll.
+  /** Clients that moved bytes within the last 20 seconds, in memory; none while no core runs. */
   export interface PresenceApi {
     isOnline(clientId: number): boolean;
     /** Ids of the clients that are online. */
@@ -3595,11 +3595,11 @@ declare module '@weir-panel/weir/plugins/traffic' {
     activeInbounds(): readonly number[];
   }
   export const Presence: Token<PresenceApi>;
-  /** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. Fractions are rounded; bytes of clients and inbounds that are not there are refused. */
+  /** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
   }>;
-  /** Clients about to be switched off at their limit; who is taken out goes on until the next poll. */
+  /** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
   export const depletionCandidates: Filter<readonly {
     readonly id: number;
     readonly cause: 'quota' | 'expiry';
@@ -3611,7 +3611,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
     readonly at: number;
     readonly usage: readonly ClientUsage[];
   }>;
-  /** A poll switched clients off at a limit; one batch for each poll. Who is created or edited beyond a limit is off at once and not among them: `clients/clientChanged`. */
+  /** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
   export const clientDepleted: Event<{
     readonly clients: readonly {
       readonly id: number;
@@ -3620,7 +3620,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly inboundIds: readonly number[];
     }[];
   }>;
-  /** Inbounds that were switched off at their own limit. */
+  /** Inbounds that were disabled at their own limit. */
   export const inboundDepleted: Event<{
     readonly inbounds: readonly {
       readonly id: number;
@@ -3628,7 +3628,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly cause: 'quota' | 'expiry';
     }[];
   }>;
-  /** A period of `trafficReset` is over: these inbounds and all their clients have used nothing from here on. */
+  /** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];

@@ -1,4 +1,4 @@
-// What can be said against an inbound before it is written.
+// Validates an inbound before it is saved.
 import {
   type Hooks,
   inspect,
@@ -26,7 +26,7 @@ type Draft = Omit<Inbound, 'id'>;
 const isGenerated = (tag: string, port: number): boolean =>
   tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
 
-/** The tag that was asked for, or one made of the port; a made one follows its port. */
+/** Returns the tag that was sent, or one generated from the port. A generated tag changes with its port. */
 function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
   const moved =
     before !== undefined &&
@@ -41,7 +41,7 @@ function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inb
   return free;
 }
 
-/** What anybody may write into, as it stands in the core's config. */
+/** The parts of the core's config that callers write freely. */
 const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): ConfigPart => ({
   listen,
   settings,
@@ -70,7 +70,7 @@ export class InboundCheck {
     this.#guard = needs.guard;
   }
 
-  /** Resolves with the inbound as it is to be written, and with destinations that only `options` allow. */
+  /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
   async run(
     wanted: Draft,
     before: Inbound | undefined,
@@ -97,7 +97,7 @@ export class InboundCheck {
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
-    // With what the panel adds: a key that the core takes for one of these would win over it.
+    // Includes what the panel adds: the core may read another key in its place, and that key would win.
     const part = {
       ...wanted,
       settings: 'value' in settings ? settings.value : own,
@@ -112,7 +112,7 @@ export class InboundCheck {
       ...issuesAt('settings', settings),
       ...refused.map(({ path, message }) => ({ path, message })),
     ];
-    // It opens certificates, and would say of a file that is refused the same again.
+    // It opens certificates: a refused file would be reported twice.
     if (refused.length === 0)
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
@@ -128,13 +128,13 @@ export class InboundCheck {
     refuseTakenPort(others, draft);
     if (others.some(({ tag }) => tag === draft.tag))
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
-    // A place that this inbound holds already is held by our own core.
+    // Where this inbound listens already, our own core holds the port.
     if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
     await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
     return { draft, kept };
   }
 
-  /** Destinations that stay though nothing names them: those that the inbound has already, and all when a person brings it along. */
+  /** Destinations that stay although the setting does not name them: those the inbound has already, or with `all` every one. */
   #kept(found: readonly Finding[], before: Inbound | undefined, all: boolean): readonly string[] {
     const had = new Set(before ? this.#guard.destinations(freeParts(before)) : []);
     const unnamed = found.flatMap(({ destination }) => destination ?? []);

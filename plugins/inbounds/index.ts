@@ -40,7 +40,7 @@ import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 import { InboundViews } from './views.js';
 
-/** Nothing where the protocol's plugin fails, which is written down to it: the other inbounds go on. */
+/** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
 function corePart(inbound: Inbound, protocol: Protocol): CorePart[] {
   try {
     const accounts = accountsOf(inbound, protocol);
@@ -94,7 +94,7 @@ export default definePlugin({
           if (inbound.enable && protocol) add(...corePart(inbound, protocol));
         }
       },
-      // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.
+      // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.
       { strict: true },
     ),
   ],

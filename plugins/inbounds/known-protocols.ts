@@ -1,6 +1,6 @@
 // The protocols that inbounds can speak, ours and those of other plugins.
 import type { Contributed, PluginContext } from '../../kernel/index.js';
-import { contained } from './contained.js';
+import { guardedProtocol } from './guarded-protocol.js';
 import { type Protocol, Protocols } from './contract.js';
 
 export class KnownProtocols {
@@ -17,7 +17,7 @@ export class KnownProtocols {
       this.#contributions(Protocols).map((entry) => [
         entry.value.name,
         // Every fetch of a subscription calls ours: they are called directly.
-        entry.plugin === 'inbounds' ? entry : { ...entry, value: contained(entry) },
+        entry.plugin === 'inbounds' ? entry : { ...entry, value: guardedProtocol(entry) },
       ]),
     );
     return this.#byName;

@@ -1,4 +1,4 @@
-// What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+// Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import type { InboundChange, InboundLimitsApi } from './contract.js';
@@ -14,7 +14,7 @@ interface Used {
 const NOTHING: Used = { up: 0, down: 0 };
 const DONE: Applied = { pending: false, reason: '' };
 
-/** Which limit an inbound has reached, whether or not it is on. */
+/** Returns the limit that an inbound has reached, enabled or not. */
 export function inboundDepletion(
   { total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>,
   { up, down }: Used,
@@ -24,7 +24,7 @@ export function inboundDepletion(
   return expiryTime > 0 && expiryTime <= now ? 'expiry' : undefined;
 }
 
-/** An inbound at its limit is off, and says why; one whose limit was lifted comes back. A person's own switch is kept. */
+/** Disables an inbound at its limit and names the cause; enables it when the limit is lifted. An inbound that an admin disabled stays disabled. */
 export function settleInbound(
   inbound: Pick<Inbound, 'enable' | 'depletedCause' | 'total' | 'expiryTime'>,
   used: Used,
@@ -70,7 +70,7 @@ export class InboundLimits implements InboundLimitsApi {
     return this.#engine.reconcileConfig();
   }
 
-  /** Of one that an admin names; `lastTrafficResetTime` tells of the resets of all. */
+  /** Leaves `lastTrafficResetTime`, which is for resets of all inbounds. */
   async resetOne(id: number, now: number, who: Principal): Promise<Applied> {
     this.#store.find(id);
     return this.#reset([id], now, {}, who, (work) => this.#db.write(work));
@@ -115,7 +115,7 @@ export class InboundLimits implements InboundLimitsApi {
     return moved ? this.#engine.reconcileConfig() : DONE;
   }
 
-  /** Switches, with as many statements as there are different ones; all else of the rows is the caller's. */
+  /** Writes `enable` and `depletedCause`, with one statement for each pair of values; the caller writes the other columns. */
   async #save(tx: Tx, changes: readonly Updated[], who: Principal): Promise<void> {
     for (const cause of ['quota', 'expiry', null] as const)
       for (const enable of [true, false]) {

@@ -1,4 +1,4 @@
-// All inbounds in memory, with what they used: few of them, and every request asks for some.
+// All inbounds in memory, with their usage: they are few, and every request reads some.
 import { frozen } from '../../kernel/index.js';
 import type { InboundChange, InboundUsage } from './contract.js';
 import { type Inbound, inboundRecord } from './fields.js';
@@ -37,10 +37,10 @@ export async function loadMemory({ inbounds, usage }: InboundTables): Promise<In
   };
 }
 
-/** Larger sums stay at the greatest number that the API can tell exactly. */
+/** Caps a sum at the greatest number that JSON transports exactly. */
 export const safe = (bytes: number): number => Math.min(bytes, Number.MAX_SAFE_INTEGER);
 
-/** Brings in one commit: changes come in the order in which the database got them. */
+/** Applies one change; changes come in commit order. */
 export function applyChange({ inbounds, usage }: InboundMemory, change: MemoryChange): void {
   if ('reset' in change) for (const id of change.reset) usage.delete(id);
   else if ('used' in change)

@@ -1,4 +1,4 @@
-// An inbound as programs offer it for choice: what a list of them needs to say, without secrets.
+// An inbound in a selection list, without secrets.
 import type { InboundsApi } from './contract.js';
 import { type Inbound, optionNames, pick } from './fields.js';
 import { viewStream } from './stream/stream.js';

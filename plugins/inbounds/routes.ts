@@ -53,7 +53,7 @@ export const routes = ({
     doc: 'All inbounds, without their settings.',
     reply: payload(list(InboundReply)),
     handle: async () => {
-      // Many of these at once take turns.
+      // Yields, so that many such requests do not block others.
       await new TimeSlice().next();
       return views.list();
     },
@@ -70,7 +70,7 @@ export const routes = ({
     method: 'GET',
     path: '/panel/api/inbounds/options',
     name: 'inbounds.options',
-    doc: 'What a choice of inbounds has to say of each, without secrets.',
+    doc: 'Inbounds for a selection list, without secrets.',
     reply: payload(list(InboundOption)),
     handle: () => views.options(),
   }),
@@ -89,7 +89,7 @@ export const routes = ({
     path: '/panel/api/inbounds/add',
     name: 'inbounds.add',
     form: true,
-    doc: 'Creates an inbound and has the core serve it.',
+    doc: 'Creates an inbound and adds it to the core.',
     body: AddInbound,
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
@@ -133,7 +133,7 @@ export const routes = ({
     path: '/panel/api/inbounds/setEnable/{id}',
     name: 'inbounds.setEnable',
     form: true,
-    doc: 'Switches an inbound on or off.',
+    doc: 'Enables or disables an inbound.',
     params: InboundId,
     body: shape({ enable: bool() }).example({ enable: false }),
     reply: message(),
@@ -141,7 +141,7 @@ export const routes = ({
     handle: async ({ params, body, who }) => {
       const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
-        return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
+        return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
       return describeResult(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
     },
   }),
@@ -162,7 +162,7 @@ export const routes = ({
     path: '/panel/api/inbounds/{id}/subSortIndex',
     name: 'inbounds.setSubSortIndex',
     form: true,
-    doc: 'Says where an inbound stands in subscriptions.',
+    doc: 'Sets the position of an inbound in subscriptions.',
     params: InboundId,
     body: SortIndex,
     reply: message(),

@@ -1,4 +1,4 @@
-// Inbounds as the API shows and takes them.
+// Schemas of inbounds in the API.
 import {
   anything,
   bool,
@@ -16,7 +16,7 @@ import { amount, hiddenNames, inboundRecord, jsonNames, optionNames, pick, value
 
 export type { Inbound } from './fields.js';
 
-/** An inbound as it is kept. */
+/** An inbound as it is stored. */
 export const StoredInbound = shape({ id: int().min(1), ...valueSchemas });
 
 type Optional<S> = { readonly [K in keyof S]: ReturnType<typeof optional<S[K] & Schema>> };
@@ -37,14 +37,14 @@ export const AddInbound = shape({
   streamSettings: { network: 'tcp', security: 'none' },
 });
 export type AddInbound = Static<typeof AddInbound>;
-/** What is left out stays as it is. */
+/** Fields that are left out stay unchanged. */
 export const UpdateInbound = shape(optionalFields).example({
   remark: 'another name',
   total: 107_374_182_400,
 });
 export type UpdateInbound = Static<typeof UpdateInbound>;
 
-/** A new inbound, as far as the caller leaves fields out. */
+/** Initial values of a new inbound. */
 export const FRESH = inboundRecord.create({});
 
 type Shown = {
@@ -61,7 +61,7 @@ const shown = Object.fromEntries(
     .map(([name, schema]) => [name, jsonNames.includes(name as never) ? nullable(schema) : schema]),
 ) as unknown as Shown;
 
-/** Open: what other plugins know of an inbound stands in it as well. */
+/** Open: other plugins add fields. */
 export const InboundReply = shape({
   id: int(),
   ...shown,
@@ -82,7 +82,7 @@ export const InboundOption = shape({
   ssMethod: text(),
   nodeId: nullable(int()),
   nodeAddress: text(),
-  // Of protocols that are not there yet.
+  // For protocols that do not exist yet.
   awgServer: nullable(openObject()),
   tuicServer: nullable(openObject()),
   mtprotoDomain: text(),

@@ -1,4 +1,4 @@
-// Adding, changing and removing inbounds: checked, saved, then told to the core.
+// Adds, changes and deletes inbounds: checks them, saves them, updates the core.
 import { UniqueConstraintError } from 'sequelize';
 import {
   type Clock,
@@ -83,15 +83,15 @@ export class InboundService {
     await this.#queue.run(async () => {
       const before = this.#store.find(id);
       const body = await this.#prepared(sent, before, who);
-      // Programs send back all that they were shown: a switch that stands as it stood is no word of a person.
+      // Programs send back all they were shown: an echoed `enable` is not an edit.
       const { enable = before.enable } = body;
-      const said = enable !== before.enable && { depletedCause: null };
-      await this.#change(before, { ...given(body), ...said }, who);
+      const edited = enable !== before.enable && { depletedCause: null };
+      await this.#change(before, { ...given(body), ...edited }, who);
     });
     return this.#engine.reconcileConfig();
   }
 
-  /** At a limit the wish is kept: the inbound comes back as soon as the limit is lifted. */
+  /** An inbound at its limit stays disabled, and is enabled when the limit is lifted; `held` names the limit. */
   async setEnable(
     id: number,
     enable: boolean,
@@ -104,12 +104,12 @@ export class InboundService {
     };
   }
 
-  /** What plugins make of an inbound that was sent; one that they leave without port or protocol is ignored. */
+  /** Lets plugins prepare what was sent. A result that breaks a rule is ignored, so that the fault is the plugin's and not the caller's. */
   async #prepared<B extends UpdateInbound>(sent: B, before: Inbound | undefined, who: Principal): Promise<B> {
     const [body = sent] = await this.#hooks.prepare(prepareInboundSave, [sent], { before, who }, (next) => {
       if (!before && (next.port === undefined || next.protocol === undefined))
         return 'a new inbound needs a port and a protocol';
-      // What the caller sent is the caller's, and is checked later.
+      // Values of the caller are checked later.
       const own = (field: 'protocol' | 'remark' | 'tag'): string =>
         next[field] === sent[field] ? '' : (next[field] ?? '');
       if (own('protocol') && !this.#store.protocol(own('protocol')))
@@ -130,7 +130,7 @@ export class InboundService {
     const { id } = before;
     const now = this.#clock.now();
     const wanted: Draft = { ...before, ...fields };
-    // Another schedule begins now; what was used before it is no period of its own.
+    // A new schedule starts now: earlier usage does not complete a period.
     const newSchedule =
       wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
     const { draft } = await this.#check.run(
@@ -148,7 +148,7 @@ export class InboundService {
     });
   }
 
-  /** Its clients stay, without it. */
+  /** Clients of the inbound stay, without it. */
   async delete(id: number, who: Principal): Promise<Applied> {
     await this.#queue.run(() => this.#destroy([this.#store.find(id)], who));
     return this.#engine.reconcileConfig();
@@ -162,7 +162,7 @@ export class InboundService {
     });
   }
 
-  /** In one transaction; the core is told once. */
+  /** Deletes in one transaction and updates the core once. Unknown ids are `skipped`. */
   async deleteMany(
     ids: readonly number[],
     who: Principal,
@@ -185,7 +185,7 @@ export class InboundService {
     };
   }
 
-  /** Where it stands in subscriptions; the core does not care. */
+  /** Sets the position in subscriptions, which the core does not know. */
   async setSortIndex(id: number, subSortIndex: number, who: Principal): Promise<void> {
     await this.#queue.run(async () => {
       const before = this.#store.find(id);

@@ -1,10 +1,10 @@
-// What plugins may add to inbounds: protocols, and what they know of the rows of a reply.
+// Validates what plugins add to inbounds: protocols, and rows of a reply.
 import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
 import type { InboundView, Protocol } from './contract.js';
 import { hiddenNames, inboundRecord } from './fields.js';
 
 const MOST_ROWS = 100_000;
-/** Of the clients of one inbound only so many are looked at closely: there may be a hundred thousand. */
+/** Clients of an inbound that are checked in detail: it may have 100,000. */
 const LOOKED_AT = 20;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -37,10 +37,10 @@ function viewProblem(row: unknown): string | undefined {
   }
   return whyNotJson(clientStats.slice(0, LOOKED_AT));
 }
-/** By hand, as a list of inbounds may have a hundred thousand clients in it. */
+/** Not a schema, as a list of inbounds may contain 100,000 clients. */
 export const viewsShape = checkedList<InboundView>(MOST_ROWS, viewProblem);
 
-/** What keeps a protocol from being used at all. */
+/** Returns why a protocol cannot be used; undefined when it can. */
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
   if (typeof name !== 'string' || name === '') return 'a protocol needs a name';

@@ -1,11 +1,11 @@
-// How much an inbound may hold.
+// Limits the size of an inbound.
 import { holdsMoreThan, kernelErrors } from '../../kernel/index.js';
 import { type Inbound, jsonNames } from './fields.js';
 
-/** No core has a use for more, and every check of an inbound takes time for each value. */
+/** No core needs more, and each check of an inbound takes time for each value. */
 const MOST_VALUES = 10_000;
 
-/** Rejects with KERNEL_INVALID that names the field. The clients that programs send back with `settings` do not count. */
+/** Throws KERNEL_INVALID that names the field. Clients that programs send back in `settings` do not count. */
 export function refuseTooMuch(inbound: Pick<Inbound, (typeof jsonNames)[number]>): void {
   for (const path of jsonNames) {
     const values: unknown[] = [];

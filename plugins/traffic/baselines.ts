@@ -1,4 +1,4 @@
-// What has been counted already. The core's counters only grow while it lives, so the bytes of a poll are the difference
+// The last counted reading of each counter. The core's counters only grow while it runs, so the bytes of a poll are the difference
 // to the last reading. The new reading is written in the transaction of the bytes, so none is counted twice or lost.
 import type { Database, Projection, Tx } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';

@@ -1,7 +1,12 @@
 // Clients that were deleted with their traffic kept. Connections that are still open move bytes, and the core counts them under the old id.
+import type { Tx } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 
 type KeptUsage = Omit<ClientUsage, 'clientId'> & { readonly email: string };
+interface Divided {
+  readonly live: readonly ClientUsage[];
+  readonly kept: readonly KeptUsage[];
+}
 
 export class DeletedClients {
   readonly #clients: Pick<ClientsApi, 'byId' | 'byEmail'>;
@@ -33,16 +38,27 @@ export class DeletedClients {
   }
 
   /** Divides bytes: those of clients, and those that no client has. A deleted client's bytes belong to the client that has its email now. */
-  divide(usage: readonly ClientUsage[]): { live: readonly ClientUsage[]; kept: readonly KeptUsage[] } {
-    if (!usage.some(({ clientId }) => this.has(clientId))) return { live: usage, kept: [] };
+  divide(usage: readonly ClientUsage[], isGone = (id: number): boolean => this.has(id)): Divided {
+    if (!usage.some(({ clientId }) => isGone(clientId))) return { live: usage, kept: [] };
     const live: ClientUsage[] = [];
     const kept: KeptUsage[] = [];
     for (const { clientId, ...bytes } of usage) {
-      const email = this.has(clientId) ? this.#emails.get(clientId) : undefined;
+      const email = isGone(clientId) ? this.#emails.get(clientId) : undefined;
       const successor = email === undefined ? undefined : this.#clients.byEmail(email);
       if (email === undefined || successor) live.push({ clientId: successor?.id ?? clientId, ...bytes });
       else kept.push({ email, ...bytes });
     }
     return { live, kept };
+  }
+
+  /** The same in the transaction that writes the bytes: a client may have been deleted since they were read, and memory follows later. */
+  async divideIn(tx: Tx, usage: readonly ClientUsage[]): Promise<Divided> {
+    const ids = new Set(usage.map(({ clientId }) => clientId).filter((id) => this.#emails.has(id)));
+    if (ids.size === 0) return { live: usage, kept: [] };
+    const rows = await tx.query<{ id: number }>('SELECT id FROM clients WHERE id IN (:ids)', {
+      ids: [...ids],
+    });
+    for (const { id } of rows) ids.delete(id);
+    return this.divide(usage, (id) => ids.has(id));
   }
 }

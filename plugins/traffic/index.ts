@@ -31,7 +31,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Counts what clients move, once, and switches clients and inbounds off at their limits.',
+  about: 'Counts the bytes of clients, each once, and disables clients and inbounds at their limits.',
   uses: {
     engine: Engine,
     clients: Clients,

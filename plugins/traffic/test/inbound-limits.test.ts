@@ -121,7 +121,7 @@ test('whom a person switched off stays off, and a wish that meets a limit waits 
   t.is((await inbound(panel, id)).depletedCause, 'quota');
   const answer = await panel.call(`${API}/setEnable/${id}`, { body: { enable: true } });
   t.true(answer.body.success);
-  t.regex(answer.body.msg, /stays off until its total is raised or its traffic reset/);
+  t.regex(answer.body.msg, /stays disabled until its total is raised or its traffic reset/);
   t.like(await inbound(panel, id), { enable: false, depletedCause: 'quota' });
 
   await panel.get(`${API}/setEnable/${id}`, { body: { enable: false } });
