@@ -75,7 +75,7 @@ export class InboundStore implements InboundsApi {
     tx.after(afterInboundSave, { changes, who });
   }
 
-  /** One statement, whatever the number of inbounds: every poll comes here. */
+  /** Called by every poll. One statement for all inbounds: the model cannot add to a stored value. */
   async addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void> {
     const used = usage
       .filter(({ up, down }) => up + down > 0)
