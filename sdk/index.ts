@@ -737,6 +737,8 @@ export type InboundsAddInput = {
     remark?: string;
     /** address to listen on; empty for all */
     listen?: string;
+    port: number;
+    protocol: string;
     /** tag without spaces */
     tag?: string;
     /** Unix ms; 0 for never */
@@ -748,15 +750,13 @@ export type InboundsAddInput = {
     shareAddr?: string;
     shareAddrStrategy?: 'node' | 'listen' | 'custom';
     subSortIndex?: number;
-    /** when its counters and those of its clients begin anew */
+    /** when its counters and those of its clients restart at zero */
     trafficReset?: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-    /** day of a monthly reset; one that a month lacks is its last */
+    /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay?: number;
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
     sniffing?: Record<string, unknown> | string;
-    port: number;
-    protocol: string;
   };
 };
 
@@ -780,18 +780,18 @@ export type InboundsAddReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
-  /** when its counters and those of its clients begin anew */
+  /** when its counters and those of its clients restart at zero */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** day of a monthly reset; one that a month lacks is its last */
+  /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: number;
-  lastTrafficResetTime: number;
-  /** the limit that switched it off; null when none did */
-  depletedCause: 'quota' | 'expiry' | null;
-  up: number;
-  down: number;
   settings: Record<string, unknown> | null;
   streamSettings: Record<string, unknown> | null;
   sniffing: Record<string, unknown> | null;
+  lastTrafficResetTime: number;
+  /** the limit that disabled it; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
+  up: number;
+  down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
   nodeId: number | null;
@@ -841,18 +841,18 @@ export type InboundsGetReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
-  /** when its counters and those of its clients begin anew */
+  /** when its counters and those of its clients restart at zero */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** day of a monthly reset; one that a month lacks is its last */
+  /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: number;
-  lastTrafficResetTime: number;
-  /** the limit that switched it off; null when none did */
-  depletedCause: 'quota' | 'expiry' | null;
-  up: number;
-  down: number;
   settings: Record<string, unknown> | null;
   streamSettings: Record<string, unknown> | null;
   sniffing: Record<string, unknown> | null;
+  lastTrafficResetTime: number;
+  /** the limit that disabled it; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
+  up: number;
+  down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
   nodeId: number | null;
@@ -885,18 +885,18 @@ export type InboundsListReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
-  /** when its counters and those of its clients begin anew */
+  /** when its counters and those of its clients restart at zero */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** day of a monthly reset; one that a month lacks is its last */
+  /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: number;
-  lastTrafficResetTime: number;
-  /** the limit that switched it off; null when none did */
-  depletedCause: 'quota' | 'expiry' | null;
-  up: number;
-  down: number;
   settings: Record<string, unknown> | null;
   streamSettings: Record<string, unknown> | null;
   sniffing: Record<string, unknown> | null;
+  lastTrafficResetTime: number;
+  /** the limit that disabled it; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
+  up: number;
+  down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
   nodeId: number | null;
@@ -923,18 +923,18 @@ export type InboundsListSlimReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
-  /** when its counters and those of its clients begin anew */
+  /** when its counters and those of its clients restart at zero */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** day of a monthly reset; one that a month lacks is its last */
+  /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: number;
-  lastTrafficResetTime: number;
-  /** the limit that switched it off; null when none did */
-  depletedCause: 'quota' | 'expiry' | null;
-  up: number;
-  down: number;
   settings: Record<string, unknown> | null;
   streamSettings: Record<string, unknown> | null;
   sniffing: Record<string, unknown> | null;
+  lastTrafficResetTime: number;
+  /** the limit that disabled it; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
+  up: number;
+  down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
   nodeId: number | null;
@@ -943,18 +943,22 @@ export type InboundsListSlimReply = {
 
 export type InboundsOptionsReply = {
   id: number;
-  remark: string;
-  tag: string;
-  protocol: string;
-  port: number;
   enable: boolean;
+  /** text of one line without control characters */
+  remark: string;
+  /** address to listen on; empty for all */
   listen: string;
+  port: number;
+  protocol: string;
+  /** tag without spaces */
+  tag: string;
+  /** address */
+  shareAddr: string;
+  shareAddrStrategy: 'node' | 'listen' | 'custom';
   network: string;
   security: string;
   tlsFlowCapable: boolean;
   ssMethod: string;
-  shareAddr: string;
-  shareAddrStrategy: 'node' | 'listen' | 'custom';
   nodeId: number | null;
   nodeAddress: string;
   awgServer: Record<string, unknown> | null;
@@ -980,6 +984,8 @@ export type InboundsUpdateInput = {
     remark?: string;
     /** address to listen on; empty for all */
     listen?: string;
+    port?: number;
+    protocol?: string;
     /** tag without spaces */
     tag?: string;
     /** Unix ms; 0 for never */
@@ -991,15 +997,13 @@ export type InboundsUpdateInput = {
     shareAddr?: string;
     shareAddrStrategy?: 'node' | 'listen' | 'custom';
     subSortIndex?: number;
-    /** when its counters and those of its clients begin anew */
+    /** when its counters and those of its clients restart at zero */
     trafficReset?: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-    /** day of a monthly reset; one that a month lacks is its last */
+    /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay?: number;
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
     sniffing?: Record<string, unknown> | string;
-    port?: number;
-    protocol?: string;
   };
 };
 
@@ -1023,18 +1027,18 @@ export type InboundsUpdateReply = {
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
   subSortIndex: number;
-  /** when its counters and those of its clients begin anew */
+  /** when its counters and those of its clients restart at zero */
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  /** day of a monthly reset; one that a month lacks is its last */
+  /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: number;
-  lastTrafficResetTime: number;
-  /** the limit that switched it off; null when none did */
-  depletedCause: 'quota' | 'expiry' | null;
-  up: number;
-  down: number;
   settings: Record<string, unknown> | null;
   streamSettings: Record<string, unknown> | null;
   sniffing: Record<string, unknown> | null;
+  lastTrafficResetTime: number;
+  /** the limit that disabled it; null when none did */
+  depletedCause: 'quota' | 'expiry' | null;
+  up: number;
+  down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
   nodeId: number | null;
@@ -1579,7 +1583,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly inbounds = {
-    /** Creates an inbound and has the core serve it. — POST /panel/api/inbounds/add */
+    /** Creates an inbound and adds it to the core. — POST /panel/api/inbounds/add */
     add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
     /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
@@ -1603,13 +1607,13 @@ export class Weir extends Transport {
     /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
     listSlim: (): Promise<InboundsListSlimReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }),
-    /** What a choice of inbounds has to say of each, without secrets. — GET /panel/api/inbounds/options */
+    /** Inbounds for a selection list, without secrets. — GET /panel/api/inbounds/options */
     options: (): Promise<InboundsOptionsReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' }),
     /** Sets the counters of all inbounds to zero; those of clients stay. — POST /panel/api/inbounds/resetAllTraffics */
     resetAllTraffic: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/resetAllTraffics', gives: 'msg' }),
-    /** Switches an inbound on or off. — POST /panel/api/inbounds/setEnable/{id} */
+    /** Enables or disables an inbound. — POST /panel/api/inbounds/setEnable/{id} */
     setEnable: (input: InboundsSetEnableInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input),
     /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
@@ -1621,7 +1625,7 @@ export class Weir extends Transport {
     /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
     resetTraffic: (input: InboundsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input),
-    /** Says where an inbound stands in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
+    /** Sets the position of an inbound in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
     setSubSortIndex: (input: InboundsSetSubSortIndexInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input),
   } as const;

@@ -39,6 +39,17 @@ const asBoolean = (stored: unknown): unknown => (typeof stored === 'number' ? st
 const asJson = (stored: unknown): unknown =>
   typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored;
 
+/** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+interface TextColumn {
+  (named?: Named): Column<string>;
+  <T extends string>(named?: Named): Column<T>;
+}
+interface OptionalTextColumn {
+  (named?: Named): Column<string | null>;
+  <T extends string>(named?: Named): Column<T | null>;
+}
+const textColumn = (named?: Named): Column<never> => ({ kind: 'text', sql: DataTypes.TEXT, ...named });
+
 export const column = {
   /** Never used again after a delete: others may keep it as an identity. */
   id: (): Column<number> => ({ kind: 'integer', sql: DataTypes.BIGINT, primary: true, generated: true }),
@@ -48,11 +59,7 @@ export const column = {
     primary: true,
   }),
   /** of a few words, where it is: `text<'red' | 'blue'>()` */
-  text: <T extends string = string>(named?: Named): Column<T> => ({
-    kind: 'text',
-    sql: DataTypes.TEXT,
-    ...named,
-  }),
+  text: textColumn as TextColumn,
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (named?: Named): Column<number> => ({ kind: 'integer', sql: DataTypes.BIGINT, ...named }),
   /** Read with `get()`: `raw: true` gives 1 and 0. */
@@ -74,11 +81,7 @@ export const column = {
     sql: DataTypes.BIGINT,
     ...named,
   }),
-  optionalText: <T extends string = string>(named?: Named): Column<T | null> => ({
-    kind: 'text',
-    sql: DataTypes.TEXT,
-    ...named,
-  }),
+  optionalText: textColumn as OptionalTextColumn,
   optionalJson: <T extends object>(named?: Named): Column<T | null> => ({
     kind: 'json',
     sql: DataTypes.JSON,

@@ -1,10 +1,10 @@
-// What an inbound makes of a client, seen on one that has everything.
+// Accounts of clients in an inbound, and what a sample account shows about it.
 import { PanelError } from '../../kernel/index.js';
 import type { CoreAccount } from '../engine/contract.js';
 import type { Inbound } from './schema.js';
 import type { ClientIdentity, Protocol } from './contract.js';
 
-/** A client that has everything. */
+/** A sample client with a value in every field. */
 export const ANYBODY: ClientIdentity = {
   id: 0,
   email: 'anybody',
@@ -14,7 +14,7 @@ export const ANYBODY: ClientIdentity = {
   flow: 'xtls-rprx-vision',
 };
 
-/** The account of a client, or nothing where the protocol's plugin fails, which is written down to it already. */
+/** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
 export function accountOf(
   protocol: Protocol,
   client: ClientIdentity,
@@ -28,7 +28,7 @@ export function accountOf(
   }
 }
 
-/** Tells two inbounds apart whose configs are the same, but whose accounts are not (`disableFlow`). */
+/** Differs for inbounds with the same config but other accounts (`disableFlow`). */
 export const accountsOf = (inbound: Inbound, protocol: Protocol): string =>
   JSON.stringify(accountOf(protocol, ANYBODY, inbound));
 

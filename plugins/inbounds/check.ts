@@ -1,4 +1,4 @@
-// What can be said against an inbound before it is written.
+// Validates an inbound before it is saved.
 import {
   type Hooks,
   inspect,
@@ -14,6 +14,7 @@ import { ANYBODY } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
+import type { KnownProtocols } from './known-protocols.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
@@ -25,7 +26,7 @@ type Draft = Omit<Inbound, 'id'>;
 const isGenerated = (tag: string, port: number): boolean =>
   tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
 
-/** The tag that was asked for, or one made of the port; a made one follows its port. */
+/** Returns the tag that was sent, or one generated from the port. A generated tag changes with its port. */
 function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
   const moved =
     before !== undefined &&
@@ -40,7 +41,7 @@ function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inb
   return free;
 }
 
-/** What anybody may write into, as it stands in the core's config. */
+/** The parts of the core's config that callers write freely. */
 const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): ConfigPart => ({
   listen,
   settings,
@@ -51,27 +52,35 @@ const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): Confi
 export class InboundCheck {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
+  readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
 
-  constructor(needs: { hooks: Hooks; store: InboundStore; engine: EngineApi; guard: CoreGuardApi }) {
+  constructor(needs: {
+    hooks: Hooks;
+    store: InboundStore;
+    protocols: KnownProtocols;
+    engine: EngineApi;
+    guard: CoreGuardApi;
+  }) {
+    this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
     this.#store = needs.store;
     this.#engine = needs.engine;
     this.#guard = needs.guard;
   }
 
-  /** Resolves with the inbound as it is to be written, and with destinations that only `options` allow. */
+  /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
   async run(
     wanted: Draft,
     before: Inbound | undefined,
     who: Principal,
     { keepDestinations = false }: AddOptions = {},
   ): Promise<{ draft: Draft; kept: readonly string[] }> {
-    const protocol = this.#store.protocol(wanted.protocol);
+    const protocol = this.#protocols.get(wanted.protocol);
     if (!protocol)
       throw errors.UNKNOWN_PROTOCOL(
-        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#store.protocolNames().join(', ')}`,
+        `no plugin knows the protocol ${wanted.protocol}; there are ${this.#protocols.names().join(', ')}`,
         {
           path: 'protocol',
         },
@@ -88,7 +97,7 @@ export class InboundCheck {
     const { clients: _managedElsewhere, ...own } = wanted.settings;
     const settings = inspect(protocol.settings, own);
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
-    // With what the panel adds: a key that the core takes for one of these would win over it.
+    // Includes what the panel adds: the core may read another key in its place, and that key would win.
     const part = {
       ...wanted,
       settings: 'value' in settings ? settings.value : own,
@@ -103,7 +112,7 @@ export class InboundCheck {
       ...issuesAt('settings', settings),
       ...refused.map(({ path, message }) => ({ path, message })),
     ];
-    // It opens certificates, and would say of a file that is refused the same again.
+    // It opens certificates: a refused file would be reported twice.
     if (refused.length === 0)
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
@@ -119,13 +128,13 @@ export class InboundCheck {
     refuseTakenPort(others, draft);
     if (others.some(({ tag }) => tag === draft.tag))
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
-    // A place that this inbound holds already is held by our own core.
+    // Where this inbound listens already, our own core holds the port.
     if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
     await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
     return { draft, kept };
   }
 
-  /** Destinations that stay though nothing names them: those that the inbound has already, and all when a person brings it along. */
+  /** Destinations that stay although the setting does not name them: those the inbound has already, or with `all` every one. */
   #kept(found: readonly Finding[], before: Inbound | undefined, all: boolean): readonly string[] {
     const had = new Set(before ? this.#guard.destinations(freeParts(before)) : []);
     const unnamed = found.flatMap(({ destination }) => destination ?? []);
@@ -140,7 +149,7 @@ export class InboundCheck {
     } catch (cause) {
       if (cause instanceof ProtocolRefused)
         throw errors.CORE_REFUSED(
-          `the core cannot serve the protocol ${protocol.name} of the plugin ${this.#store.pluginOf(protocol.name)}: ${cause.message}`,
+          `the core cannot serve the protocol ${protocol.name} of the plugin ${this.#protocols.pluginOf(protocol.name)}: ${cause.message}`,
           { cause, path: 'protocol' },
         );
       if (cause instanceof CoreRefused)

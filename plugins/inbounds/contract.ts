@@ -14,6 +14,7 @@ import {
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
+import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import { protocolProblem, viewsShape } from './shapes.js';
 
@@ -62,20 +63,20 @@ export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
-/** One protocol, whole: a third party adds one by adding such an object to `Protocols`. */
+/** One protocol. A third party adds such an object to `Protocols`. */
 export interface Protocol {
   readonly name: string;
-  /** `settings` of an inbound, clients apart; unknown keys are kept */
+  /** `settings` of an inbound, without clients; unknown keys are kept */
   readonly settings: Schema<Record<string, unknown>>;
   /** `settings` as the core wants them, without clients */
   coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-  /** The protocol in the core's config, where it has another name there. */
+  /** The protocol's name in the core's config, where it differs. */
   readonly coreName?: string;
-  /** Name of the account type (`AccountTypes` of the engine) that the core wants, where it is not the protocol's name. */
+  /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
   /** The client's account; all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
-  /** What a client program must know to connect: `base` says it of address and stream, the protocol adds its account. Called when the inbound changes; functions in it are called for every fetch. */
+  /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
   entry(inbound: Inbound, base: EntryBase): EntryTemplate;
 }
 /** The protocols that inbounds can speak. */
@@ -101,9 +102,9 @@ export interface InboundsApi {
   protocol(name: string): Protocol | undefined;
   /** The plugin that brings this protocol; empty when there is none. */
   pluginOf(protocol: string): string;
-  /** What a client program must know to connect; undefined when no plugin knows the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+  /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
-  /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
+  /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
   require(ids: readonly number[], path: string): void;
@@ -113,31 +114,31 @@ export interface InboundsApi {
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
 
 export interface AddOptions {
-  /** A person brings along an inbound that worked elsewhere: it keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+  /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
   readonly keepDestinations?: boolean;
 }
 export interface Added {
   readonly id: number;
   readonly applied: Applied;
-  /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+  /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
   readonly kept: readonly string[];
 }
 /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
   add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-  /** Its clients stay, without it. */
+  /** Clients of the inbound stay, without it. */
   delete(id: number, who: Principal): Promise<Applied>;
 }
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
-/** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
+/** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
 export interface InboundLimitsApi {
-  /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
+  /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
   deplete(
     inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
     who: Principal,
   ): Promise<Applied>;
-  /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
+  /** Starts a new period: sets counters to zero and enables inbounds that were disabled because of them. `within` receives the work and runs it in a transaction, together with the caller's own. */
   reset(
     ids: readonly number[],
     now: number,
@@ -152,41 +153,41 @@ export interface InboundChange {
   readonly before: Inbound | undefined;
   readonly after: Inbound | undefined;
 }
-/** An inbound as it was sent and passed the schema, before its rules are checked: for defaults and for one way to write things. `before` is undefined for a new one. One item at a time. */
+/** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
 export const prepareInboundSave = prepare<
   UpdateInbound,
   { readonly before: Inbound | undefined; readonly who: Principal }
 >('inbounds/prepareInboundSave', UpdateInbound);
-/** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
+/** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
 export const beforeInboundSave = guard<{
   readonly before: Inbound | undefined;
   readonly after: Omit<Inbound, 'id'>;
   readonly who: Principal;
 }>('inbounds/beforeInboundSave');
-/** In the transaction that adds, changes or deletes inbounds, limits that switch them off included. */
+/** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
 export const duringInboundSave = during<{
   readonly changes: readonly InboundChange[];
   readonly who: Principal;
 }>('inbounds/duringInboundSave');
-/** Memory of others follows the commit. */
+/** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
 export const afterInboundSave = after<{
   readonly changes: readonly InboundChange[];
   readonly who: Principal;
 }>('inbounds/afterInboundSave');
 
-/** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-export interface InboundView extends Omit<Inbound, 'countedSince'> {
+/** An inbound as a reply shows it. */
+export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly up: number;
   readonly down: number;
   readonly clientStats: readonly unknown[];
-  /** of the inbound that this one is a fallback of; null without one */
+  /** about the inbound that this one is a fallback of; null without one */
   readonly fallbackParent: unknown;
   /** null: this machine */
   readonly nodeId: number | null;
   readonly originNodeGuid: string;
   readonly settings: Record<string, unknown>;
 }
-/** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
+/** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
 export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>(
   'inbounds/describeInbounds',
   viewsShape,

@@ -1,4 +1,4 @@
-// An inbound as the core's config has it.
+// Converts an inbound to the core's config.
 import { kernelErrors, whyNotJson } from '../../kernel/index.js';
 import type { CoreInbound, JsonObject } from '../engine/contract.js';
 import type { Protocol } from './contract.js';
@@ -16,7 +16,7 @@ export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): C
     streamSettings: coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;
-  // Said when it is saved: later on it would keep all inbounds from the core.
+  // Refused when it is saved: later it would keep all inbounds out of the core.
   const problem = whyNotJson(config);
   if (problem !== undefined) throw kernelErrors.INVALID(`the core cannot be given this inbound: ${problem}`);
   return { tag, protocol: protocol.accounts?.(settings) ?? protocol.name, config };

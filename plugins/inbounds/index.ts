@@ -25,6 +25,7 @@ import {
   Protocols,
 } from './contract.js';
 import { InboundCheck } from './check.js';
+import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
@@ -35,10 +36,11 @@ import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
 import { coreInbound } from './core-inbound.js';
 import { InboundService } from './service.js';
-import { afterInboundReset, afterInboundUsage, InboundStore } from './store.js';
+import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
+import { InboundViews } from './views.js';
 
-/** Nothing where the protocol's plugin fails, which is written down to it: the other inbounds go on. */
+/** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
 function corePart(inbound: Inbound, protocol: Protocol): CorePart[] {
   try {
     const accounts = accountsOf(inbound, protocol);
@@ -56,24 +58,18 @@ export default definePlugin({
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
   uses: { engine: Engine, guard: CoreGuard },
-  hooks: [
-    prepareInboundSave,
-    beforeInboundSave,
-    duringInboundSave,
-    afterInboundSave,
-    describeInbounds,
-    afterInboundUsage,
-    afterInboundReset,
-  ],
+  hooks: [prepareInboundSave, beforeInboundSave, duringInboundSave, afterInboundSave, describeInbounds],
   tables,
   migrations,
   services: {
-    // Edits go one after another: each is checked against what the one before has left, and a partial one fills up with nothing stale.
-    turns: singleton(SerialQueue),
+    // Edits run one after another: each is checked against the result of the previous one.
+    queue: singleton(SerialQueue),
+    protocols: singleton(KnownProtocols),
     store: singleton(InboundStore),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
     service: singleton(InboundService),
+    views: singleton(InboundViews),
   },
   provides: ({ store, service, limits }) => [
     provide(Inbounds, store),
@@ -90,9 +86,6 @@ export default definePlugin({
     ),
   ],
   taps: ({ store }) => [
-    tap(afterInboundSave, ({ changes }) => store.apply(changes)),
-    tap(afterInboundReset, ({ ids }) => store.forget(ids)),
-    tap(afterInboundUsage, (usage) => store.count(usage)),
     tap(
       composeCoreConfig,
       (add) => {
@@ -101,10 +94,9 @@ export default definePlugin({
           if (inbound.enable && protocol) add(...corePart(inbound, protocol));
         }
       },
-      // Left out, its inbounds would be taken from the core; the core shall go on as it is instead.
+      // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.
       { strict: true },
     ),
   ],
   routes,
-  start: ({ store }) => store.load(),
 });

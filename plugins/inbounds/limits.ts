@@ -1,13 +1,7 @@
-// What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+// Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
-import {
-  afterInboundSave,
-  duringInboundSave,
-  type InboundChange,
-  type InboundLimitsApi,
-} from './contract.js';
-import { errors } from './errors.js';
+import type { InboundChange, InboundLimitsApi } from './contract.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
@@ -20,7 +14,7 @@ interface Used {
 const NOTHING: Used = { up: 0, down: 0 };
 const DONE: Applied = { pending: false, reason: '' };
 
-/** Which limit an inbound has reached, whether or not it is on. */
+/** Returns the limit that an inbound has reached, enabled or not. */
 export function inboundDepletion(
   { total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>,
   { up, down }: Used,
@@ -30,7 +24,7 @@ export function inboundDepletion(
   return expiryTime > 0 && expiryTime <= now ? 'expiry' : undefined;
 }
 
-/** An inbound at its limit is off, and says why; one whose limit was lifted comes back. A person's own switch is kept. */
+/** Disables an inbound at its limit and names the cause; enables it when the limit is lifted. An inbound that an admin disabled stays disabled. */
 export function settleInbound(
   inbound: Pick<Inbound, 'enable' | 'depletedCause' | 'total' | 'expiryTime'>,
   used: Used,
@@ -46,27 +40,27 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #rows: InboundTables['inbounds'];
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
-  readonly #turns: SerialQueue;
+  readonly #queue: SerialQueue;
 
   constructor({
     db,
     tables,
     store,
     engine,
-    turns,
-  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; turns: SerialQueue }) {
+    queue,
+  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; queue: SerialQueue }) {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;
     this.#engine = engine;
-    this.#turns = turns;
+    this.#queue = queue;
   }
 
   async deplete(
     inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
     who: Principal,
   ): Promise<Applied> {
-    await this.#turns.run(async () => {
+    await this.#queue.run(async () => {
       const changes = inbounds.flatMap(({ id, cause }) => {
         const before = this.#store.get(id);
         return before?.enable ? [updated(before, { enable: false, depletedCause: cause })] : [];
@@ -76,9 +70,9 @@ export class InboundLimits implements InboundLimitsApi {
     return this.#engine.reconcileConfig();
   }
 
-  /** Of one that an admin names; `lastTrafficResetTime` tells of the resets of all. */
+  /** Leaves `lastTrafficResetTime`, which is for resets of all inbounds. */
   async resetOne(id: number, now: number, who: Principal): Promise<Applied> {
-    if (!this.#store.get(id)) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+    this.#store.find(id);
     return this.#reset([id], now, {}, who, (work) => this.#db.write(work));
   }
 
@@ -103,7 +97,7 @@ export class InboundLimits implements InboundLimitsApi {
     who: Principal,
     within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>,
   ): Promise<Applied> {
-    const moved = await this.#turns.run(async () => {
+    const moved = await this.#queue.run(async () => {
       const changes = ids.flatMap((id) => {
         const before = this.#store.get(id);
         return before ? [updated(before, { ...stamp, ...settleInbound(before, NOTHING, now) })] : [];
@@ -121,7 +115,7 @@ export class InboundLimits implements InboundLimitsApi {
     return moved ? this.#engine.reconcileConfig() : DONE;
   }
 
-  /** Switches, with as many statements as there are different ones; all else of the rows is the caller's. */
+  /** Writes `enable` and `depletedCause`, with one statement for each pair of values; the caller writes the other columns. */
   async #save(tx: Tx, changes: readonly Updated[], who: Principal): Promise<void> {
     for (const cause of ['quota', 'expiry', null] as const)
       for (const enable of [true, false]) {
@@ -135,8 +129,7 @@ export class InboundLimits implements InboundLimitsApi {
             { where: { id: ids.map(({ after }) => after.id) }, transaction: tx.t },
           );
       }
-    await tx.during(duringInboundSave, { changes, who });
-    tx.after(afterInboundSave, { changes, who });
+    await this.#store.saved(tx, changes, who);
   }
 }
 

@@ -1,34 +1,17 @@
-// An inbound as programs offer it for choice: what a list of them needs to say, without secrets.
+// An inbound in a selection list, without secrets.
 import type { InboundsApi } from './contract.js';
-import type { Inbound } from './schema.js';
+import { type Inbound, optionNames, pick } from './fields.js';
 import { viewStream } from './stream/stream.js';
 
 export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlow'>) {
-  const {
-    id,
-    remark,
-    tag,
-    protocol,
-    port,
-    enable,
-    listen,
-    shareAddr,
-    shareAddrStrategy,
-    settings: { method },
-  } = inbound;
+  const { id, protocol, settings, streamSettings } = inbound;
+  const { method } = settings;
   return {
     id,
-    remark,
-    tag,
-    protocol,
-    port,
-    enable,
-    listen,
-    ...viewStream(inbound.streamSettings),
+    ...pick(inbound, optionNames),
+    ...viewStream(streamSettings),
     tlsFlowCapable: inbounds.takesFlow(id),
     ssMethod: protocol === 'shadowsocks' && typeof method === 'string' ? method : '',
-    shareAddr,
-    shareAddrStrategy,
     nodeId: null,
     nodeAddress: '',
     awgServer: null,

@@ -1,4 +1,4 @@
-// Who else listens where an inbound wants to. The core would not say: it shares ports in silence (SO_REUSEPORT).
+// Refuses ports that are taken. The core would not report them: it shares ports silently (SO_REUSEPORT).
 import { createServer } from 'node:net';
 import { canonicalAddress } from '../../kernel/index.js';
 import { errors } from './errors.js';
@@ -7,7 +7,7 @@ import type { Inbound } from './schema.js';
 type Place = Pick<Inbound, 'listen' | 'port'>;
 const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
 
-/** One spelling for each address: IPv6 has many, and the core takes localhost for 127.0.0.1. */
+/** Returns one spelling for each address: IPv6 has many, and the core reads localhost as 127.0.0.1. */
 function addressOf(listen: string): string {
   const name = listen.toLowerCase();
   if (name === 'localhost') return '127.0.0.1';
@@ -32,7 +32,7 @@ export function refuseTakenPort(
     );
 }
 
-/** Throws PORT_IN_USE when somebody else listens there, or when the address is not one of this machine. */
+/** Throws PORT_IN_USE when another program listens there, or when this machine does not have the address. */
 export async function refusePortInUse({ listen, port }: Place): Promise<void> {
   const server = createServer();
   try {

@@ -25,6 +25,7 @@ import {
 } from './schema.js';
 import type { InboundLimits } from './limits.js';
 import type { InboundService } from './service.js';
+import type { InboundViews } from './views.js';
 
 const refusals = [
   errors.PORT_TAKEN,
@@ -36,10 +37,12 @@ const refusals = [
 
 export const routes = ({
   service,
+  views,
   limits,
   clock,
 }: {
   service: InboundService;
+  views: InboundViews;
   limits: InboundLimits;
   clock: Clock;
 }): Route[] => [
@@ -50,9 +53,9 @@ export const routes = ({
     doc: 'All inbounds, without their settings.',
     reply: payload(list(InboundReply)),
     handle: async () => {
-      // Many of these at once take turns.
+      // Yields, so that many such requests do not block others.
       await new TimeSlice().next();
-      return service.list();
+      return views.list();
     },
   }),
   route({
@@ -61,15 +64,15 @@ export const routes = ({
     name: 'inbounds.listSlim',
     doc: 'All inbounds with their settings; of clients only email, enable and comment.',
     reply: payload(list(InboundReply)),
-    handle: () => service.slim(),
+    handle: () => views.slim(),
   }),
   route({
     method: 'GET',
     path: '/panel/api/inbounds/options',
     name: 'inbounds.options',
-    doc: 'What a choice of inbounds has to say of each, without secrets.',
+    doc: 'Inbounds for a selection list, without secrets.',
     reply: payload(list(InboundOption)),
-    handle: () => service.options(),
+    handle: () => views.options(),
   }),
   route({
     method: 'GET',
@@ -79,14 +82,14 @@ export const routes = ({
     params: InboundId,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => service.get(params.id),
+    handle: ({ params }) => views.get(params.id),
   }),
   route({
     method: 'POST',
     path: '/panel/api/inbounds/add',
     name: 'inbounds.add',
     form: true,
-    doc: 'Creates an inbound and has the core serve it.',
+    doc: 'Creates an inbound and adds it to the core.',
     body: AddInbound,
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
@@ -94,7 +97,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult('inbound added', applied), service.get(id));
+      return withMessage(describeResult('inbound added', applied), views.get(id));
     },
   }),
   route({
@@ -111,7 +114,7 @@ export const routes = ({
     handle: async ({ params, body, who }) =>
       withMessage(
         describeResult('inbound saved', await service.update(params.id, body, who)),
-        service.get(params.id),
+        views.get(params.id),
       ),
   }),
   route({
@@ -130,7 +133,7 @@ export const routes = ({
     path: '/panel/api/inbounds/setEnable/{id}',
     name: 'inbounds.setEnable',
     form: true,
-    doc: 'Switches an inbound on or off.',
+    doc: 'Enables or disables an inbound.',
     params: InboundId,
     body: shape({ enable: bool() }).example({ enable: false }),
     reply: message(),
@@ -138,7 +141,7 @@ export const routes = ({
     handle: async ({ params, body, who }) => {
       const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
-        return `the inbound stays off until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
+        return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
       return describeResult(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
     },
   }),
@@ -159,7 +162,7 @@ export const routes = ({
     path: '/panel/api/inbounds/{id}/subSortIndex',
     name: 'inbounds.setSubSortIndex',
     form: true,
-    doc: 'Says where an inbound stands in subscriptions.',
+    doc: 'Sets the position of an inbound in subscriptions.',
     params: InboundId,
     body: SortIndex,
     reply: message(),

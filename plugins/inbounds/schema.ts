@@ -1,106 +1,34 @@
-// Inbounds as the API shows and takes them.
+// Schemas of inbounds in the API.
 import {
+  anything,
   bool,
   int,
-  jsonObject,
   list,
   nullable,
-  oneOf,
   openObject,
   optional,
+  type Schema,
   shape,
   type Static,
   text,
-  word,
-  anything,
 } from '../../kernel/index.js';
+import { amount, hiddenNames, inboundRecord, jsonNames, optionNames, pick, valueSchemas } from './fields.js';
 
-/** Bytes, Unix ms and the like: safe integers from zero. */
-const amount = () => int().min(0);
-const SHARE = ['node', 'listen', 'custom'] as const;
-const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+export type { Inbound } from './fields.js';
 
-// An IP address, a host name, or nothing for all addresses; what the core would take for a path of a socket is no address.
-const listen = () =>
-  text()
-    .max(255)
-    .pattern(/^[A-Za-z0-9.:_-]*$/, 'address')
-    .description('address to listen on; empty for all');
-const shareAddr = () =>
-  text()
-    .max(255)
-    .pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
-// It stands in links, which have no room for control characters and halves of surrogate pairs.
-const remark = () =>
-  text()
-    .max(255)
-    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
-const tag = () =>
-  text()
-    .max(128)
-    .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
+/** An inbound as it is stored. */
+export const StoredInbound = shape({ id: int().min(1), ...valueSchemas });
 
-/** Set when a limit switched the inbound off, not a person. */
-const depletedCause = () =>
-  nullable(oneOf('quota', 'expiry')).description('the limit that switched it off; null when none did');
+type Optional<S> = { readonly [K in keyof S]: ReturnType<typeof optional<S[K] & Schema>> };
+const { schemas } = inboundRecord;
+const optionalFields = Object.fromEntries(
+  Object.entries(schemas).map(([name, schema]) => [name, optional(schema)]),
+) as unknown as Optional<typeof schemas>;
 
-const stored = {
-  enable: bool(),
-  remark: remark(),
-  listen: listen(),
-  port: int().min(1).max(65_535),
-  protocol: word().max(32),
-  tag: tag(),
-  expiryTime: amount().description('Unix ms; 0 for never'),
-  total: amount().description('bytes; 0 for no limit'),
-  disableFlow: bool(),
-  shareAddr: shareAddr(),
-  shareAddrStrategy: oneOf(...SHARE),
-  subSortIndex: int().min(1),
-  trafficReset: oneOf(...RESETS).description('when its counters and those of its clients begin anew'),
-  trafficResetDay: int()
-    .min(1)
-    .max(31)
-    .description('day of a monthly reset; one that a month lacks is its last'),
-};
-
-/** An inbound as it is kept. */
-export const StoredInbound = shape({
-  id: int().min(1),
-  ...stored,
-  settings: openObject(),
-  streamSettings: openObject(),
-  sniffing: openObject(),
-  lastTrafficResetTime: amount(),
-  depletedCause: depletedCause(),
-  countedSince: amount().description('Unix ms from which the present period of trafficReset counts'),
-});
-export type Inbound = Static<typeof StoredInbound>;
-
-/** In the JSON texts that hold no clients. */
-const SEPARATORS = 20_000;
-
-const optionalFields = {
-  enable: optional(stored.enable),
-  remark: optional(stored.remark),
-  listen: optional(stored.listen),
-  tag: optional(stored.tag),
-  expiryTime: optional(stored.expiryTime),
-  total: optional(stored.total),
-  disableFlow: optional(stored.disableFlow),
-  shareAddr: optional(stored.shareAddr),
-  shareAddrStrategy: optional(stored.shareAddrStrategy),
-  subSortIndex: optional(stored.subSortIndex),
-  trafficReset: optional(stored.trafficReset),
-  trafficResetDay: optional(stored.trafficResetDay),
-  settings: optional(jsonObject()),
-  streamSettings: optional(jsonObject(SEPARATORS)),
-  sniffing: optional(jsonObject(SEPARATORS)),
-};
 export const AddInbound = shape({
   ...optionalFields,
-  port: stored.port,
-  protocol: stored.protocol,
+  port: schemas.port,
+  protocol: schemas.protocol,
 }).example({
   remark: 'vless over TCP',
   protocol: 'vless',
@@ -109,47 +37,36 @@ export const AddInbound = shape({
   streamSettings: { network: 'tcp', security: 'none' },
 });
 export type AddInbound = Static<typeof AddInbound>;
-/** What is left out stays as it is. */
-export const UpdateInbound = shape({
-  ...optionalFields,
-  port: optional(stored.port),
-  protocol: optional(stored.protocol),
-}).example({ remark: 'another name', total: 107_374_182_400 });
+/** Fields that are left out stay unchanged. */
+export const UpdateInbound = shape(optionalFields).example({
+  remark: 'another name',
+  total: 107_374_182_400,
+});
 export type UpdateInbound = Static<typeof UpdateInbound>;
 
-/** Settings of a fresh inbound, as far as the caller leaves them out. */
-export const FRESH = {
-  enable: true,
-  remark: '',
-  listen: '',
-  tag: '',
-  expiryTime: 0,
-  total: 0,
-  disableFlow: false,
-  shareAddr: '',
-  shareAddrStrategy: 'node',
-  subSortIndex: 1,
-  trafficReset: 'never',
-  trafficResetDay: 1,
-  settings: {},
-  streamSettings: {},
-  sniffing: {},
-  lastTrafficResetTime: 0,
-  depletedCause: null,
-  countedSince: 0,
-} as const satisfies Partial<Inbound>;
+/** Initial values of a new inbound. */
+export const FRESH = inboundRecord.create({});
 
-/** Open: what other plugins know of an inbound stands in it as well. */
+type Shown = {
+  readonly [K in Exclude<
+    keyof typeof valueSchemas,
+    (typeof hiddenNames)[number]
+  >]: K extends (typeof jsonNames)[number]
+    ? Schema<Record<string, unknown> | null>
+    : (typeof valueSchemas)[K];
+};
+const shown = Object.fromEntries(
+  Object.entries(valueSchemas)
+    .filter(([name]) => !hiddenNames.includes(name as never))
+    .map(([name, schema]) => [name, jsonNames.includes(name as never) ? nullable(schema) : schema]),
+) as unknown as Shown;
+
+/** Open: other plugins add fields. */
 export const InboundReply = shape({
   id: int(),
-  ...stored,
-  lastTrafficResetTime: amount(),
-  depletedCause: depletedCause(),
+  ...shown,
   up: amount(),
   down: amount(),
-  settings: nullable(openObject()),
-  streamSettings: nullable(openObject()),
-  sniffing: nullable(openObject()),
   clientStats: list(openObject()),
   fallbackParent: nullable(anything()),
   nodeId: nullable(int()),
@@ -158,21 +75,14 @@ export const InboundReply = shape({
 
 export const InboundOption = shape({
   id: int(),
-  remark: text(),
-  tag: text(),
-  protocol: text(),
-  port: int(),
-  enable: bool(),
-  listen: text(),
+  ...pick(valueSchemas, optionNames),
   network: text(),
   security: text(),
   tlsFlowCapable: bool(),
   ssMethod: text(),
-  shareAddr: text(),
-  shareAddrStrategy: oneOf(...SHARE),
   nodeId: nullable(int()),
   nodeAddress: text(),
-  // Of protocols that are not there yet.
+  // For protocols that do not exist yet.
   awgServer: nullable(openObject()),
   tuicServer: nullable(openObject()),
   mtprotoDomain: text(),
@@ -181,7 +91,7 @@ export const InboundOption = shape({
   wgPublicKey: text(),
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });
-export const SortIndex = shape({ subSortIndex: stored.subSortIndex }).example({ subSortIndex: 2 });
+export const SortIndex = shape({ subSortIndex: schemas.subSortIndex }).example({ subSortIndex: 2 });
 export const BulkDeleted = shape({
   deleted: int(),
   skipped: list(shape({ id: int(), reason: text(), code: text() })),

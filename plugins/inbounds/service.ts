@@ -1,4 +1,4 @@
-// Adding, changing and removing inbounds: checked, saved, then told to the core.
+// Adds, changes and deletes inbounds: checks them, saves them, updates the core.
 import { UniqueConstraintError } from 'sequelize';
 import {
   type Clock,
@@ -12,27 +12,19 @@ import {
 } from '../../kernel/index.js';
 import type { Applied, EngineApi } from '../engine/contract.js';
 import type { InboundCheck } from './check.js';
-import {
-  type Added,
-  type AddOptions,
-  afterInboundSave,
-  describeInbounds,
-  duringInboundSave,
-  type InboundChange,
-  type InboundView,
-  prepareInboundSave,
-} from './contract.js';
+import { type Added, type AddOptions, type InboundChange, prepareInboundSave } from './contract.js';
 import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
-import { optionOf } from './option.js';
-import { type AddInbound, FRESH, type Inbound, type UpdateInbound } from './schema.js';
+import { type Inbound, inboundRecord } from './fields.js';
+import type { AddInbound, UpdateInbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
 
 type Draft = Omit<Inbound, 'id'>;
-const UNUSED = { up: 0, down: 0 };
+/** The fields that have a value. */
 const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+const UNUSED = { up: 0, down: 0 };
 
 export class InboundService {
   readonly #db: Database;
@@ -42,7 +34,7 @@ export class InboundService {
   readonly #engine: EngineApi;
   readonly #clock: Clock;
   readonly #check: InboundCheck;
-  readonly #turns: SerialQueue;
+  readonly #queue: SerialQueue;
 
   constructor(needs: {
     db: Database;
@@ -52,7 +44,7 @@ export class InboundService {
     check: InboundCheck;
     store: InboundStore;
     engine: EngineApi;
-    turns: SerialQueue;
+    queue: SerialQueue;
   }) {
     this.#db = needs.db;
     this.#rows = needs.tables.inbounds;
@@ -61,60 +53,7 @@ export class InboundService {
     this.#check = needs.check;
     this.#store = needs.store;
     this.#engine = needs.engine;
-    this.#turns = needs.turns;
-  }
-
-  /** Rows for a reply; `whole` has settings and their clients, which lists leave out. */
-  view(inbounds: readonly Inbound[], whole: boolean) {
-    const rows: InboundView[] = inbounds.map(({ countedSince: _, ...inbound }) => ({
-      ...inbound,
-      ...this.#store.usage(inbound.id),
-      clientStats: [],
-      fallbackParent: null,
-      nodeId: null,
-      originNodeGuid: '',
-    }));
-    return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
-      ...row,
-      ...(!whole && { settings: null, streamSettings: null, sniffing: null }),
-      clientStats: row.clientStats as Record<string, unknown>[],
-    }));
-  }
-
-  list() {
-    return this.view(this.#store.list(), false);
-  }
-
-  options() {
-    return this.#store.list().map((inbound) => optionOf(inbound, this.#store));
-  }
-
-  /** Whole, but of each client only who it is; secrets of clients stay out. */
-  slim() {
-    return this.view(this.#store.list(), true).map((row) => {
-      const { clients } = row.settings ?? {};
-      return {
-        ...row,
-        settings: {
-          ...row.settings,
-          clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(
-            ({ email, enable, comment }) => ({ email, enable, comment }),
-          ),
-        },
-      };
-    });
-  }
-
-  get(id: number) {
-    const [row] = this.view([this.#find(id)], true);
-    if (!row) throw errors.NOT_FOUND();
-    return row;
-  }
-
-  #find(id: number): Inbound {
-    const inbound = this.#store.get(id);
-    if (!inbound) throw errors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
-    return inbound;
+    this.#queue = needs.queue;
   }
 
   async add(sent: AddInbound, who: Principal, options?: AddOptions): Promise<Added> {
@@ -122,9 +61,9 @@ export class InboundService {
     const clients = body.settings?.['clients'];
     if (Array.isArray(clients) && clients.length > 0)
       throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
-    const { id, kept } = await this.#turns.run(async () => {
+    const { id, kept } = await this.#queue.run(async () => {
       const now = this.#clock.now();
-      const wanted = { ...FRESH, ...given(body), countedSince: now } as Draft;
+      const wanted: Draft = inboundRecord.create({ ...body, countedSince: now });
       const { draft, kept } = await this.#check.run(
         { ...wanted, ...settleInbound(wanted, UNUSED, now) },
         undefined,
@@ -141,36 +80,36 @@ export class InboundService {
   }
 
   async update(id: number, sent: UpdateInbound, who: Principal): Promise<Applied> {
-    await this.#turns.run(async () => {
-      const before = this.#find(id);
+    await this.#queue.run(async () => {
+      const before = this.#store.find(id);
       const body = await this.#prepared(sent, before, who);
-      // Programs send back all that they were shown: a switch that stands as it stood is no word of a person.
+      // Programs send back all they were shown: an echoed `enable` is not an edit.
       const { enable = before.enable } = body;
-      const said = enable !== before.enable && { depletedCause: null };
-      await this.#change(before, { ...given(body), ...said }, who);
+      const edited = enable !== before.enable && { depletedCause: null };
+      await this.#change(before, { ...given(body), ...edited }, who);
     });
     return this.#engine.reconcileConfig();
   }
 
-  /** At a limit the wish is kept: the inbound comes back as soon as the limit is lifted. */
+  /** An inbound at its limit stays disabled, and is enabled when the limit is lifted; `held` names the limit. */
   async setEnable(
     id: number,
     enable: boolean,
     who: Principal,
   ): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
-    await this.#turns.run(() => this.#change(this.#find(id), { enable, depletedCause: null }, who));
+    await this.#queue.run(() => this.#change(this.#store.find(id), { enable, depletedCause: null }, who));
     return {
       applied: await this.#engine.reconcileConfig(),
       held: this.#store.get(id)?.depletedCause ?? null,
     };
   }
 
-  /** What plugins make of an inbound that was sent; one that they leave without port or protocol is ignored. */
+  /** Lets plugins prepare what was sent. A result that breaks a rule is ignored, so that the fault is the plugin's and not the caller's. */
   async #prepared<B extends UpdateInbound>(sent: B, before: Inbound | undefined, who: Principal): Promise<B> {
     const [body = sent] = await this.#hooks.prepare(prepareInboundSave, [sent], { before, who }, (next) => {
       if (!before && (next.port === undefined || next.protocol === undefined))
         return 'a new inbound needs a port and a protocol';
-      // What the caller sent is the caller's, and is checked later.
+      // Values of the caller are checked later.
       const own = (field: 'protocol' | 'remark' | 'tag'): string =>
         next[field] === sent[field] ? '' : (next[field] ?? '');
       if (own('protocol') && !this.#store.protocol(own('protocol')))
@@ -191,7 +130,7 @@ export class InboundService {
     const { id } = before;
     const now = this.#clock.now();
     const wanted: Draft = { ...before, ...fields };
-    // Another schedule begins now; what was used before it is no period of its own.
+    // A new schedule starts now: earlier usage does not complete a period.
     const newSchedule =
       wanted.trafficReset !== before.trafficReset || wanted.trafficResetDay !== before.trafficResetDay;
     const { draft } = await this.#check.run(
@@ -209,9 +148,9 @@ export class InboundService {
     });
   }
 
-  /** Its clients stay, without it. */
+  /** Clients of the inbound stay, without it. */
   async delete(id: number, who: Principal): Promise<Applied> {
-    await this.#turns.run(() => this.#destroy([this.#find(id)], who));
+    await this.#queue.run(() => this.#destroy([this.#store.find(id)], who));
     return this.#engine.reconcileConfig();
   }
 
@@ -219,12 +158,11 @@ export class InboundService {
     const changes = inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined }));
     await this.#db.write(async (tx) => {
       await this.#rows.destroy({ where: { id: inbounds.map(({ id }) => id) }, transaction: tx.t });
-      await tx.during(duringInboundSave, { changes, who });
-      tx.after(afterInboundSave, { changes, who });
+      await this.#store.saved(tx, changes, who);
     });
   }
 
-  /** In one transaction; the core is told once. */
+  /** Deletes in one transaction and updates the core once. Unknown ids are `skipped`. */
   async deleteMany(
     ids: readonly number[],
     who: Principal,
@@ -235,7 +173,7 @@ export class InboundService {
       skipped.push({ id, reason: errors.NOT_FOUND.text, code: errors.NOT_FOUND.code });
       return false;
     });
-    const deleted = await this.#turns.run(async () => {
+    const deleted = await this.#queue.run(async () => {
       const gone = known.flatMap((id) => this.#store.get(id) ?? []);
       if (gone.length > 0) await this.#destroy(gone, who);
       return gone.length;
@@ -247,10 +185,10 @@ export class InboundService {
     };
   }
 
-  /** Where it stands in subscriptions; the core does not care. */
+  /** Sets the position in subscriptions, which the core does not know. */
   async setSortIndex(id: number, subSortIndex: number, who: Principal): Promise<void> {
-    await this.#turns.run(async () => {
-      const before = this.#find(id);
+    await this.#queue.run(async () => {
+      const before = this.#store.find(id);
       await this.#save(before, who, async (tx) => {
         await this.#rows.update({ subSortIndex }, { where: { id }, transaction: tx.t });
         return { ...before, subSortIndex };
@@ -267,8 +205,7 @@ export class InboundService {
       return await this.#db.write(async (tx) => {
         const after = await write(tx);
         const changes: InboundChange[] = [{ kind: before ? 'updated' : 'added', before, after }];
-        await tx.during(duringInboundSave, { changes, who });
-        tx.after(afterInboundSave, { changes, who });
+        await this.#store.saved(tx, changes, who);
         return after;
       });
     } catch (error) {

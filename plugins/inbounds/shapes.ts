@@ -1,49 +1,46 @@
-// What plugins may add to inbounds: protocols, and what they know of the rows of a reply.
+// Validates what plugins add to inbounds: protocols, and rows of a reply.
 import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
 import type { InboundView, Protocol } from './contract.js';
+import { hiddenNames, inboundRecord } from './fields.js';
 
 const MOST_ROWS = 100_000;
-/** Of the clients of one inbound only so many are looked at closely: there may be a hundred thousand. */
+/** Clients of an inbound that are checked in detail: it may have 100,000. */
 const LOOKED_AT = 20;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Fields whose type programs rely on; what else is in a row is of the inbound itself or was added, and must be JSON. */
+/** Fields of the inbound itself, by type: programs rely on them. All other fields of a row must be JSON. */
 const TYPES: Readonly<Record<string, string>> = {
   id: 'number',
   up: 'number',
   down: 'number',
-  port: 'number',
-  total: 'number',
-  expiryTime: 'number',
-  enable: 'boolean',
-  tag: 'string',
-  remark: 'string',
-  protocol: 'string',
+  ...Object.fromEntries(
+    Object.entries(inboundRecord.create({}))
+      .filter(([name, initial]) => initial !== null && !hiddenNames.includes(name as never))
+      .map(([name, initial]) => [name, typeof initial]),
+  ),
 };
 const TYPED = Object.keys(TYPES);
-const OF_THE_INBOUND = ['settings', 'streamSettings', 'sniffing'];
 
 function viewProblem(row: unknown): string | undefined {
   if (!isObject(row)) return 'it must be an inbound';
   const { clientStats, ...fields } = row as InboundView & Readonly<Record<string, unknown>>;
   for (const name of TYPED)
-    if (typeof fields[name] !== TYPES[name] || Number.isNaN(fields[name]))
-      return `${name} must be a ${TYPES[name]}`;
-  for (const name of OF_THE_INBOUND) if (!isObject(fields[name])) return `${name} must be an object`;
+    if (typeof fields[name] !== TYPES[name] || Number.isNaN(fields[name]) || fields[name] === null)
+      return `${name} must be ${TYPES[name] === 'object' ? 'an object' : `a ${TYPES[name]}`}`;
   if (!Array.isArray(clientStats) || !clientStats.every(isObject))
     return 'clientStats must be a list of objects';
   for (const name in fields) {
-    const isOurs = name in TYPES || OF_THE_INBOUND.includes(name) || fields[name] === undefined;
-    const found = isOurs ? undefined : whyNotJson(fields[name]);
+    const isTyped = name in TYPES || fields[name] === undefined;
+    const found = isTyped ? undefined : whyNotJson(fields[name]);
     if (found !== undefined) return `${name}: ${found}`;
   }
   return whyNotJson(clientStats.slice(0, LOOKED_AT));
 }
-/** By hand, as a list of inbounds may have a hundred thousand clients in it. */
+/** Not a schema, as a list of inbounds may contain 100,000 clients. */
 export const viewsShape = checkedList<InboundView>(MOST_ROWS, viewProblem);
 
-/** What keeps a protocol from being used at all. */
+/** Returns why a protocol cannot be used; undefined when it can. */
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
   if (typeof name !== 'string' || name === '') return 'a protocol needs a name';

@@ -1,13 +1,13 @@
-// How much an inbound may hold.
+// Limits the size of an inbound.
 import { holdsMoreThan, kernelErrors } from '../../kernel/index.js';
+import { type Inbound, jsonNames } from './fields.js';
 
-/** No core has a use for more, and every check of an inbound takes time for each value. */
+/** No core needs more, and each check of an inbound takes time for each value. */
 const MOST_VALUES = 10_000;
-const FIELDS = ['settings', 'streamSettings', 'sniffing'] as const;
 
-/** Rejects with KERNEL_INVALID that names the field. The clients that programs send back with `settings` do not count. */
-export function refuseTooMuch(inbound: Readonly<Record<(typeof FIELDS)[number], object>>): void {
-  for (const path of FIELDS) {
+/** Throws KERNEL_INVALID that names the field. Clients that programs send back in `settings` do not count. */
+export function refuseTooMuch(inbound: Pick<Inbound, (typeof jsonNames)[number]>): void {
+  for (const path of jsonNames) {
     const values: unknown[] = [];
     // Without a copy of the object: one of 100,000 keys takes 100 ms.
     for (const key in inbound[path]) {

@@ -1,30 +1,13 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
-
-type Json = Record<string, unknown>;
+import { inboundRecord } from './fields.js';
 
 export const tables = {
-  inbounds: table('inbounds', {
-    id: column.id(),
-    enable: column.bool(),
-    remark: column.text(),
-    listen: column.text(),
-    port: column.integer(),
-    protocol: column.text(),
-    tag: column.text(),
-    expiryTime: column.integer(),
-    total: column.integer(),
-    disableFlow: column.bool(),
-    shareAddr: column.text(),
-    shareAddrStrategy: column.text(),
-    subSortIndex: column.integer(),
-    trafficReset: column.text(),
-    trafficResetDay: column.integer(),
-    lastTrafficResetTime: column.integer(),
-    depletedCause: column.optionalText(),
-    countedSince: column.integer(),
-    settings: column.json<Json>(),
-    streamSettings: column.json<Json>(),
-    sniffing: column.json<Json>(),
+  inbounds: table('inbounds', { id: column.id(), ...inboundRecord.columns }),
+  /** bytes; an inbound that moved none has no row */
+  usage: table('inbound_usage', {
+    inboundId: column.key<number>('integer'),
+    up: column.integer(),
+    down: column.integer(),
   }),
 } as const;
 export type InboundTables = TableModels<typeof tables>;

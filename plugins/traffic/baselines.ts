@@ -1,52 +1,65 @@
-// What has been counted already. The core's counters only grow while it lives, so the bytes of a poll are the difference
-// to the last one; the new baseline is written in the same transaction as the bytes, so none is counted twice or lost.
-import { after, type Database, type Tx } from '../../kernel/index.js';
+// The last counted reading of each counter. The core's counters only grow while it runs, so the bytes of a poll are the
+// difference to the last reading. The new reading is written in the transaction of the bytes: none counts twice, none is
+// lost.
+import type { Database, Projection, Tx } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 import type { CoreCounters } from '../engine/contract.js';
+import type { TrafficTables } from './tables.js';
 
 export interface Reading {
-  readonly epoch: string;
   readonly clientId: number;
   readonly inboundId: number;
-  /** absolute bytes since the core's start */
+  readonly epoch: string;
+  /** bytes since the core's start */
   readonly up: number;
   readonly down: number;
 }
-/** Internal to this plugin: memory follows the commit. */
-export const afterBaselines = after<readonly Reading[]>('traffic/afterBaselines');
-
-const key = (clientId: number, inboundId: number): string => `${inboundId}.${clientId}`;
+/** By inbound. */
+type OfClient = Map<number, Pick<Reading, 'epoch' | 'up' | 'down'>>;
+type ByClient = Map<number, OfClient>;
+type Change = { readonly read: readonly Reading[] } | { readonly deleted: readonly number[] };
 
 export class Baselines {
-  readonly #db: Database;
-  readonly #last = new Map<string, { epoch: string; up: number; down: number }>();
+  /** for tests, which compare it with the database */
+  readonly memory: Projection<ByClient, Change>;
+  /** Clients whose rows are gone, while the core may still count for them. */
+  readonly #deleted: ByClient = new Map();
 
-  constructor({ db }: { db: Database }) {
-    this.#db = db;
+  constructor({ db, tables }: { db: Database; tables: TrafficTables }) {
+    this.memory = db.projection<ByClient, Change>({
+      load: async () => {
+        const state: ByClient = new Map();
+        // Plain rows: 200,000 take 0.9 s, as with a statement of our own.
+        for (const row of await tables.baselines.findAll({ raw: true }))
+          put(state, row as unknown as Reading);
+        return state;
+      },
+      apply: (state, change) => {
+        if ('read' in change) {
+          for (const reading of change.read)
+            put(this.#deleted.has(reading.clientId) ? this.#deleted : state, reading);
+          return;
+        }
+        for (const id of change.deleted) {
+          this.#deleted.set(id, state.get(id) ?? new Map());
+          state.delete(id);
+        }
+      },
+    });
   }
 
-  async load(): Promise<void> {
-    const rows = await this.#db.query<{
-      client_id: number;
-      inbound_id: number;
-      epoch: string;
-      up: number;
-      down: number;
-    }>('SELECT * FROM traffic_baselines');
-    for (const { client_id, inbound_id, epoch, up, down } of rows)
-      this.#last.set(key(client_id, inbound_id), { epoch, up, down });
-  }
-
-  /** Readings that moved, and the bytes they moved by. A counter that fell without a new epoch began anew: all of it counts. The core keeps counters of deleted clients for as long as it lives: they are nobody's. */
+  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are passed over: the core keeps those of deleted clients until it stops. */
   compare(
     { epoch, users }: CoreCounters,
     exists: (clientId: number) => boolean,
   ): { readings: Reading[]; usage: ClientUsage[] } {
+    for (const id of this.#deleted.keys()) if (!exists(id)) this.#deleted.delete(id);
+    const { state } = this.memory;
     const readings: Reading[] = [];
     const usage: ClientUsage[] = [];
     for (const { clientId, inboundId, up, down } of users) {
       if (!exists(clientId)) continue;
-      const last = this.#last.get(key(clientId, inboundId));
+      const last = (state.get(clientId) ?? this.#deleted.get(clientId))?.get(inboundId);
       const same = last !== undefined && last.epoch === epoch && up >= last.up && down >= last.down;
       const delta = { up: up - (same ? last.up : 0), down: down - (same ? last.down : 0) };
       if (delta.up + delta.down === 0) continue;
@@ -56,9 +69,10 @@ export class Baselines {
     return { readings, usage };
   }
 
-  /** One statement: through the ORM 10,000 rows take seconds, here some 40 ms. */
+  /** One statement: through the model 10,000 rows take seconds, here some 40 ms. */
   async save(tx: Tx, readings: readonly Reading[]): Promise<void> {
     const { rows, incoming, onConflict } = tx.sql;
+    // The join leaves out clients that were deleted meanwhile.
     await tx.run(
       `INSERT INTO traffic_baselines (client_id, inbound_id, epoch, up, down)
        SELECT j.client_id, j.inbound_id, :epoch, j.up, j.down FROM ${rows({ client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' })} AS j JOIN clients ON clients.id = j.client_id WHERE true
@@ -70,20 +84,22 @@ export class Baselines {
         ),
       },
     );
-    tx.after(afterBaselines, readings);
+    tx.apply(this.memory, { read: readings });
+  }
+
+  /** Call it in the transaction that deletes clients: the database deletes their rows with them. */
+  deleted(tx: Tx, clientIds: readonly number[]): void {
+    tx.apply(this.memory, { deleted: clientIds });
   }
 
   /** Clients that have been counted at least once. */
-  clientIds(): Set<number> {
-    return new Set([...this.#last.keys()].map((id) => Number(id.slice(id.indexOf('.') + 1))));
+  clientIds(): Iterable<number> {
+    return this.memory.state.keys();
   }
+}
 
-  apply(readings: readonly Reading[]): void {
-    for (const { clientId, inboundId, epoch, up, down } of readings)
-      this.#last.set(key(clientId, inboundId), { epoch, up, down });
-  }
-
-  forget(clientId: number, inboundIds: readonly number[]): void {
-    for (const inboundId of inboundIds) this.#last.delete(key(clientId, inboundId));
-  }
+function put(state: ByClient, { clientId, inboundId, epoch, up, down }: Reading): void {
+  let ofClient = state.get(clientId);
+  if (!ofClient) state.set(clientId, (ofClient = new Map()));
+  ofClient.set(inboundId, { epoch, up, down });
 }

@@ -1,11 +1,11 @@
-// When periods begin, by the calendar of a time zone. A local time that daylight saving skips comes with the jump, one that it repeats counts once.
+// Finds the start of periods in a time zone. A local time that daylight saving skips is the moment of the jump; one that it repeats counts once.
 
 export type Schedule = 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
 
 const DAY_MS = 86_400_000;
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** What clocks of the zone show at this moment, as if it were UTC; undefined is the machine's own zone. */
+/** Returns the local time of this moment, as if it were UTC; without a zone, that of the machine. */
 function wallClock(at: number, zone: string | undefined): number {
   const key = zone ?? '';
   let clock = clocks.get(key);
@@ -32,7 +32,7 @@ function wallClock(at: number, zone: string | undefined): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** The first moment at which clocks of the zone show this time or a later one. */
+/** Returns the first moment at which the local time is this or later. */
 function momentOf(wall: number, zone: string | undefined): number {
   const offsetAt = (at: number): number => wallClock(at, zone) - Math.floor(at / 1000) * 1000;
   const candidates = [wall - offsetAt(wall - DAY_MS), wall - offsetAt(wall + DAY_MS)].sort((a, b) => a - b);
@@ -48,7 +48,7 @@ function momentOf(wall: number, zone: string | undefined): number {
   return after;
 }
 
-/** Beginning of the period that this moment is in. Weeks begin on Sunday; a day that a month lacks is its last. */
+/** Returns the start of the period that contains this moment. Weeks start on Sunday; in a shorter month, the last day counts. */
 export function periodStart(
   schedule: Exclude<Schedule, 'never'>,
   dayOfMonth: number,

@@ -1,8 +1,8 @@
-// Counting: what others can hear of it and have a say in.
+// Traffic counting: who is online, and the hooks of a poll.
 import { checkedList, event, filter, token } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 
-/** Who moved bytes within the last 20 seconds, in memory; nobody while no core runs. */
+/** Clients that moved bytes within the last 20 seconds, in memory; none while no core runs. */
 export interface PresenceApi {
   isOnline(clientId: number): boolean;
   /** Ids of the clients that are online. */
@@ -25,12 +25,12 @@ function usageProblem(item: unknown): string | undefined {
     : 'up and down must be numbers of bytes, finite and not below 0';
 }
 
-/** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. Fractions are rounded; bytes of clients and inbounds that are not there are refused. */
+/** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
 export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>(
   'traffic/trafficDeltas',
   checkedList(MOST, usageProblem),
 );
-/** Clients about to be switched off at their limit; who is taken out goes on until the next poll. */
+/** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
 export const depletionCandidates = filter<
   readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
   { readonly at: number }
@@ -46,7 +46,7 @@ export const depletionCandidates = filter<
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>(
   'traffic/trafficCounted',
 );
-/** A poll switched clients off at a limit; one batch for each poll. Who is created or edited beyond a limit is off at once and not among them: `clients/clientChanged`. */
+/** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
 export const clientDepleted = event<{
   readonly clients: readonly {
     readonly id: number;
@@ -55,7 +55,7 @@ export const clientDepleted = event<{
     readonly inboundIds: readonly number[];
   }[];
 }>('traffic/clientDepleted');
-/** Inbounds that were switched off at their own limit. */
+/** Inbounds that were disabled at their own limit. */
 export const inboundDepleted = event<{
   readonly inbounds: readonly {
     readonly id: number;
@@ -63,7 +63,7 @@ export const inboundDepleted = event<{
     readonly cause: 'quota' | 'expiry';
   }[];
 }>('traffic/inboundDepleted');
-/** A period of `trafficReset` is over: these inbounds and all their clients have used nothing from here on. */
+/** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
 export const trafficReset = event<{ readonly at: number; readonly inboundIds: readonly number[] }>(
   'traffic/trafficReset',
 );

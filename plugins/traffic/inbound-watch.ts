@@ -1,4 +1,4 @@
-// Limits of inbounds: who is at one, and whose counters begin anew. Looks only at what moved, and at all of them when time may have changed something.
+// Finds inbounds that reached a limit or the end of a period. Checks those that moved bytes, and all of them when time may have changed something.
 import { type Hooks, type Log, messageOf, type Principal } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientUsage } from '../clients/contract.js';
 import {
@@ -11,7 +11,7 @@ import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { periodStart } from './calendar.js';
 import { inboundDepleted, trafficReset } from './contract.js';
 
-/** In every time zone of today periods begin at a multiple of this, and daylight saving too. */
+/** In every current time zone, periods and daylight saving start at a multiple of this. */
 const QUARTER_MS = 900_000;
 
 export class InboundWatch {
@@ -22,9 +22,9 @@ export class InboundWatch {
   readonly #limits: InboundLimitsApi;
   readonly #edits: ClientEditsApi;
   readonly #settings: SettingsApi;
-  /** of the last look at the schedules; undefined when another one is due whatever the time is */
+  /** of the last check of the schedules; undefined forces the next check */
   #quarter: number | undefined;
-  /** the next expiry; undefined when it has to be looked up */
+  /** the next expiry; undefined when it must be looked up */
   #nextExpiry: number | undefined;
 
   constructor(needs: {
@@ -45,13 +45,13 @@ export class InboundWatch {
     this.#settings = needs.settings;
   }
 
-  /** Inbounds, or the calendar, are not what they were. */
+  /** Call it when inbounds or the calendar have changed. */
   changed(): void {
     this.#quarter = undefined;
     this.#nextExpiry = undefined;
   }
 
-  /** Counters whose period is over begin anew, once, however long no panel ran; in one transaction with what follows from it. */
+  /** Resets counters whose period is over: once, however long no panel ran, and in one transaction with what follows from it. */
   async resetDue(now: number): Promise<void> {
     const quarter = Math.floor(now / QUARTER_MS);
     if (quarter === this.#quarter) return;
@@ -65,14 +65,14 @@ export class InboundWatch {
       );
     } catch (error) {
       this.#quarter = undefined;
-      this.#log.error(
-        'the traffic of inbounds could not be reset at the end of its period; it is tried again',
-        { ids, reason: messageOf(error) },
-      );
+      this.#log.error('the traffic of inbounds could not be reset at the end of its period; retrying', {
+        ids,
+        reason: messageOf(error),
+      });
       return;
     }
     this.#hooks.emit(trafficReset, { at: now, inboundIds: ids });
-    this.#log.info('traffic of inbounds and their clients was reset, for a new period began', { ids });
+    this.#log.info('reset the traffic of inbounds and their clients: a new period has started', { ids });
   }
 
   #isDue({ trafficReset: schedule, trafficResetDay, countedSince }: Inbound, now: number): boolean {
@@ -88,7 +88,7 @@ export class InboundWatch {
     );
   }
 
-  /** `all`: a former panel may have died between the bytes of a poll and their consequence. */
+  /** `all`: the previous panel may have crashed after it wrote the bytes of a poll and before it applied the limits. */
   async enforce(usage: readonly ClientUsage[], now: number, all: boolean): Promise<void> {
     const timeIsUp = this.#expiry() <= now;
     const ids =
@@ -103,7 +103,7 @@ export class InboundWatch {
     if (reached.length === 0) return;
     await this.#limits.deplete(reached, this.#self);
     this.#hooks.emit(inboundDepleted, { inbounds: reached });
-    this.#log.info('inbounds reached a limit and were switched off', { tags: reached.map(({ tag }) => tag) });
+    this.#log.info('inbounds reached a limit and were disabled', { tags: reached.map(({ tag }) => tag) });
   }
 
   #expiry(): number {

@@ -1,15 +1,15 @@
 import { definePlugin, contribute, job, provide, singleton, tap } from '../../kernel/index.js';
 import {
-  afterClientSave,
   beforeClientDelete,
   ClientEdits,
   Clients,
+  duringClientSave,
   PresenceSources,
 } from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
-import { afterBaselines, Baselines } from './baselines.js';
+import { Baselines } from './baselines.js';
 import {
   clientDepleted,
   depletionCandidates,
@@ -19,19 +19,19 @@ import {
   trafficDeltas,
   trafficReset,
 } from './contract.js';
-import { Departed } from './departed.js';
+import { DeletedClients } from './deleted-clients.js';
 import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
 import { routes } from './routes.js';
-import { migrations } from './tables.js';
+import { migrations, tables } from './tables.js';
 
 export default definePlugin({
   name: 'traffic',
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Counts what clients move, once, and switches clients and inbounds off at their limits.',
+  about: 'Counts the bytes of clients, each once, and disables clients and inbounds at their limits.',
   uses: {
     engine: Engine,
     clients: Clients,
@@ -40,46 +40,36 @@ export default definePlugin({
     limits: InboundLimits,
     settings: Settings,
   },
-  hooks: [
-    trafficDeltas,
-    depletionCandidates,
-    trafficCounted,
-    clientDepleted,
-    inboundDepleted,
-    trafficReset,
-    afterBaselines,
-  ],
+  hooks: [trafficDeltas, depletionCandidates, trafficCounted, clientDepleted, inboundDepleted, trafficReset],
+  tables,
   migrations,
   services: {
     baselines: singleton(Baselines),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
-    departed: singleton(Departed),
+    deletedClients: singleton(DeletedClients),
     poll: singleton(Poll),
   },
   provides: ({ online }) => [provide(Presence, online)],
   contributes: ({ online }) => [contribute(PresenceSources, online)],
-  taps: ({ poll, baselines, online, watch, departed }) => [
+  taps: ({ poll, baselines, online, watch, deletedClients }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
     tap(afterSettingsSave, () => watch.changed()),
-    tap(afterBaselines, (readings) => baselines.apply(readings)),
     tap(coreStateChanged, ({ to }) => {
       if (to !== 'running') online.clear();
     }),
     tap(beforeClientDelete, async ({ clients, keepTraffic }) => {
-      // What is kept is whole when the answer comes; what runs on is added by later polls.
+      // What is kept is complete when the answer comes. Later polls add what open connections still move.
       if (keepTraffic) await poll.run();
-      departed.leave(clients, keepTraffic);
+      deletedClients.expect(clients, keepTraffic);
     }),
-    tap(afterClientSave, ({ changes }) => {
-      for (const { kind, before } of changes)
-        if (kind === 'deleted' && before && !departed.left(before.id))
-          baselines.forget(before.id, before.inboundIds);
+    tap(duringClientSave, async ({ changes }, tx) => {
+      const deleted = changes.flatMap(({ kind, before }) => (kind === 'deleted' && before ? before.id : []));
+      if (deleted.length > 0) baselines.deleted(tx, deleted);
     }),
   ],
   routes,
   jobs: ({ poll }) => [job('poll', `${POLL_MS}ms`, () => poll.run())],
-  start: ({ baselines }) => baselines.load(),
 });

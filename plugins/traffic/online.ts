@@ -1,18 +1,18 @@
-// Who is online: whose bytes moved a moment ago. In memory only; when somebody was last online is written with the usage.
+// Clients and inbounds that moved bytes a moment ago. In memory only; the time of the last bytes is written with the usage.
 import type { Clock } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage, PresenceSource } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { PresenceApi } from './contract.js';
 
 export const POLL_MS = 5000;
-/** Somebody who reads moves bytes in bursts: online is who moved some in this time, and never less than two polls. */
+/** A client is online for this long after its last bytes, as traffic comes in bursts; at least two polls. */
 export const ONLINE_MS = Math.max(20_000, 2 * POLL_MS);
 
 export class OnlineClients implements PresenceApi, PresenceSource {
   readonly #clock: Clock;
   readonly #clients: ClientsApi;
   readonly #engine: EngineApi;
-  /** Unix ms of the last bytes by id, oldest first, so that to forget costs only what is forgotten. */
+  /** Unix ms of the last bytes by id, oldest first, so that removing old entries costs only those. */
   readonly #clientMoved = new Map<number, number>();
   readonly #inboundMoved = new Map<number, number>();
 
@@ -31,7 +31,7 @@ export class OnlineClients implements PresenceApi, PresenceSource {
     forget(this.#inboundMoved, at - ONLINE_MS);
   }
 
-  /** The core is gone, and with it every connection. */
+  /** Call it when the core has stopped: every connection is closed. */
   clear(): void {
     this.#clientMoved.clear();
     this.#inboundMoved.clear();
@@ -62,7 +62,7 @@ export class OnlineClients implements PresenceApi, PresenceSource {
   #isRecent(at: number | undefined): boolean {
     return at !== undefined && at > this.#clock.now() - ONLINE_MS;
   }
-  /** Events come a moment later than the end of the core. */
+  /** Asks the engine, as events come a moment after the core has stopped. */
   #runs(): boolean {
     return this.#engine.status().state === 'running';
   }

@@ -1,4 +1,4 @@
-// One poll: read the core's counters, make the bytes safe, then see who is at a limit.
+// One poll: reads the core's counters, writes the bytes, then applies limits.
 import {
   type Clock,
   type Database,
@@ -13,13 +13,13 @@ import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
-import type { Departed } from './departed.js';
+import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { OnlineClients } from './online.js';
 
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
-/** Taps multiply; the database and the API know whole bytes only. */
+/** Taps may multiply bytes; the database and the API have whole bytes only. */
 const wholeBytes = (bytes: number): number => Math.min(Math.round(bytes), Number.MAX_SAFE_INTEGER);
 
 export class Poll {
@@ -34,9 +34,9 @@ export class Poll {
   readonly #baselines: Baselines;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
-  readonly #departed: Departed;
+  readonly #deleted: DeletedClients;
   readonly #queue = new SerialQueue();
-  /** A former panel may have died between the bytes of a poll and their consequence, and those of a core's last moment are still without one. */
+  /** The next poll checks all clients: the previous panel may have crashed between bytes and limits, and no limits were applied to the last bytes of a stopped core. */
   #first = true;
 
   constructor(needs: {
@@ -51,7 +51,7 @@ export class Poll {
     baselines: Baselines;
     online: OnlineClients;
     watch: InboundWatch;
-    departed: Departed;
+    deletedClients: DeletedClients;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -64,15 +64,15 @@ export class Poll {
     this.#baselines = needs.baselines;
     this.#online = needs.online;
     this.#watch = needs.watch;
-    this.#departed = needs.departed;
+    this.#deleted = needs.deletedClients;
   }
 
-  /** Polls one after another, whoever asks: two that overlapped would both count from the same baseline. */
+  /** Runs one poll at a time: two that overlapped would both count from the same baseline. */
   run(): Promise<void> {
     return this.#queue.run(() => this.#run());
   }
 
-  /** The last reading of a core that is gone; who reached a limit by it is found by the next poll. */
+  /** Counts the last reading of a stopped core; the next poll applies limits. */
   last(counters: CoreCounters): Promise<void> {
     return this.#queue.run(async () => {
       await this.#add(counters, this.#clock.now());
@@ -84,7 +84,7 @@ export class Poll {
     const at = this.#clock.now();
     const counted = await this.#count(at);
     const usage = counted ?? [];
-    // Bytes are safe by now; a failure from here on costs a poll's delay, not a byte.
+    // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
     await this.#watch.resetDue(at);
     await this.#enforce(usage, at);
     await this.#watch.enforce(usage, at, this.#first);
@@ -92,10 +92,10 @@ export class Poll {
     if (counted) this.#hooks.emit(trafficCounted, { at, usage });
   }
 
-  /** What was counted; undefined when no core answered. */
+  /** Resolves with the bytes counted; undefined when no core answered. */
   async #count(at: number): Promise<readonly ClientUsage[] | undefined> {
     const counters = await this.#engine.counters().catch((error: unknown) => {
-      this.#log.warn('the core did not answer the poll; its counters go on and nothing is lost', {
+      this.#log.warn('the core did not answer the poll; its counters keep running, so no bytes are lost', {
         reason: messageOf(error),
       });
       return undefined;
@@ -108,12 +108,12 @@ export class Poll {
   }
 
   async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
-    this.#departed.follow(counters.epoch);
+    this.#deleted.forgetIfNew(counters.epoch);
     const { readings, usage: moved } = this.#baselines.compare(
       counters,
-      (id) => this.#clients.byId(id) !== undefined || this.#departed.has(id),
+      (id) => this.#clients.byId(id) !== undefined || this.#deleted.has(id),
     );
-    const { live: usage, kept } = this.#departed.sort(moved);
+    const { live: usage, kept } = this.#deleted.divide(moved);
     this.#online.moved(usage, at);
     if (readings.length === 0) return [];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at }, (next) => this.#stray(usage, next));
@@ -122,15 +122,16 @@ export class Poll {
         ? usage
         : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
     await this.#db.write(async (tx) => {
-      await this.#clients.addUsage(tx, counted, at);
-      await this.#clients.addKeptUsage(tx, kept, at);
+      const { live, kept: late } = await this.#deleted.divideIn(tx, counted);
+      await this.#clients.addUsage(tx, live, at);
+      await this.#clients.addKeptUsage(tx, [...kept, ...late], at);
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       await this.#baselines.save(tx, readings);
     });
     return counted;
   }
 
-  /** Bytes that a tap gives to clients or inbounds that are not there would be lost. */
+  /** Bytes that a tap assigns to unknown clients or inbounds would be lost. */
   #stray(usage: readonly ClientUsage[], next: readonly ClientUsage[]): string | undefined {
     // The core may count for an inbound that has just been deleted.
     const known = new Set(usage.map(({ inboundId }) => inboundId));
@@ -141,7 +142,7 @@ export class Poll {
     return stray && `there is no client ${stray.clientId} or no inbound ${stray.inboundId}`;
   }
 
-  /** Looks at those who moved bytes and those whose time is over; the first time at all who ever moved any. */
+  /** Checks clients that moved bytes and those past their expiry; the first poll checks all that ever moved any. */
   async #enforce(usage: readonly ClientUsage[], at: number): Promise<void> {
     const moved = [...new Set(usage.map(({ clientId }) => clientId))];
     const beginning = moved.filter((id) => (this.#clients.byId(id)?.expiryTime ?? 0) < 0);
@@ -171,8 +172,7 @@ export class Poll {
         inboundIds.map((inboundId) => ({ inboundId, clientId })),
       ),
     );
-    if (gone.length > 0)
-      this.#log.info('clients reached a limit and were switched off', { count: gone.length });
+    if (gone.length > 0) this.#log.info('clients reached a limit and were disabled', { count: gone.length });
   }
 }
 

@@ -1,7 +1,7 @@
 // One declaration of a field gives its column, its schema, its statements and its value.
 import test from 'ava';
 import { bool, text } from '../../schema/shape.js';
-import { field, Fields, type Values } from '../fields.js';
+import { field, Fields, type FieldTable, type Values } from '../fields.js';
 import { column } from '../table.js';
 
 const table = {
@@ -14,7 +14,7 @@ const table = {
   totalGB: field({ column: column.integer({ name: 'total_gb' }), initial: 0 }),
   isOn: field({ column: column.bool(), schema: bool(), initial: true }),
   more: field({ column: column.optionalJson<{ n: number }>(), initial: () => ({ n: 1 }) }),
-};
+} satisfies FieldTable;
 const fields = new Fields(table);
 const values: Values<typeof table> = { title: 'Tea', totalGB: 5, isOn: false, more: null };
 
@@ -44,6 +44,16 @@ test('rows are written as the database stores them, keys beside their values', (
   t.deepEqual(fields.row(values), ['Tea', 'tea', 5, 0, null]);
   t.deepEqual(fields.row({ ...values, more: { n: 2 }, isOn: true }), ['Tea', 'tea', 5, 1, '{"n":2}']);
   t.deepEqual(fields.changes({ title: 'B', isOn: true }), { title: 'B', title_key: 'b', is_on: 1 });
+});
+
+test('each value has the type of its column', (t) => {
+  const wrong = {
+    // @ts-expect-error: a title is a text, and not of any type
+    title: 5 satisfies (typeof values)['title'],
+    // @ts-expect-error: bytes are a number
+    totalGB: '5' satisfies (typeof values)['totalGB'],
+  };
+  t.is(Object.keys(wrong).length, 2);
 });
 
 test('a row that was read is the record that was written', (t) => {

@@ -1,4 +1,4 @@
-// What the address and the stream of an inbound say to a client's side. A protocol adds its account.
+// The part of an entry that follows from address and stream. The protocol adds the account.
 import { canonicalAddress, isLoopback } from '../../../kernel/index.js';
 import type { Inbound } from '../schema.js';
 import { streamEntry } from '../stream/stream.js';
@@ -11,7 +11,7 @@ export type EntryBase = Omit<EntryTemplate, 'account'>;
 export const isUnspecified = (host: string): boolean =>
   host === '' || host === '0.0.0.0' || canonicalAddress(host) === '::';
 
-/** The address that an inbound brings with it, or nothing when it listens everywhere or only on this machine. */
+/** Returns the inbound's own address; empty when it listens on all addresses or only on this machine. */
 function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound): string {
   if (shareAddrStrategy === 'custom' && shareAddr !== '') return shareAddr;
   return isUnspecified(listen) || isLoopback(listen) ? '' : listen;

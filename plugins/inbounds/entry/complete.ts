@@ -1,4 +1,4 @@
-// An entry for one client, out of what all clients of an inbound have in common.
+// Completes the entry of one client from the template that all clients of an inbound share.
 import type { Account, ByClient, ClientIdentity, EntryTemplate, ProxyEntry } from './entry.js';
 
 export interface Completion {

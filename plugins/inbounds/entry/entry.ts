@@ -1,10 +1,10 @@
-// What a client program must know to reach an inbound, in the field's own terms and in those of no format. Protocols
+// What a client program must know to reach an inbound, independent of formats. Protocols
 // make entries, hosts and nodes change them, formats write them down.
 import type { FinalMask } from './masks.js';
 import type { Reality, Security } from './security.js';
 import type { Transport } from './transport.js';
 
-/** How a client makes itself known. Each protocol has a kind of its own; a plugin that brings a protocol declares the fields of its kind, and knows them in its renderers. */
+/** Credentials of a client. Each protocol has its own kind; a plugin that adds a protocol declares the fields of its kind, and reads them in its renderers. */
 export type Account = {
   readonly protocol: string;
   readonly [field: string]: AccountValue | undefined;

@@ -1,5 +1,5 @@
-// Which functions of a template are ours: those are called for every fetch, and only a protocol knows its clients. What
-// plugins make of an entry may carry these on, and brings none of its own.
+// Registers the functions of templates that protocols made. Functions run for every fetch: what other
+// plugins make of an entry may keep these functions, but not add any.
 import type { EntryTemplate } from './entry.js';
 
 type Value = (client: never) => unknown;

@@ -1,4 +1,4 @@
-// What is done to the bytes last of all, below TLS. Source: xtls.github.io, FinalMaskObject.
+// Masks change the bytes below TLS. Source: xtls.github.io, FinalMaskObject.
 import type { NumberRange } from './transport.js';
 
 /** Cuts the first bytes into pieces. Only the client's side does it. */

@@ -1,4 +1,4 @@
-// What an entry must look like that a plugin makes: exact, so that formats need not look twice.
+// Schemas of entries that plugins make: strict, so that formats need no checks of their own.
 import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
 import type { EntryTemplate, IpVersion, KnownAccount, Mux } from './entry.js';

@@ -1,4 +1,4 @@
-// `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
+// `streamSettings`: checked here, stored unchanged.
 import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { EntryTemplate } from '../entry/entry.js';
@@ -36,7 +36,7 @@ export async function streamIssues(stream: Settings, readFile: ReadFile): Promis
     ...issuesAt('streamSettings.network', inspect(network, stream['network'])),
     ...issuesAt('streamSettings.security', inspect(security, stream['security'])),
   ];
-  // Of transports that are not chosen as well: they are kept, and chosen some day.
+  // Settings of other transports are checked too: they are stored, and may be chosen later.
   const issues = [
     ...kind,
     ...TRANSPORTS.flatMap(({ keys, settings }) =>
@@ -75,7 +75,7 @@ export const viewStream = (stream: Settings): StreamView => ({
   security: (stream['security'] as Security | undefined) ?? 'none',
 });
 
-/** The part that the core gets: what is only for the client's side stays here, so that changing it disturbs nobody. */
+/** Returns the part for the core. The client's part stays here, so that a change of it interrupts nobody. */
 export function coreStream(stream: Settings): JsonObject {
   const bare = (key: string) => {
     const { settings: _client, ...own } = objectOf(stream[key]);

@@ -78,7 +78,7 @@ async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string |
   return undefined;
 }
 
-/** The core starts with a broken certificate, and then fails every handshake; so it is looked at here. */
+/** Checks a certificate: the core would start with a broken one and then fail every handshake. */
 export async function certificateIssues(tls: Settings, readFile: ReadFile): Promise<Issue[]> {
   const issues: Issue[] = [];
   for (const [i, entry] of (tls['certificates'] as Settings[]).entries()) {

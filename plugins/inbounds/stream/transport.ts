@@ -1,4 +1,4 @@
-// What one transport is to a panel: a check of its settings, and what a client's side must know of them. One file per transport.
+// Declares a transport: the check of its settings, and what a client's side must know. One file per transport.
 import { list, openObject, optional, type Schema, text } from '../../../kernel/index.js';
 import type { HttpHeaders, NumberRange, Transport as EntryTransport } from '../entry/transport.js';
 
@@ -35,7 +35,7 @@ export const pathAndHost = {
   headers: optional(openObject()),
 };
 
-/** The Host header that a client program shall send: the setting of its own, or one among the headers (a text, or a list of which the first counts). */
+/** Returns the Host header that a client must send: the setting of its own, or the one among the headers (a text, or the first of a list). */
 export function hostOf(settings: Settings): string {
   return textOf(settings['host']) || headerHost(settings['headers']);
 }

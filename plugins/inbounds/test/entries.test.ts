@@ -1,4 +1,4 @@
-// What an inbound says to a client's side, in terms of no format.
+// Entries of inbounds: what a client's side must know, independent of formats.
 import test from 'ava';
 import { inspect } from '../../../kernel/index.js';
 import { baseEntry } from '../entry/base.js';
@@ -138,7 +138,7 @@ test('TLS says what a client must know, and never what the server keeps', (t) =>
   });
 });
 
-test('masks that both sides need are told, and others are not', (t) => {
+test('an entry has the masks that both sides need, and no others', (t) => {
   const finalmask = {
     tcp: [
       { type: 'fragment', settings: { packets: 'tlshello', length: '100-200', delay: '10-20' } },
@@ -230,7 +230,7 @@ test('an entry of REALITY is complete for one client', (t) => {
   });
 });
 
-test('the address is the one that the inbound brings, or that of who fetches', (t) => {
+test('the address is that of the inbound, or the host of the fetch', (t) => {
   const server = (fields: object) => baseEntry(inboundOf({}, fields)).server;
   const custom = { shareAddrStrategy: 'custom', shareAddr: '[2001:db8::1]' };
   t.is(server(custom), '2001:db8::1');
@@ -265,7 +265,7 @@ test('a route stands in the UUID of VLESS and nowhere else', (t) => {
   t.is(idOf(vmess), U);
 });
 
-test('who changes an entry may carry its functions on, and bring none', (t) => {
+test('a changed entry may keep functions, and not add any', (t) => {
   const inbound = inboundOf({});
   const entry = noteFunctions(vless.entry(inbound, baseEntry(inbound)));
   t.true('value' in inspect(EntryTemplateShape, { ...entry, server: 'a.example' }));

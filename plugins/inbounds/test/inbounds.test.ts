@@ -84,7 +84,7 @@ test('an inbound has every described field, in the list without its settings', a
   );
 });
 
-test('settings, streamSettings and sniffing are taken as objects and as JSON text, and given back as objects with what nobody knows', async (t) => {
+test('settings, streamSettings and sniffing are taken as objects and as JSON text, and returned as objects with unknown keys', async (t) => {
   await using panel = await boot();
   const settings = { decryption: 'none', testseed: [1, 2] };
   const streamSettings = {
@@ -109,7 +109,7 @@ test('settings, streamSettings and sniffing are taken as objects and as JSON tex
   t.deepEqual((await get(panel, blank)).streamSettings, {});
 });
 
-test('keys that nobody knows are ignored in a body', async (t) => {
+test('unknown keys of a body are ignored', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound({
     id: 99,
@@ -177,7 +177,7 @@ test('what get returns can be sent back, clients included, and changes nothing',
   t.deepEqual(await get(panel, id), before);
 });
 
-test('two updates of different fields at the same time both last, in memory and on disk', async (t) => {
+test('two concurrent updates of different fields both take effect, in memory and on disk', async (t) => {
   const engine = new FakeEngine();
   const panel = await boot(engine);
   t.teardown(() => rm(panel.dataDirectory, { recursive: true, force: true }));
@@ -195,7 +195,7 @@ test('two updates of different fields at the same time both last, in memory and 
   t.like(await get(again, id), expected);
 });
 
-test('tags are made of the port and are unique; a made one follows its port, a chosen one stays', async (t) => {
+test('generated tags are unique and follow the port; a chosen tag stays', async (t) => {
   await using panel = await boot();
   const [port, next] = [await freePort(), await freePort()];
   const tagOf = async (id: number) => (await get(panel, id)).tag;
@@ -216,7 +216,7 @@ test('tags are made of the port and are unique; a made one follows its port, a c
   t.is(await tagOf(chosen), `in-${(await get(panel, chosen)).port}-tcp`);
 });
 
-test('of requests for one port at the same time exactly one wins, and the others get their 409', async (t) => {
+test('of concurrent requests for one port, one succeeds and the others get 409', async (t) => {
   await using panel = await boot();
   const port = await freePort();
   const answers = await Promise.all(
@@ -232,7 +232,7 @@ test('of requests for one port at the same time exactly one wins, and the others
   t.is((await list(panel)).length, 1);
 });
 
-test('of requests for one tag at the same time exactly one wins', async (t) => {
+test('of concurrent requests for one tag, one succeeds', async (t) => {
   await using panel = await boot();
   const ports = [await freePort(), await freePort(), await freePort()];
   const answers = await Promise.all(
@@ -250,7 +250,7 @@ test('of requests for one tag at the same time exactly one wins', async (t) => {
   t.is((await list(panel)).length, 1);
 });
 
-test('of two updates to one port at the same time exactly one wins', async (t) => {
+test('of two concurrent updates to one port, one succeeds', async (t) => {
   await using panel = await boot();
   const [a, b, port] = [await panel.addInbound(), await panel.addInbound(), await freePort()];
   const answers = await Promise.all(
@@ -260,7 +260,7 @@ test('of two updates to one port at the same time exactly one wins', async (t) =
   t.is((await list(panel)).filter((inbound) => inbound.port === port).length, 1);
 });
 
-test('of two deletions at the same time one finds nothing, and an update of what is gone is a 404', async (t) => {
+test('the second of two concurrent deletions gets 404, and so does an update of a deleted inbound', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound();
   const answers = await Promise.all(
@@ -270,7 +270,7 @@ test('of two deletions at the same time one finds nothing, and an update of what
   t.is((await panel.call(`/panel/api/inbounds/update/${id}`, { body: { remark: 'x' } })).status, 404);
 });
 
-test('the core is given what is enabled, and nothing else', async (t) => {
+test('the core gets enabled inbounds only', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const on = await panel.addInbound({ tag: 'on' });
@@ -285,7 +285,7 @@ test('the core is given what is enabled, and nothing else', async (t) => {
   t.deepEqual(engine.inbounds, []);
 });
 
-test('a deleted inbound leaves its clients without it, and its number is never used again', async (t) => {
+test('clients of a deleted inbound stay, and its id is never used again', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const [stays, goes] = [await panel.addInbound(), await panel.addInbound()];

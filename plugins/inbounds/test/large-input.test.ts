@@ -1,4 +1,4 @@
-// Inbounds that hold more than any core has a use for.
+// Inbounds with more values than any core needs.
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
 

@@ -84,7 +84,7 @@ test('options have every described field and no secret', async (t) => {
   t.false((await panel.get<{ tlsFlowCapable: boolean }[]>(`${API}/options`))[2]?.tlsFlowCapable);
 });
 
-test('list/slim has settings, and of clients who they are but no credentials', async (t) => {
+test('list/slim has settings, and no credentials of clients', async (t) => {
   await using panel = await boot(new FakeEngine());
   const id = await panel.addInbound();
   const { uuid, password } = await panel.addClient('a', [id], { comment: 'c', enable: false });
@@ -97,7 +97,7 @@ test('list/slim has settings, and of clients who they are but no credentials', a
   t.false(JSON.stringify(slim?.settings).includes(uuid) || JSON.stringify(slim).includes(password));
 });
 
-test('bulkDel deletes those that are there, names the others and leaves the clients', async (t) => {
+test('bulkDel deletes known inbounds, lists unknown ids, and leaves the clients', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const ids = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()] as [
@@ -164,7 +164,7 @@ test('subSortIndex moves an inbound in subscriptions and touches nothing else', 
   );
 });
 
-test('resets of inbounds zero their counters and leave those of clients', async (t) => {
+test('a reset sets the counters of inbounds to zero, and leaves those of clients', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);
@@ -174,7 +174,7 @@ test('resets of inbounds zero their counters and leave those of clients', async 
     engine.move(one, 1, 10, 20);
     engine.move(two, 1, 1, 2);
     await until(async () => {
-      // A tick that meets a poll at work starts none.
+      // A tick during a poll starts no other poll.
       clock.tick(5000);
       return (await panel.get<{ up: number }>('/panel/api/clients/traffic/a')).up === total;
     }, `${total} bytes up are counted`);

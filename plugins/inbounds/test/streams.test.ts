@@ -1,5 +1,5 @@
 // Runs on every database.
-// What is said against `streamSettings` and the settings of protocols, before a core sees them.
+// Checks of `streamSettings` and the settings of protocols, before the core gets them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -173,7 +173,7 @@ test.serial('a good pair is taken from the body and from files, and comes back a
   }
 });
 
-test("what belongs to the client's side alone never reaches the core and puts no inbound anew", async (t) => {
+test("settings for the client's side alone never reach the core, and replace no inbound", async (t) => {
   const engine = new FakeEngine();
   await using own = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
   const id = await own.addInbound({

@@ -1,5 +1,5 @@
 // Runs on every database.
-// A panel that ended between the two transactions of a poll: the bytes are written, the consequence is not.
+// A panel that crashed between the two transactions of a poll: bytes are written, limits are not applied.
 import test from 'ava';
 import { editDatabase } from '../../../test/harness/edit-database.js';
 import { TestPanel } from '../../../test/harness/index.js';
@@ -8,7 +8,7 @@ import { openWorld } from './world.js';
 const enabled = async (panel: TestPanel, email: string): Promise<boolean> =>
   (await panel.get<{ enable: boolean }>(`/panel/api/clients/traffic/${email}`)).enable;
 
-test('the first poll after a start looks at every client that ever moved bytes, and only at those', async (t) => {
+test('the first poll after a start checks every client that ever moved bytes, and only those', async (t) => {
   const { engine, clock, panel: first, poll, inboundId } = await openWorld();
   t.teardown(() => first.stop());
   const { id } = await first.addClient('over', [inboundId]);
@@ -34,7 +34,7 @@ test('the first poll after a start looks at every client that ever moved bytes, 
   t.is((await second.get<{ down: number }>('/panel/api/clients/traffic/over')).down, 5000, 'counted once');
 });
 
-test('who reaches a limit by the last bytes of a core that goes is found by the next poll', async (t) => {
+test('the next poll finds a client that reached its limit with the last bytes of a stopped core', async (t) => {
   const { engine, panel, poll, inboundId } = await openWorld();
   await using _ = panel;
   const { id } = await panel.addClient('over', [inboundId], { totalGB: 5000 });

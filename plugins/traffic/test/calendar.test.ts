@@ -4,7 +4,7 @@ import { periodStart, type Schedule } from '../calendar.js';
 const start = (schedule: Exclude<Schedule, 'never'>, now: string, zone = 'UTC', day = 1): string =>
   new Date(periodStart(schedule, day, Date.parse(now), zone)).toISOString().replace('.000Z', 'Z');
 
-test('hours, days, weeks from Sunday, and months begin by the clocks of the zone', (t) => {
+test('hours, days, weeks from Sunday, and months start by the local time of the zone', (t) => {
   t.is(start('hourly', '2026-03-10T12:34:56Z'), '2026-03-10T12:00:00Z');
   t.is(start('hourly', '2026-03-10T12:20:00Z', 'Asia/Kolkata'), '2026-03-10T11:30:00Z');
   t.is(start('daily', '2026-03-10T12:34:56Z'), '2026-03-10T00:00:00Z');
@@ -22,14 +22,14 @@ test('hours, days, weeks from Sunday, and months begin by the clocks of the zone
   t.is(start('monthly', '2026-01-05T12:00:00Z', 'UTC', 10), '2025-12-10T00:00:00Z');
 });
 
-test('a day that a month lacks is its last', (t) => {
+test('in a shorter month, the last day counts', (t) => {
   t.is(start('monthly', '2026-02-28T12:00:00Z', 'UTC', 31), '2026-02-28T00:00:00Z');
   t.is(start('monthly', '2026-03-30T12:00:00Z', 'UTC', 31), '2026-02-28T00:00:00Z');
   t.is(start('monthly', '2026-03-31T12:00:00Z', 'UTC', 31), '2026-03-31T00:00:00Z');
   t.is(start('monthly', '2028-02-29T00:00:00Z', 'UTC', 30), '2028-02-29T00:00:00Z');
 });
 
-test('a midnight that daylight saving skips comes with the jump', (t) => {
+test('a midnight that daylight saving skips is the moment of the jump', (t) => {
   // In Beirut clocks go from 23:59:59 on Saturday to 01:00 on Sunday.
   t.is(start('daily', '2024-03-31T10:00:00Z', 'Asia/Beirut'), '2024-03-30T22:00:00Z');
   t.is(start('weekly', '2024-03-31T10:00:00Z', 'Asia/Beirut'), '2024-03-30T22:00:00Z');

@@ -63,7 +63,7 @@ async function boot(options: { dataDirectory?: string; at?: number } = {}): Prom
   };
 }
 
-test('an inbound over its total leaves the core and the subscription, says why, and comes back when it is raised', async (t) => {
+test('an inbound over its total is removed from core and subscription with a cause, and returns when the total is raised', async (t) => {
   const { panel, engine, tick, links } = await boot();
   await using _ = panel;
   const [id, other] = [
@@ -81,21 +81,21 @@ test('an inbound over its total leaves the core and the subscription, says why, 
   const { tag, ...off } = await inbound(panel, id);
   t.like(off, { enable: false, depletedCause: 'quota', up: 4001, down: 5999 });
   t.false(engine.inbounds.includes(tag));
-  t.is(engine.inbounds.length, 1, 'the other one goes on');
+  t.is(engine.inbounds.length, 1, 'the other one keeps running');
   t.true((await client(panel, 'a')).enable, 'the client may use the other one');
   t.regex(await links(subId), /#large/);
   t.notRegex(await links(subId), /#small/);
   const listed = await panel.get<{ id: number; depletedCause: string | null }[]>(`${API}/list`);
   t.is(listed.find((row) => row.id === id)?.depletedCause, 'quota');
 
-  // Programs send back the whole inbound that they were shown, its switch among it.
+  // Programs send back the whole inbound that they were shown, with `enable`.
   await update(panel, id, { enable: false, total: 20_000 });
   t.like(await inbound(panel, id), { enable: true, depletedCause: null });
   t.true(engine.inbounds.includes(tag));
   t.regex(await links(subId), /#small/);
 });
 
-test('the time of an inbound ends it, and one that is over from the start is off at once', async (t) => {
+test('an inbound is disabled at its expiry, and a new one past its expiry at once', async (t) => {
   const { panel, engine, tick } = await boot();
   await using _ = panel;
   const id = await panel.addInbound({ expiryTime: NOON + HOUR });
@@ -111,7 +111,7 @@ test('the time of an inbound ends it, and one that is over from the start is off
   t.is(engine.inbounds.length, 2);
 });
 
-test('whom a person switched off stays off, and a wish that meets a limit waits for its end', async (t) => {
+test('an inbound that an admin disabled stays disabled, and enabling it at a limit waits for the end of the limit', async (t) => {
   const { panel, engine, tick } = await boot();
   await using _ = panel;
   const id = await panel.addInbound({ total: 1000 });
@@ -121,7 +121,7 @@ test('whom a person switched off stays off, and a wish that meets a limit waits 
   t.is((await inbound(panel, id)).depletedCause, 'quota');
   const answer = await panel.call(`${API}/setEnable/${id}`, { body: { enable: true } });
   t.true(answer.body.success);
-  t.regex(answer.body.msg, /stays off until its total is raised or its traffic reset/);
+  t.regex(answer.body.msg, /stays disabled until its total is raised or its traffic reset/);
   t.like(await inbound(panel, id), { enable: false, depletedCause: 'quota' });
 
   await panel.get(`${API}/setEnable/${id}`, { body: { enable: false } });
@@ -138,7 +138,7 @@ test('whom a person switched off stays off, and a wish that meets a limit waits 
   );
 });
 
-test('a reset by hand brings an inbound back, and leaves its clients as they are', async (t) => {
+test('a reset by an admin enables an inbound, and leaves its clients unchanged', async (t) => {
   const { panel, engine, tick } = await boot();
   await using _ = panel;
   const ids = [await panel.addInbound({ total: 1000 }), await panel.addInbound({ total: 1000 })];
@@ -158,7 +158,7 @@ test('a reset by hand brings an inbound back, and leaves its clients as they are
   t.is((await client(panel, 'a')).traffic.down, 4000);
 });
 
-test('a period ends once: counters of the inbound and its clients begin anew, and who was off because of them comes back', async (t) => {
+test('a period ends once: it resets the inbound and its clients, and enables those that were at a quota', async (t) => {
   const { panel, engine, tick } = await boot();
   await using _ = panel;
   const daily = await panel.addInbound({ trafficReset: 'daily', total: 3000 });
@@ -184,7 +184,7 @@ test('a period ends once: counters of the inbound and its clients begin anew, an
     enable: true,
     traffic: { ...(await client(panel, 'a')).traffic, up: 0, down: 0 },
   });
-  t.false((await client(panel, 'b')).enable, 'a person switched it off');
+  t.false((await client(panel, 'b')).enable, 'an admin disabled it');
   t.is((await client(panel, 'c')).traffic.down, 500);
   t.true(engine.inbounds.includes(reset.tag));
   t.true(engine.users.has(`i${daily}.c${a.id}`));
@@ -195,7 +195,7 @@ test('a period ends once: counters of the inbound and its clients begin anew, an
   t.is((await inbound(panel, daily)).lastTrafficResetTime, reset.lastTrafficResetTime);
 });
 
-test('a moment that came while no panel ran is made good once, in the next start', async (t) => {
+test('a period that ended while no panel ran is reset once, after the next start', async (t) => {
   const first = await boot();
   t.teardown(() => rm(first.panel.dataDirectory, { recursive: true, force: true }));
   const id = await first.panel.addInbound({ trafficReset: 'monthly', trafficResetDay: 20 });
@@ -204,7 +204,7 @@ test('a moment that came while no panel ran is made good once, in the next start
   await first.tick();
   await first.panel.stop();
 
-  // Two of its days went by.
+  // Two resets are due.
   const back = NOON + 40 * 24 * HOUR;
   const second = await boot({ dataDirectory: first.panel.dataDirectory, at: back });
   t.is((await inbound(second.panel, id)).down, 4000);
@@ -221,7 +221,7 @@ test('a moment that came while no panel ran is made good once, in the next start
   await third.panel.stop();
 });
 
-test('a schedule that is set later begins then, and none of another zone is late', async (t) => {
+test('a new schedule starts when it is set, and a change of the zone makes no reset late', async (t) => {
   const { panel, engine, tick } = await boot();
   await using _ = panel;
   const id = await panel.addInbound();
@@ -242,7 +242,7 @@ test('a schedule that is set later begins then, and none of another zone is late
   t.is((await inbound(panel, id)).down, 0);
 });
 
-test('a reset that a plugin refuses changes nothing and is tried again; an inbound that is off is reset as well', async (t) => {
+test('a reset that a plugin refuses changes nothing and is retried; a disabled inbound is reset too', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock(NOON);
   let refuses = true;

@@ -8,7 +8,7 @@ const used = async (panel: TestPanel, email: string): Promise<[number, number]> 
   return [up, down];
 };
 
-test('bytes since the last poll are kept, and those that run on after the deletion too', async (t) => {
+test('bytes since the last poll are kept, and so are those of open connections after the deletion', async (t) => {
   const { engine, panel, poll, inboundId } = await openWorld();
   await using _ = panel;
   const first = await panel.addClient('a', [inboundId]);
@@ -20,7 +20,7 @@ test('bytes since the last poll are kept, and those that run on after the deleti
   await panel.get('/panel/api/clients/del/a?keepTraffic=1', { method: 'POST' });
   await panel.get('/panel/api/clients/del/b', { method: 'POST' });
 
-  // Connections that nobody could end.
+  // Connections that could not be closed.
   engine.move(inboundId, first.id, 2, 30);
   engine.move(inboundId, plain.id, 0, 7000);
   await poll();
@@ -38,14 +38,14 @@ test('bytes since the last poll are kept, and those that run on after the deleti
   const { down } = await panel.get<{ down: number }>(`/panel/api/inbounds/get/${inboundId}`);
   t.is(down, 6334);
 
-  // Another core knows nothing of those who are gone.
+  // A new core has no counters of deleted clients.
   engine.restart('second');
   engine.move(inboundId, first.id, 0, 50_000);
   await poll();
   t.deepEqual(await used(panel, 'A'), [13, 1334]);
 });
 
-test('who is deleted in bulk with traffic kept loses nothing either', async (t) => {
+test('a bulk deletion with traffic kept loses no bytes', async (t) => {
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
   const inboundId = await panel.addInbound();

@@ -55,7 +55,7 @@ test('a client expires at its expiry time, not one millisecond before', async (t
   t.true((await usageOf(panel, 'later')).enable);
 });
 
-test('a client that a person disabled stays disabled through polls, a higher quota and a restart', async (t) => {
+test('a client that an admin disabled stays disabled through polls, a higher quota and a restart', async (t) => {
   const { engine, clock, panel, poll, inboundId } = await openWorld();
   t.teardown(() => panel.stop());
   const ann = await panel.addClient('ann', [inboundId], { totalGB: 1000 });

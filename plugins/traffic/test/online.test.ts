@@ -18,10 +18,10 @@ async function boot() {
   const ada = await panel.addClient('ada', [inboundId]);
   const bob = await panel.addClient('bob', [inboundId]);
   const poll = async (): Promise<void> => {
-    // Its own bytes tell that the poll took place.
+    // Its own bytes prove that the poll took place.
     engine.move(inboundId, bob.id, 0, 1);
     const before = await used(panel, 'bob');
-    // A poll that is still under way would swallow the next.
+    // A tick during a poll starts no other poll.
     await panel.kernel.settled();
     clock.tick(5000);
     await panel.kernel.settled();
@@ -32,7 +32,7 @@ async function boot() {
 const used = async (panel: TestPanel, email: string): Promise<number> =>
   (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
 
-test('online is who moved bytes within 20 seconds, in both lists', async (t) => {
+test('a client that moved bytes within 20 seconds is online, in both lists', async (t) => {
   const { engine, panel, inboundId, ada, poll } = await boot();
   t.teardown(() => panel[Symbol.asyncDispose]());
   t.deepEqual(await onlines(panel), []);
@@ -47,7 +47,7 @@ test('online is who moved bytes within 20 seconds, in both lists', async (t) => 
   t.deepEqual(await onlineInList(panel), ['bob']);
 });
 
-test('who is switched off or deleted is not online', async (t) => {
+test('a disabled or deleted client is not online', async (t) => {
   const { engine, panel, inboundId, ada, poll } = await boot();
   t.teardown(() => panel[Symbol.asyncDispose]());
   engine.move(inboundId, ada.id, 10, 20);
@@ -58,7 +58,7 @@ test('who is switched off or deleted is not online', async (t) => {
   t.deepEqual(await onlines(panel), []);
 });
 
-test('nobody is online without a core, and a new core begins with nobody', async (t) => {
+test('no client is online without a core, nor right after a new one starts', async (t) => {
   const { engine, clock, panel, poll } = await boot();
   t.teardown(() => panel[Symbol.asyncDispose]());
   await poll();

@@ -1,4 +1,4 @@
-// Protocols as others add them: what one of them breaks costs its own inbounds, and is written down to its plugin.
+// Guards the protocols of other plugins: a failure costs only their own inbounds, and is attributed to the plugin.
 import Joi from 'joi';
 import {
   type Contributed,
@@ -36,9 +36,9 @@ const fits =
     return 'issues' in result ? result.issues[0]?.message : undefined;
   };
 
-export function contained({ value: protocol, fault }: Contributed<Protocol>): Protocol {
+export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol>): Protocol {
   const { name } = protocol;
-  /** Said once for as long as it goes on: accounts are asked for by the hundred thousand. */
+  /** Functions that fail now: each is reported once, as one is called for every account. */
   const failing = new Set<string>();
   const ask = <T>(what: string, problem: (answer: unknown) => string | undefined, work: () => T): T => {
     try {

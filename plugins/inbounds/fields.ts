@@ -1,0 +1,165 @@
+// The fields of an inbound, each declared once: column, schema, initial value, and where it is shown. A new field needs a line here and a migration.
+import {
+  bool,
+  column,
+  type Column,
+  type Field,
+  Fields,
+  type FieldTable,
+  field,
+  int,
+  jsonObject,
+  nullable,
+  oneOf,
+  openObject,
+  type Schema,
+  text,
+  type Values,
+  word,
+} from '../../kernel/index.js';
+
+type Json = Record<string, unknown>;
+type Cause = 'quota' | 'expiry';
+
+/** Bytes, Unix ms and the like: safe integers from zero. */
+export const amount = () => int().min(0);
+const SHARE = ['node', 'listen', 'custom'] as const;
+const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+/** In the JSON texts that hold no clients. */
+const SEPARATORS = 20_000;
+
+// An IP address, a host name, or nothing for all addresses. The core takes other texts for paths of sockets.
+const listen = text()
+  .max(255)
+  .pattern(/^[A-Za-z0-9.:_-]*$/, 'address')
+  .description('address to listen on; empty for all');
+const shareAddr = text()
+  .max(255)
+  .pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
+// Links contain it, and cannot hold control characters and halves of surrogate pairs.
+const remark = text()
+  .max(255)
+  .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const tag = text()
+  .max(128)
+  .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
+
+/** What a field of an inbound says beside column, schema and initial value. */
+interface Shown {
+  /** schema of the value, where callers do not send it or send it in other forms */
+  readonly value?: Schema;
+  /** replies do not have it */
+  readonly hidden?: true;
+  /** the choice of inbounds (`options`) has it */
+  readonly option?: true;
+}
+
+export const inboundFields = {
+  enable: field({ column: column.bool(), schema: bool(), initial: true, option: true }),
+  remark: field({ column: column.text(), schema: remark, initial: '', option: true }),
+  listen: field({ column: column.text(), schema: listen, initial: '', option: true }),
+  port: field({ column: column.integer(), schema: int().min(1).max(65_535), initial: 0, option: true }),
+  protocol: field({ column: column.text(), schema: word().max(32), initial: '', option: true }),
+  tag: field({ column: column.text(), schema: tag, initial: '', option: true }),
+  expiryTime: field({
+    column: column.integer(),
+    schema: amount().description('Unix ms; 0 for never'),
+    initial: 0,
+  }),
+  total: field({
+    column: column.integer(),
+    schema: amount().description('bytes; 0 for no limit'),
+    initial: 0,
+  }),
+  disableFlow: field({ column: column.bool(), schema: bool(), initial: false }),
+  shareAddr: field({ column: column.text(), schema: shareAddr, initial: '', option: true }),
+  shareAddrStrategy: field({
+    column: column.text<(typeof SHARE)[number]>(),
+    schema: oneOf(...SHARE),
+    initial: 'node',
+    option: true,
+  }),
+  subSortIndex: field({ column: column.integer(), schema: int().min(1), initial: 1 }),
+  trafficReset: field({
+    column: column.text<(typeof RESETS)[number]>(),
+    schema: oneOf(...RESETS).description('when its counters and those of its clients restart at zero'),
+    initial: 'never',
+  }),
+  trafficResetDay: field({
+    column: column.integer(),
+    schema: int().min(1).max(31).description('day of a monthly reset; in a shorter month, the last day'),
+    initial: 1,
+  }),
+  settings: field({
+    column: column.json<Json>(),
+    schema: jsonObject(),
+    value: openObject(),
+    initial: (): Json => ({}),
+  }),
+  streamSettings: field({
+    column: column.json<Json>(),
+    schema: jsonObject(SEPARATORS),
+    value: openObject(),
+    initial: (): Json => ({}),
+  }),
+  sniffing: field({
+    column: column.json<Json>(),
+    schema: jsonObject(SEPARATORS),
+    value: openObject(),
+    initial: (): Json => ({}),
+  }),
+  lastTrafficResetTime: field({ column: column.integer(), value: amount(), initial: 0 }),
+  depletedCause: field({
+    column: column.optionalText<Cause>(),
+    value: nullable(oneOf('quota', 'expiry')).description(
+      'the limit that disabled it; null when none did',
+    ) as Schema<Cause | null>,
+    initial: null,
+  }),
+  countedSince: field({
+    column: column.integer(),
+    value: amount().description('Unix ms from which the present period of trafficReset counts'),
+    initial: 0,
+    hidden: true,
+  }),
+} satisfies FieldTable & Readonly<Record<string, Shown>>;
+type Declared = typeof inboundFields;
+
+export interface Inbound extends Readonly<Values<Declared>> {
+  readonly id: number;
+}
+type NamesWith<Mark> = { [K in keyof Declared]: Declared[K] extends Mark ? K : never }[keyof Declared];
+export type HiddenName = NamesWith<{ readonly hidden: true }>;
+type OptionName = NamesWith<{ readonly option: true }>;
+type JsonName = NamesWith<{ readonly column: Column<Json> }>;
+type ValueSchemas = {
+  readonly [K in keyof Declared]: Declared[K] extends { readonly value: infer S }
+    ? S
+    : Declared[K] extends { readonly schema: infer S }
+      ? S
+      : never;
+};
+
+const entries = Object.entries(inboundFields) as unknown as [keyof Declared, Field<unknown> & Shown][];
+const namesOf = <K extends keyof Declared>(has: (of: Field<unknown> & Shown) => boolean): readonly K[] =>
+  entries.filter(([, of]) => has(of)).map(([name]) => name as K);
+
+export const inboundRecord = new Fields(inboundFields);
+/** Schemas of the values as they are kept and shown. */
+export const valueSchemas = Object.fromEntries(
+  entries.map(([name, { value, schema }]) => [name, value ?? schema]),
+) as unknown as ValueSchemas;
+export const hiddenNames = namesOf<HiddenName>(({ hidden }) => hidden === true);
+export const optionNames = namesOf<OptionName>(({ option }) => option === true);
+/** Objects of any size, which lists leave out. */
+export const jsonNames = namesOf<JsonName>(({ column }) => column.kind === 'json');
+
+/** Some of the fields of an object. */
+export const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
+/** An object without some of its fields. */
+export const without = <T extends object, K extends keyof T>(from: T, names: readonly K[]): Omit<T, K> => {
+  const rest = { ...from };
+  for (const name of names) delete rest[name];
+  return rest;
+};
