@@ -119,8 +119,6 @@ export class Credentials {
       await this.#addresses.forget(tx);
       await this.#devices.replaceKey(tx);
     });
-    await this.#addresses.load();
-    await this.#devices.load();
     await this.#attempts.forget();
     await rm(firstLoginFile(this.#dataDirectory), { force: true });
     this.#log.warn(

@@ -34,7 +34,7 @@ import { RecoveryCodes } from './recovery-codes.js';
 import { routes } from './routes.js';
 import { securityRoutes } from './security-routes.js';
 import { migrations, tables } from './tables.js';
-import { afterTokensSave, Tokens } from './tokens.js';
+import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
 import { TwoFactorRules } from './two-factor-rules.js';
 
@@ -47,7 +47,7 @@ export default definePlugin({
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, allSettings: Settings },
   settings: twoFactorSettings,
-  hooks: [beforeLogin, loginAttempted, afterTokensSave, duringAdminSave, duringTokenSave],
+  hooks: [beforeLogin, loginAttempted, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',
@@ -85,7 +85,6 @@ export default definePlugin({
       const recoveryCodes = await rules.afterSave(saved);
       if (recoveryCodes) add({ recoveryCodes });
     }),
-    tap(afterTokensSave, () => tokens.load()),
     tap(authenticate, ({ authorization }) => {
       if (authorization === undefined) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
@@ -104,22 +103,9 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({
-    admins,
-    tokens,
-    limits,
-    addresses,
-    devices,
-    config,
-    allSettings,
-    dataDirectory,
-    log,
-    self,
-  }) => {
-    await tokens.load();
+  start: async ({ admins, limits, devices, config, allSettings, dataDirectory, log, self }) => {
     await limits.load();
-    await addresses.load();
-    await devices.load();
+    await devices.start();
     await createFirstAdmin(admins, config, {
       basePath: () => allSettings.read(panelSettings).webBasePath,
       dataDirectory,
