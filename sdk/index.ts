@@ -1178,7 +1178,7 @@ export type SettingsAllReply = {
   pageSize: number;
   /** calendar that pages show */
   datepicker: 'gregorian' | 'jalalian';
-  /** settings that the environment holds, each with its variable */
+  /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
 
@@ -1237,7 +1237,7 @@ export type SettingsUpdateInput = {
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
     twoFactorToken?: string;
-    /** true takes twoFactorToken away */
+    /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;

@@ -1417,15 +1417,15 @@ declare module '@weir-panel/weir/kernel' {
 declare module '@weir-panel/weir/plugins/access' {
   import type { During, Event, Guard, Principal } from '@weir-panel/weir/kernel';
 
-  // Who may use the panel: what other plugins can be present at.
-  /** Before a login is checked; a tap refuses to keep an address out. */
+  // Hooks of logins, admins and API tokens, for other plugins.
+  /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
   export const beforeLogin: Guard<{
     readonly username: string;
     readonly ip: string;
   }>;
-  /** The `reason` of an attempt that was not even looked at, for there were too many before. */
+  /** The `reason` of an attempt that was not checked because too many failed before it. */
   export const BLOCKED = "too many failed attempts";
-  /** After every attempt to log in; `reason` is empty when it worked. */
+  /** Reports every attempt to log in; `reason` is empty on success. */
   export const loginAttempted: Event<{
     readonly attempts: readonly {
       readonly username: string;
@@ -1434,7 +1434,7 @@ declare module '@weir-panel/weir/plugins/access' {
       readonly reason: string;
     }[];
   }>;
-  /** A change of an admin sets a new password too; passwords and their hashes stay out. */
+  /** A change of an admin also sets a new password; the change holds neither passwords nor hashes. */
   export interface AdminChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: {
@@ -1444,7 +1444,7 @@ declare module '@weir-panel/weir/plugins/access' {
       readonly username: string;
     } | undefined;
   }
-  /** In the transaction that adds, changes or deletes admins. */
+  /** Runs in the transaction that adds, changes or deletes admins. */
   export const duringAdminSave: During<{
     readonly changes: readonly AdminChange[];
     readonly who: Principal;
@@ -1461,7 +1461,7 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly before: TokenFacts | undefined;
     readonly after: TokenFacts | undefined;
   }
-  /** In the transaction that adds, switches or deletes API tokens; their texts and digests stay out. */
+  /** Runs in the transaction that adds, enables, disables or deletes API tokens; the changes hold neither tokens nor digests. */
   export const duringTokenSave: During<{
     readonly changes: readonly TokenChange[];
     readonly who: Principal;
@@ -2642,7 +2642,7 @@ declare module '@weir-panel/weir/plugins/notifications' {
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
-  // HTTP calls of plugins to other machines, with limits and a guard against addresses that were not meant.
+  // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
     /** until the connection stands, TLS included; 10 s */
@@ -2788,16 +2788,16 @@ declare module '@weir-panel/weir/plugins/processes' {
   /** It has written this, within its last 64 KiB, or a previous panel has read it. */
   export const logSays: (pattern: RegExp) => Probe;
 
-  // Runs other programs beside the panel: kept running, known again after a crash of the panel, stopped with their plugin.
+  // Runs other programs beside the panel: restarts them, adopts them after a crash of the panel, stops them with their plugin.
   /** A program cannot be run: it is missing, not executable, made for another machine. `message` names it and the way out. */
   export class CannotRun extends Error {
     readonly name = "CannotRun";
   }
-  /** A process does not end, not even by SIGKILL: it waits for a device that does not answer. */
+  /** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
   export class DoesNotEnd extends Error {
     readonly name = "DoesNotEnd";
   }
-  /** Who starts a process: pass on what your plugin's functions receive. Log lines are written in this plugin's name. */
+  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
   export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
   export interface ProcessOptions {
     /** lower-case letters, digits and hyphens, at most 48; one per plugin. Its folder is `processes/<plugin>/<name>` in the data folder. */
@@ -2807,36 +2807,36 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly args?: readonly string[];
     /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
     readonly env?: Readonly<Record<string, string>>;
-    /** inside the data folder; its own folder unless told */
+    /** inside the data folder; default: its own folder */
     readonly cwd?: string;
-    /** What it was started with beside command, arguments and environment: digest of its config file, version of its binary. One that a previous panel left with another value is stopped and started again. */
+    /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
     readonly startedWith?: string;
-    /** Whether it serves; asked every 50 ms until it says so. Without one a process is ready when it has been started. */
+    /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
     readonly ready?: Probe;
-    /** ms until a process that is not ready is ended and counts as failed; 30,000 unless told */
+    /** ms until a process that is not ready is stopped and counts as failed; default 30,000 */
     readonly readyWithin?: number;
-    /** of stdout and stderr together: 4 MiB and one older file unless told */
+    /** size of stdout and stderr together, and number of older files; default 4 MiB and one */
     readonly log?: {
       readonly maxBytes?: number;
       readonly keep?: number;
     };
-    /** false: one that a previous panel left is stopped, and a restart of the panel inside its process ends it; true unless told */
+    /** false: a process of a previous panel is stopped, also after a restart of the panel inside its own process; default true */
     readonly adopt?: boolean;
     readonly backOff?: BackOffTimes & {
-      /** failures in a row after which it is not tried any more; unless told it is tried for ever */
+      /** failures in a row after which it is not retried; default: it is always retried */
       readonly attempts?: number;
     };
-    /** SIGTERM unless told */
+    /** default SIGTERM */
     readonly stopSignal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
-    /** ms after which SIGKILL follows the stop signal; 5,000 unless told, at most 60,000; 5,000 when the panel ends */
+    /** ms between the stop signal and SIGKILL; default 5,000, at most 60,000; 5,000 when the panel stops */
     readonly stopGrace?: number;
   }
   export type ProcessState = 
-  /** nobody has started it, or it was stopped */
+  /** not started yet, or stopped */
   {
     readonly name: 'stopped';
   }
-  /** it runs and is not ready yet, or its predecessor is being ended */
+  /** it runs and is not ready yet, or the previous process is being stopped */
    | {
     readonly name: 'starting';
   } | {
@@ -2859,7 +2859,7 @@ declare module '@weir-panel/weir/plugins/processes' {
   } | {
     readonly name: 'stopping';
   }
-  /** It failed as often as it may, and is not tried again before the next `start`. */
+  /** It failed as often as allowed and is not retried before the next `start`. */
    | {
     readonly name: 'failed';
     readonly reason: string;
@@ -2875,14 +2875,14 @@ declare module '@weir-panel/weir/plugins/processes' {
      * started when the panel opens; it is never started for a command of the command line.
      */
     start(): Promise<ProcessState>;
-    /** Wants it stopped. Resolves when it is gone; rejects with DoesNotEnd. Right during a start, and when it does not run. */
+    /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
     stop(): Promise<void>;
-    /** Stops it and starts it, with changed options where some are given. Rejects, with nothing done, where they are wrong. */
+    /** Stops and starts it, with new options if given. If they are not valid, rejects and changes nothing. */
     restart(changes?: Partial<Omit<ProcessOptions, 'name'>>): Promise<ProcessState>;
-    /** Hears of every change of state, until the returned function is called. */
+    /** Calls back at every change of state, until the returned function is called. */
     onState(listener: (state: ProcessState) => void): () => void;
   }
-  /** What a process of a slot is started with; `env` is all of its environment. */
+  /** Options of a process of a slot; `env` is its whole environment. */
   export interface ProgramCall {
     /** an absolute path, or a name that is looked up in PATH */
     readonly command: string;
@@ -2894,18 +2894,18 @@ declare module '@weir-panel/weir/plugins/processes' {
     /** the file is emptied first */
     readonly emptied?: boolean;
   }
-  /** A process in hand, our child or one of a previous panel. */
+  /** A running process, our child or one of a previous panel. */
   export interface RunningProcess<N extends object> {
     readonly identity: ProcessIdentity;
     /** Unix ms */
     readonly startedAt: number;
     readonly note: N;
     readonly alive: boolean;
-    /** Resolves with how it ended, as far as it can be known: `exit code 1`, `killed by SIGKILL`, `gone`. */
+    /** Resolves with how it exited, as far as is known: `exit code 1`, `killed by SIGKILL`, `gone`. */
     readonly ended: Promise<string>;
-    /** The signal, after the grace SIGKILL; resolves when it is gone. SIGTERM and 5,000 ms unless told. Rejects with DoesNotEnd. */
+    /** Sends the signal, and SIGKILL after the grace period; default SIGTERM and 5,000 ms. Resolves when it has exited; rejects with DoesNotEnd. */
     stop(signal?: NodeJS.Signals, grace?: number): Promise<void>;
-    /** SIGKILL; resolves when it is gone. Rejects with DoesNotEnd. */
+    /** Sends SIGKILL. Resolves when it has exited; rejects with DoesNotEnd. */
     kill(): Promise<void>;
     /** Leaves it running and stops watching it; `ended` stays open. */
     release(): void;
@@ -2923,30 +2923,30 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly argument?: string;
     readonly log: Pick<ProcessOwner['log'], 'warn'>;
   }
-  /** A place where at most one process runs, with a record of it for the next panel. For plugins that start and end a process by themselves; the others take `manage`. One call at a time. */
+  /** A place where at most one process runs, with a record of it for the next panel. For plugins that start and stop a process themselves; all others use `manage`. One call at a time. */
   export interface ProcessSlot<N extends object> {
-    /** What was written down of the last process, whether it runs or not. */
+    /** Reads the record of the last process, whether it runs or not. */
     recorded(): Promise<{
       readonly note: N;
       readonly pid: number;
       readonly alive: boolean;
     } | undefined>;
-    /** Takes over the recorded process, when it lives and is one of this slot. */
+    /** Adopts the recorded process if it runs and belongs to this slot. */
     adopt(): Promise<RunningProcess<N> | undefined>;
-    /** Ends processes of this slot that no record names: a panel was killed between a start and the record of it. Resolves with their number. */
+    /** Kills processes of this slot that have no record: a panel was killed between a start and its record. Resolves with their number. */
     endStrays(): Promise<number>;
-    /** Starts a process in a session of its own and writes it down with the note. Rejects with CannotRun; no process is left when it rejects. */
+    /** Starts a process in its own session and records it with the note. Rejects with CannotRun, and then leaves no process behind. */
     start(call: ProgramCall, note: N): Promise<RunningProcess<N>>;
     /** Removes the record of a process that does not run. */
     forget(): Promise<void>;
   }
   export interface ProcessesApi {
-    /** Prepares a process and does not start it. Throws when an option is wrong, or the plugin has a process of this name that was not stopped. */
+    /** Prepares a process and does not start it. Throws if an option is not valid, or if the plugin has a process with this name that is not stopped. */
     manage(owner: ProcessOwner, options: ProcessOptions): ManagedProcess;
     slot<N extends object>(options: SlotOptions<N>): ProcessSlot<N>;
   }
   export const Processes: Token<ProcessesApi>;
-  /** A managed process changed its state; `reason` says why where it waits or failed. */
+  /** Reports a new state of a managed process; `reason` says why it waits or has failed. */
   export const processStateChanged: Event<{
     readonly plugin: string;
     readonly name: string;
@@ -2986,7 +2986,7 @@ declare module '@weir-panel/weir/plugins/realtime' {
 declare module '@weir-panel/weir/plugins/secrets' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
-  // How a secret is written down: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
+  // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
   // is bound to its place: in another row, column or plugin it does not open.
   export const isSealed: (text: string) => boolean;
 
@@ -3090,24 +3090,24 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly datepicker: Setting<Joi.AnySchema<any> & Typed<"gregorian" | "jalalian">>;
   };
 
-  // Live settings: declared by the plugin that means something by them, kept and served in one place.
-  /** A group as a plugin adds it; a value in `pinned` comes from the environment, wins over the database and cannot be changed. */
+  // Live settings: declared by the plugins that use them, stored and served by this one.
+  /** A group that a plugin adds; a value in `pinned` comes from the environment, takes precedence over the database and cannot be changed. */
   export interface SettingGroupEntry {
     readonly group: SettingGroup;
     readonly pinned?: Readonly<Record<string, {
       readonly value: unknown;
       readonly variable: string;
     } | undefined>>;
-    /** From the config file: what holds as long as no admin has changed it. */
+    /** values of the config file, in force until an admin changes them */
     readonly defaults?: Readonly<Record<string, unknown>>;
   }
-  /** Groups of settings that variables or the config file have a say in. All others are declared as `settings` in definePlugin. */
+  /** Groups of settings that environment variables or the config file can set. All other groups are declared as `settings` in definePlugin. */
   export const SettingGroups: ExtensionPoint<SettingGroupEntry>;
-  /** Hosts that a plugin knows the panel's machine by. They are allowed as soon as the setting `allowedHosts` limits the hosts. */
+  /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */
     readonly hosts?: readonly string[];
-    /** settings that hold one, or are empty */
+    /** names of settings that hold a host, or nothing */
     readonly settings?: readonly string[];
   }
   /** Further hosts under which the panel answers when hosts are limited. */
@@ -3115,19 +3115,19 @@ declare module '@weir-panel/weir/plugins/settings' {
   export interface SettingsApi {
     /** Effective values of a plugin's settings; the object is replaced at every change, never mutated. */
     read<G extends SettingGroup>(group: G): SettingValues<G>;
-    /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
+    /** Changes settings within the caller's write; no guard runs. Throws if the environment sets one of them. */
     change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
   }
   export const Settings: Token<SettingsApi>;
-  /** Who wants settings changed, over the API. */
+  /** The caller that changes settings over the API. */
   export interface SettingsCaller extends Principal {
     readonly ip: string;
     /** hosts under which the call came: of its own and of a trusted proxy, canonical */
     readonly hosts: readonly string[];
   }
-  /** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
+  /** Derives changes from changes: a tap adds or removes some. They are valid, and no guard has run yet. */
   export const settingChanges: Filter<Readonly<Record<string, unknown>>, undefined>;
-  /** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
+  /** Runs before changes are written, for rules across fields. `values` are all values after the change, `sent` is the request body. */
   export const beforeSettingsSave: Guard<{
     readonly changes: Readonly<Record<string, unknown>>;
     readonly values: Readonly<Record<string, unknown>>;
@@ -3141,22 +3141,22 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly after: unknown;
     readonly secret: boolean;
   }
-  /** In the transaction that writes settings, whoever changes them. */
+  /** Runs in the transaction that writes settings, whoever changes them. */
   export const duringSettingsSave: During<{
     readonly changes: readonly SettingChange[];
     readonly who: Principal;
   }>;
-  /** `read` answers with the new values from here on. */
+  /** Runs when `read` returns the new values. */
   export const afterSettingsSave: After<{
     readonly keys: ReadonlySet<string>;
     readonly who: Principal;
   }>;
-  /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
+  /** Adds to `obj` of the reply to a caller that changed settings, after the changes were saved. */
   export const composeSettingsReply: Draft<Readonly<Record<string, unknown>>, {
     readonly changes: Readonly<Record<string, unknown>>;
     readonly who: SettingsCaller;
   }>;
-  /** What pages and programs ask for before they show anything; plugins add what they know. */
+  /** Adds to the values that pages and programs read before they show anything. */
   export const composeDefaultSettings: Draft<Readonly<Record<string, unknown>>, {
     readonly host: string;
   }>;
@@ -3345,7 +3345,7 @@ declare module '@weir-panel/weir/plugins/system' {
 declare module '@weir-panel/weir/plugins/time-series' {
   import type { ExtensionPoint, Token, Tx } from '@weir-panel/weir/kernel';
 
-  // Numbers over time, kept on disk within bounds: how plugins declare, record and read them.
+  // Numbers over time, stored on disk within limits: how plugins declare, record and read them.
   /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
   export type SeriesKind = 'gauge' | 'counter';
   /** A series of samples: 2 s points for an hour, 1 min points for two days, 5 min points for thirty days. */

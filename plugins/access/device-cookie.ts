@@ -1,5 +1,5 @@
-// Recognises a browser that has logged in before by a signed cookie, which opens nothing: its failures are counted apart
-// from those of strangers. See OWASP, "Slow Down Online Guessing Attacks with Device Cookies".
+// Recognises a browser that has logged in before by a signed cookie, which gives no access: its failures are counted
+// separately from those of strangers. See OWASP, "Slow Down Online Guessing Attacks with Device Cookies".
 import { createHmac, randomBytes } from 'node:crypto';
 import {
   type Clock,

@@ -28,7 +28,7 @@ import { createFirstAdmin } from './first-login.js';
 import { KnownAddresses } from './known-addresses.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
-import { NameGate } from './name-gate.js';
+import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { routes } from './routes.js';
@@ -68,7 +68,7 @@ export default definePlugin({
     tokens: singleton(Tokens),
     blocks: singleton(BlockStore),
     limits: singleton(LoginLimits),
-    gate: singleton(NameGate),
+    throttle: singleton(NameThrottle),
     addresses: singleton(KnownAddresses),
     devices: singleton(DeviceCookie),
     recoveryCodes: singleton(RecoveryCodes),

@@ -1,6 +1,6 @@
 // Remembers the addresses that admins have logged in from, so that failures elsewhere never slow them down.
 import type { Clock, Database, Projection, Row, Tx } from '../../kernel/index.js';
-import { networksOf } from './network.js';
+import { networksOf } from './networks.js';
 import type { AccessTables, tables } from './tables.js';
 
 type AddressRow = Row<typeof tables.addresses>;

@@ -1,5 +1,5 @@
 import { word } from '../../kernel/index.js';
 
-/** What no person types and no database stores as it came: control characters, halves of surrogate pairs. */
+/** Excludes control characters and lone surrogates, which some databases do not store unchanged. */
 const PLAIN = /^[^\p{Cc}\p{Cs}]*$/u;
-export const plainWord = () => word().pattern(PLAIN, 'text without control characters');
+export const printableWord = () => word().pattern(PLAIN, 'text without control characters');

@@ -1,4 +1,4 @@
-// The parts of the limits against guessing: networks, blocks, the gate of a name, the queue of password checks.
+// The parts of the limits against guessing: networks, blocks, the throttle of a name, the queue of password checks.
 import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
@@ -9,8 +9,8 @@ import type { DeviceCookie } from '../device-cookie.js';
 import { errors } from '../errors.js';
 import type { KnownAddresses } from '../known-addresses.js';
 import { LoginLimits } from '../login-limits.js';
-import { NameGate } from '../name-gate.js';
-import { networksOf } from '../network.js';
+import { NameThrottle } from '../name-throttle.js';
+import { networksOf } from '../networks.js';
 import { PasswordQueue } from '../password-queue.js';
 
 const MINUTE = 60_000;
@@ -32,7 +32,7 @@ class TimedAttempts extends Attempts {
     const limits = new LoginLimits({ clock, blocks });
     super({
       limits,
-      gate: new NameGate({ clock }),
+      throttle: new NameThrottle({ clock }),
       addresses: { has: (ip: string) => known.includes(ip) } as KnownAddresses,
       devices: {
         idOf: (cookies: Record<string, string>) => cookies['weir_device'],
@@ -249,7 +249,7 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
-test('a guess that its address must wait with leaves its place at the gate of the name', async (t) => {
+test('a guess that its address must wait with leaves its place at the throttle of the name', async (t) => {
   const attempts = new TimedAttempts(new FakeClock());
   await guesses(attempts, 3, () => ['192.0.2.1']);
   const two = [attempts.guess('192.0.2.1'), attempts.guess('192.0.2.1')];
