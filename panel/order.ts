@@ -1,24 +1,45 @@
 // Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
 import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
-import { checkNeeds, PluginError } from '../kernel/plugin/error.js';
+import { checkNeeds, checkTokens, PluginError } from '../kernel/plugin/error.js';
 
 const KERNEL = 'kernel';
 
 const outsider = (...plugins: readonly (Plugin | undefined)[]): Plugin | undefined =>
   plugins.find((plugin) => plugin?.outside);
 
-function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: ReadonlySet<string>): string[] {
-  const owners = Object.values(plugin.uses).flatMap((wanted) => {
-    const { owner } = wanted.kind === 'maybe' ? wanted.token : wanted;
-    if (owner === KERNEL || names.has(owner)) return owner === KERNEL ? [] : [owner];
-    if (wanted.kind === 'maybe') return [];
-    checkNeeds(plugin, gone);
-    throw new PluginError(
-      `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`,
-      outsider(plugin),
-    );
-  });
-  return [...new Set(owners)];
+/** Names of the plugins that must start before this one. */
+const requirements = (plugin: Plugin, names: ReadonlySet<string>): string[] => {
+  const owners = Object.values(plugin.uses).map((wanted) =>
+    wanted.kind === 'maybe' ? wanted.token.owner : wanted.owner,
+  );
+  return [...new Set(owners)].filter((owner) => names.has(owner)).sort();
+};
+
+/** Throws when plugins need others that are not there. Of built-in plugins, which nobody leaves out, it names all. */
+function checkPresence(
+  plugins: readonly Plugin[],
+  names: ReadonlySet<string>,
+  gone: ReadonlySet<string>,
+): void {
+  const problems: PluginError[] = [];
+  for (const plugin of plugins)
+    try {
+      checkNeeds(plugin, gone);
+      checkTokens(
+        plugin,
+        ({ owner }) =>
+          owner !== KERNEL && !names.has(owner) && `the plugin ${owner} is not switched on; switch it on`,
+        outsider(plugin),
+        ` or leave ${plugin.name} out`,
+      );
+    } catch (error) {
+      if (!(error instanceof PluginError)) throw error;
+      problems.push(error);
+    }
+  const [first] = problems;
+  const certain = problems.filter(({ culprit }) => culprit === undefined);
+  if (certain.length > 1) throw new PluginError(certain.map(({ message }) => message).join('\n'));
+  if (first) throw certain[0] ?? first;
 }
 
 /** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` were to run and cannot. */
@@ -38,6 +59,7 @@ export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<strin
     byName.set(plugin.name, plugin);
   }
   const names = new Set(byName.keys());
+  checkPresence(plugins, names, gone);
   const ordered: Plugin[] = [];
   const done = new Set<string>();
   const visit = (plugin: Plugin, path: readonly string[]): void => {
@@ -47,8 +69,7 @@ export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<strin
         `plugins use each other in a circle: ${[...path.slice(path.indexOf(plugin.name)), plugin.name].join(' → ')}; let the lower one own a hook instead`,
         outsider(plugin, ...path.map((name) => byName.get(name))),
       );
-    for (const name of requirements(plugin, names, gone).sort())
-      visit(byName.get(name) as Plugin, [...path, plugin.name]);
+    for (const name of requirements(plugin, names)) visit(byName.get(name) as Plugin, [...path, plugin.name]);
     done.add(plugin.name);
     ordered.push(plugin);
   };

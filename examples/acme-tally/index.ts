@@ -8,12 +8,11 @@ import {
   shape,
   singleton,
   tap,
-  text,
   variable,
   withDefault,
 } from '@weir-panel/weir/kernel';
 import { clientDepleted } from '@weir-panel/weir/plugins/traffic';
-import { migrations, tables } from './tables.js';
+import { fields, migrations, tables } from './tables.js';
 import { Tally } from './tally.js';
 
 export default definePlugin({
@@ -38,7 +37,7 @@ export default definePlugin({
       path: '/panel/api/x/acme-tally/days',
       doc: 'Depleted clients by day, newest first.',
       query: shape({ days: withDefault(int().min(1).max(366), 30) }),
-      reply: payload(list(shape({ day: text(), depleted: int() }))),
+      reply: payload(list(shape(fields.schemas))),
       handle: ({ query }) => tally.last(query.days),
     }),
   ],

@@ -1,8 +1,20 @@
-import { column, type Migration, table, type TableModels } from '@weir-panel/weir/kernel';
+import {
+  column,
+  field,
+  Fields,
+  int,
+  type Migration,
+  table,
+  type TableModels,
+  text,
+} from '@weir-panel/weir/kernel';
 
-export const tables = {
-  days: table('x_acme_tally_days', { day: column.key<string>(), depleted: column.integer() }),
-} as const;
+/** Each field once: its column, its schema, and the value of a new row. */
+export const fields = new Fields({
+  day: field({ column: column.key<string>(), schema: text(), initial: '' }),
+  depleted: field({ column: column.integer(), schema: int(), initial: 0 }),
+});
+export const tables = { days: table('x_acme_tally_days', fields.columns) } as const;
 export type Tables = TableModels<typeof tables>;
 
 export const migrations: readonly Migration[] = [

@@ -12,6 +12,7 @@ const DAY_MS = 86_400_000;
 /** A program that logs in for every call must not fill the memory. */
 const MOST_SESSIONS = 10_000;
 const LONGEST_AGENT = 255;
+const COLUMNS = 'digest, user_name, csrf, created_at, seen_at, ip, user_agent';
 
 export const sessionMigrations: readonly Migration[] = [
   {
@@ -124,19 +125,12 @@ export class SessionStore implements SessionsApi {
     const surplus = this.#sessions.size < MOST_SESSIONS ? [] : this.list().slice(MOST_SESSIONS - 1);
     // Known before it is written: a closeAll that comes meanwhile ends this session too, in memory as in the database.
     this.#sessions.set(session.digest, session);
-    try {
-      await this.#db.write((tx) =>
-        tx.run(
-          'INSERT INTO kernel_sessions (digest, user_name, csrf, created_at, seen_at, ip, user_agent) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)',
-          {
-            ...session,
-          },
-        ),
-      );
-    } catch (error) {
+    const insert = `INSERT INTO kernel_sessions (${COLUMNS}) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)`;
+    const written = this.#db.write((tx) => tx.run(insert, { ...session }));
+    await written.catch((error: unknown) => {
       this.#sessions.delete(session.digest);
       throw error;
-    }
+    });
     for (const { digest } of surplus) await this.close(digest);
     return { id, session };
   }
@@ -187,20 +181,14 @@ export class SessionStore implements SessionsApi {
     await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
   }
 
-  async closeAll({
-    except = '',
-    tx,
-  }: {
-    readonly except?: string | undefined;
-    readonly tx?: Tx;
-  } = {}): Promise<void> {
+  async closeAll({ except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
     for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
     this.#ended();
     const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
     await (tx ? forget(tx) : this.#db.write(forget));
   }
 
-  /** Writes down who was seen and forgets who was not for too long. A job calls it; losing a minute of it costs a login at most. */
+  /** Writes which sessions were used, and deletes those that are over. A job calls it; a crash loses a minute of it, and a login at most. */
   async sweep(): Promise<void> {
     // Of this moment, for memory and database alike.
     const now = this.#clock.now();
@@ -212,12 +200,12 @@ export class SessionStore implements SessionsApi {
     for (const { digest } of gone) this.#sessions.delete(digest);
     if (gone.length > 0) this.#ended();
     await this.#db.write(async (tx) => {
-      for (const { digest, seenAt, ip } of seen)
-        await tx.run('UPDATE kernel_sessions SET seen_at = :seenAt, ip = :ip WHERE digest = :digest', {
-          seenAt,
-          ip,
-          digest,
-        });
+      await tx.run(
+        `INSERT INTO kernel_sessions (${COLUMNS}) SELECT s.digest, s.user_name, s.csrf, s.created_at, j.seen, j.address, s.user_agent
+         FROM ${tx.sql.rows({ digest: 'text', seen: 'integer', address: 'text' })} AS j JOIN kernel_sessions AS s ON s.digest = j.digest WHERE 1 = 1
+         ${tx.sql.onConflict('digest', `seen_at = ${tx.sql.incoming('seen_at')}, ip = ${tx.sql.incoming('ip')}`)}`,
+        { rows: JSON.stringify(seen.map(({ digest, seenAt, ip }) => [digest, seenAt, ip])) },
+      );
       await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', over);
     });
   }

@@ -1,5 +1,6 @@
 // Whose doing it is that a set of plugins cannot run.
 import { messageOf } from '../errors/errors.js';
+import type { Token } from '../container/token.js';
 import type { Plugin } from './define.js';
 
 /** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
@@ -31,12 +32,21 @@ export function attributeErrors<T>(plugin: Plugin, what: string, work: () => T):
   }
 }
 
-/** Throws when the plugin needs one of those that are left out. */
-export function checkNeeds(plugin: Plugin, gone: ReadonlySet<string>): void {
-  for (const wanted of Object.values(plugin.uses))
-    if (wanted.kind === 'token' && gone.has(wanted.owner))
-      throw new PluginError(
-        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; mend that one first`,
-        plugin,
-      );
+/** Throws when the plugin needs tokens for which `problem` gives a reason; the message names all of them. */
+export function checkTokens(
+  { name, uses }: Plugin,
+  problem: (wanted: Token<unknown>) => string | false,
+  culprit?: Plugin,
+  wayOut = '',
+): void {
+  const missing = Object.values(uses).flatMap((wanted) => {
+    const reason = wanted.kind === 'token' && problem(wanted);
+    return reason ? [`${wanted.owner}/${wanted.name}, but ${reason}`] : [];
+  });
+  if (missing.length > 0)
+    throw new PluginError(`plugin ${name} needs ${missing.join('; and ')}${wayOut}`, culprit);
 }
+
+/** Throws when the plugin needs tokens of plugins that are left out. */
+export const checkNeeds = (plugin: Plugin, gone: ReadonlySet<string>): void =>
+  checkTokens(plugin, ({ owner }) => gone.has(owner) && `${owner} is left out; fix that one first`, plugin);

@@ -1,12 +1,12 @@
 // One plugin at run time: its container, its queue of events, its faults.
-import { asClass, asValue, createContainer, InjectionMode } from 'awilix/browser'; // without loading of files: 30 ms
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'; // without loading of files: 30 ms
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../../timing/event-queue.js';
 import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
-import { PluginError } from './error.js';
+import { checkTokens, PluginError } from './error.js';
 import type { Owner } from './owner.js';
 import { SettingsSource } from './settings.js';
 
@@ -73,20 +73,28 @@ export class PluginInstance implements Owner {
   build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
     const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, context, resolve) };
+    const names = [...Object.keys(values), ...Object.keys(this.plugin.services)];
     for (const [key, value] of Object.entries(values)) container.register(key, asValue(value));
     for (const [key, { build }] of Object.entries(this.plugin.services)) {
       if (key in values)
         throw new PluginError(
           `plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`,
         );
-      container.register(key, asClass(build as new (needs: object) => object).singleton());
+      const make = (parts: object) =>
+        new (build as new (needs: object) => object)(this.#needsOf(key, parts, names));
+      container.register(key, asFunction(make).singleton());
     }
-    this.#scope = Object.fromEntries(
-      [...Object.keys(values), ...Object.keys(this.plugin.services)].map((key) => [
-        key,
-        container.resolve(key),
-      ]),
-    );
+    this.#scope = Object.fromEntries(names.map((key) => [key, container.resolve(key)]));
+  }
+
+  /** What a class receives: says so when it asks for something that the plugin does not have. */
+  #needsOf(service: string, parts: object, names: readonly string[]): object {
+    const get = (_: object, key: string | symbol): unknown => {
+      if (names.includes(String(key))) return Reflect.get(parts, key);
+      const problem = `the service ${service} asks for "${String(key)}", which the plugin does not have`;
+      throw new PluginError(`plugin ${this.name}: ${problem}; it has: ${names.join(', ')}`);
+    };
+    return new Proxy(parts, { get });
   }
 
   #used(
@@ -100,17 +108,14 @@ export class PluginInstance implements Owner {
           `plugin ${this.name} uses something as "${key}", a name it has from the kernel already`,
         );
       const value = resolve(wanted.kind === 'maybe' ? wanted.token : wanted);
-      if (value === undefined && wanted.kind === 'token')
-        throw new PluginError(
-          `plugin ${this.name} needs ${wanted.owner}/${wanted.name}, but ${wanted.owner} does not provide it`,
-        );
       return [
         key,
         wanted === SettingsSource
-          ? (value as SettingsSource).declare(this.plugin, this.plugin.settings)
+          ? (value as SettingsSource | undefined)?.declare(this.plugin, this.plugin.settings)
           : value,
       ];
     });
+    checkTokens(this.plugin, (wanted) => !resolve(wanted) && `${wanted.owner} does not provide it`);
     return Object.fromEntries(entries) as Record<string, unknown>;
   }
 

@@ -129,6 +129,21 @@ test('a token that its owner does not provide is named, with who needs it', asyn
   t.is(error.message, 'plugin user needs counter/Count, but counter does not provide it');
 });
 
+test('all missing tokens of a plugin are named at once', async (t) => {
+  const user = definePlugin({
+    name: 'user',
+    version: '1.0.0',
+    api: 1,
+    about: 'x',
+    uses: { numbers: Count, sizes: token('counter', 'Sizes'), labels: maybe(token('counter', 'Labels')) },
+  });
+  const error = await refusedBoot(counter({ provides: () => [] }), user);
+  t.is(
+    error.message,
+    'plugin user needs counter/Count, but counter does not provide it; and counter/Sizes, but counter does not provide it',
+  );
+});
+
 test('a token of another number is refused, and both numbers said', async (t) => {
   const user = definePlugin({
     name: 'user',
@@ -196,7 +211,7 @@ test('a service or a use cannot take a name that is taken', async (t) => {
   t.regex((await refusedBoot(counter(), user)).message, /plugin user calls a service "numbers"/);
 });
 
-test('a service that asks for what is not there, or for itself in a circle, is an error of the start with the path', async (t) => {
+test('a service that asks for what is not there, or for itself in a circle, is an error of the start that names it', async (t) => {
   class Asks {
     constructor({ printer }: { printer: unknown }) {
       void printer;
@@ -216,7 +231,10 @@ test('a service that asks for what is not there, or for itself in a circle, is a
     ...bare('office'),
     services: { clerk: singleton(Asks) } as unknown as Plugin['services'],
   });
-  t.regex(missing.message, /^plugin office could not be built: .*printer.*clerk -> printer/s);
+  t.regex(
+    missing.message,
+    /^plugin office: the service clerk asks for "printer", which the plugin does not have; it has: name, .*db, .*clerk$/,
+  );
   const circle = await refusedBoot({
     ...bare('office'),
     services: { left: singleton(Left), right: singleton(Right) } as unknown as Plugin['services'],

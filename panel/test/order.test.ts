@@ -46,6 +46,25 @@ test('a missing plugin is named with who needs what of it, and the way out', (t)
   });
 });
 
+test('all missing plugins are named at once, whoever needs them', (t) => {
+  t.throws(() => order(plugin('shop', ['bank', 'till']), plugin('mill', ['river']), plugin('inn')), {
+    instanceOf: PluginError,
+    message: [
+      'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on; and till/Api, but the plugin till is not switched on; switch it on or leave shop out',
+      'plugin mill needs river/Api, but the plugin river is not switched on; switch it on or leave mill out',
+    ].join('\n'),
+  });
+});
+
+test('of plugins from outside, the first with a missing plugin is to be left out', (t) => {
+  const shop = { ...plugin('shop', ['bank']), outside: true };
+  const error = t.throws(() => order(plugin('inn'), shop, { ...plugin('mill', ['river']), outside: true }), {
+    instanceOf: PluginError,
+    message: /^plugin shop needs bank\/Api[^\n]*$/,
+  });
+  t.is(error?.culprit, shop);
+});
+
 test('a plugin for another kernel, and two of one name, are refused', (t) => {
   t.throws(() => order({ ...plugin('old'), api: 0 }), {
     instanceOf: PluginError,

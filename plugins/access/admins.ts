@@ -10,8 +10,8 @@ export type Admin = Row<typeof tables.admins>;
 
 // OWASP's second choice for argon2id: 19 MiB, two passes; about 20 ms here.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** Checked for unknown names, so that they take as long as known ones. */
-const NOBODY = hash('nobody', COST);
+/** Hash that is checked for unknown names, so that they take as long as known ones. */
+const UNKNOWN_ADMIN = hash('nobody', COST);
 
 export class Admins {
   readonly #db: Database;
@@ -44,31 +44,31 @@ export class Admins {
     return this.#queue.run(() => hash(password, COST), { isStranger: false });
   }
 
-  /** The admin whom name and password belong to. Takes the same time whether the name exists or not. Strangers wait for all others. */
+  /** Returns the admin with this name and password. Takes the same time whether the name exists or not. Strangers wait for all other callers. */
   async withPassword(
     username: string,
     password: string,
     caller: { readonly isStranger: boolean },
   ): Promise<Admin | undefined> {
     const admin = (await this.#rows.findOne({ where: { username }, raw: true })) as unknown as Admin | null;
-    const check = async () => verify(admin?.passwordHash ?? (await NOBODY), password);
-    const fits = await this.#queue.run(check, caller);
-    return fits && admin ? admin : undefined;
+    const check = async () => verify(admin?.passwordHash ?? (await UNKNOWN_ADMIN), password);
+    const isRight = await this.#queue.run(check, caller);
+    return isRight && admin ? admin : undefined;
   }
 
-  /** Whether it is the admin's, for callers who have no name of their own, like programs with a token. */
+  /** Checks the admin's password alone, for callers without a user name, like programs with a token. */
   async isPassword(password: string): Promise<boolean> {
     const admin = (await this.#rows.findOne({ order: ['id'], raw: true })) as unknown as Admin | null;
     if (admin === null) return false;
     return this.#queue.run(() => verify(admin.passwordHash, password), { isStranger: false });
   }
 
-  /** Whether name and password are still those that this admin was found with. */
+  /** Checks that name and password have not changed since this admin was read. */
   async isUnchanged({ id, username, passwordHash }: Admin): Promise<boolean> {
     return (await this.#rows.count({ where: { id, username, passwordHash } })) === 1;
   }
 
-  /** False when somebody else was faster; nothing is changed then. */
+  /** Returns false, and changes nothing, if another call has changed the password meanwhile. */
   async change(
     tx: Tx,
     { id, username, passwordHash }: Admin,
@@ -82,7 +82,7 @@ export class Admins {
     return true;
   }
 
-  /** One admin instead of all there are. */
+  /** Replaces all admins with one. */
   async replaceAll(tx: Tx, by: Pick<Admin, 'username' | 'passwordHash'>, who: Principal): Promise<void> {
     const all = (await this.#rows.findAll({ raw: true, transaction: tx.t })) as unknown as Admin[];
     await this.#rows.destroy({ where: {}, transaction: tx.t });

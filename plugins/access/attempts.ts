@@ -1,20 +1,20 @@
-// Runs every check that a person could guess at (passwords, codes), so that all of it is limited alike. How depends on who
-// asks: a device or address that has logged in before has limits of its own, which nobody else can use up.
+// Runs every check of a password or code, so that guessing is limited everywhere in the same way. The limits depend on the
+// caller: a device or address that has logged in before has its own limits, which nobody else can use up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PanelError, type RequestInfo } from '../../kernel/index.js';
 import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import type { KnownAddresses } from './known-addresses.js';
 import type { Limit, LoginLimits, Outcome } from './login-limits.js';
-import type { NameGate } from './name-gate.js';
-import { networksOf } from './network.js';
+import type { NameThrottle } from './name-throttle.js';
+import { networksOf } from './networks.js';
 
 const PER_PAIR = 5;
 const PER_ADDRESS = 20;
 const PER_56 = 40;
 const PER_48 = 80;
-/** A full gate is free again after the longest delay at the latest. */
-const GATE_RETRY_MS = 5_000;
+/** A full throttle has room again after the longest delay at the latest. */
+const THROTTLE_RETRY_MS = 5_000;
 
 export interface Guesser {
   readonly ip: string;
@@ -26,7 +26,7 @@ export interface Guesser {
   readonly signal?: AbortSignal;
 }
 
-/** What a check knows, and tells, of its attempt. */
+/** The attempt, as its check sees it. */
 export interface Attempt {
   /** neither the device nor the address has logged in before */
   readonly isStranger: boolean;
@@ -34,14 +34,14 @@ export interface Attempt {
   wrongCode(): void;
 }
 
-/** What an attempt has to pass, by who makes it. */
+/** The limits of an attempt, which depend on its caller. */
 interface Checks {
   /** the narrowest source comes last */
   readonly limits: readonly Limit[];
-  /** those that a failure counts for besides */
+  /** limits that also count a failure, but are not checked */
   readonly also?: readonly Limit[];
-  /** what the gate counts; undefined when the caller need not pass it */
-  readonly gate: string | undefined;
+  /** the name that the throttle counts; undefined if the caller is not throttled */
+  readonly throttled: string | undefined;
   readonly isStranger: boolean;
 }
 
@@ -50,18 +50,18 @@ const tooMany = (waitMs: number, message?: string) =>
 
 export class Attempts {
   readonly #limits: LoginLimits;
-  readonly #gate: NameGate;
+  readonly #throttle: NameThrottle;
   readonly #addresses: KnownAddresses;
   readonly #devices: DeviceCookie;
 
   constructor({
     limits,
-    gate,
+    throttle,
     addresses,
     devices,
-  }: { limits: LoginLimits; gate: NameGate; addresses: KnownAddresses; devices: DeviceCookie }) {
+  }: { limits: LoginLimits; throttle: NameThrottle; addresses: KnownAddresses; devices: DeviceCookie }) {
     this.#limits = limits;
-    this.#gate = gate;
+    this.#throttle = throttle;
     this.#addresses = addresses;
     this.#devices = devices;
   }
@@ -78,9 +78,9 @@ export class Attempts {
     const checks = this.#checksOf(guesser);
     const blocked = this.#limits.blockedFor(checks.limits.map(({ source }) => source));
     if (blocked > 0) throw tooMany(blocked);
-    const entered = checks.gate === undefined ? undefined : this.#gate.enter(checks.gate);
-    if (checks.gate !== undefined && !entered)
-      throw tooMany(GATE_RETRY_MS, 'too many logins with this user name are being checked; try again');
+    const entered = checks.throttled === undefined ? undefined : this.#throttle.enter(checks.throttled);
+    if (checks.throttled !== undefined && !entered)
+      throw tooMany(THROTTLE_RETRY_MS, 'too many logins with this user name are being checked; try again');
     const admitted = this.#limits.admit(checks.limits, checks.also);
     if (typeof admitted !== 'function') {
       entered?.leave('undecided', false);
@@ -92,7 +92,7 @@ export class Attempts {
     try {
       if (entered && entered.delay > 0)
         await this.wait(entered.delay, guesser.signal).catch((cause: unknown) => {
-          // The caller is gone; nobody is to blame.
+          // The caller has closed the connection; this is not a failed guess.
           throw errors.WRONG_LOGIN(undefined, { cause });
         });
       hasBegun = true;
@@ -105,7 +105,7 @@ export class Attempts {
       outcome = 'succeeded';
       return result;
     } catch (error) {
-      // What was not checked, or failed for another reason, says nothing of a password.
+      // An attempt that was not checked, or failed for another reason, is not a wrong guess.
       if (hasBegun && error instanceof PanelError && error.code !== errors.TOO_MANY_LOGINS.code)
         outcome = 'failed';
       throw error;
@@ -115,13 +115,13 @@ export class Attempts {
     }
   }
 
-  /** Forgets every failure and lifts every block. */
+  /** Clears all failures and blocks. */
   async forget(): Promise<void> {
-    this.#gate.forget();
+    this.#throttle.forget();
     await this.#limits.forget();
   }
 
-  /** Tests put a clock of their own here. */
+  /** Tests override it with their own clock. */
   protected wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return sleep(ms, undefined, { signal });
   }
@@ -135,7 +135,7 @@ export class Attempts {
     ];
     const device = this.#devices.idOf(cookies);
     if (device !== undefined)
-      return { limits: limits(`device ${device}`), gate: undefined, isStranger: false };
+      return { limits: limits(`device ${device}`), throttled: undefined, isStranger: false };
     const address = limits(`address ${own}`);
     const isKnown = this.#addresses.has(ip);
     // Strangers behind the same router or proxy, who fail at the address, do not lock it out.
@@ -143,17 +143,17 @@ export class Attempts {
       return {
         limits: limits(`authenticated ${own}`),
         also: address,
-        gate: undefined,
+        throttled: undefined,
         isStranger: false,
       };
-    if (isKnown) return { limits: address, gate: undefined, isStranger: false };
-    // One gate for all of them: a stolen token could make others, with names of their own.
+    if (isKnown) return { limits: address, throttled: undefined, isStranger: false };
+    // One name for all of them: a stolen token could create other tokens, with other names.
     if (isAuthenticated)
-      return { limits: limits(`authenticated ${own}`), gate: 'authenticated', isStranger: false };
+      return { limits: limits(`authenticated ${own}`), throttled: 'authenticated', isStranger: false };
     const wider = around.map((source, i) => ({
       source: `address ${source}`,
       most: i === 0 ? PER_56 : PER_48,
     }));
-    return { limits: [...wider, ...address], gate: `user ${user}`, isStranger: true };
+    return { limits: [...wider, ...address], throttled: `user ${user}`, isStranger: true };
   }
 }

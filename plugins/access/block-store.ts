@@ -1,9 +1,10 @@
-// Keeps blocks over a restart. Blocks are gathered and written together: a flood costs one small write in five seconds.
+// Stores blocks across restarts. The database follows the memory here: blocks are written together every five seconds, so a
+// flood costs one small write.
 import type { Database } from '../../kernel/index.js';
 import type { AccessTables } from './tables.js';
 
 export interface StoredBlock {
-  /** SHA-256 in hex of what is blocked */
+  /** SHA-256, in hex, of the blocked source */
   readonly source: string;
   /** Unix ms */
   readonly blockedUntil: number;
@@ -19,7 +20,7 @@ export class BlockStore {
     this.#rows = blocks;
   }
 
-  /** Those that end first come first. */
+  /** Returns the blocks in the order in which they end. */
   async load(): Promise<readonly StoredBlock[]> {
     return (await this.#rows.findAll({
       raw: true,
@@ -27,7 +28,7 @@ export class BlockStore {
     })) as unknown as readonly StoredBlock[];
   }
 
-  /** Remembers a block for the next `flush`. */
+  /** Queues a block for the next `flush`. */
   add(source: string, blockedUntil: number): void {
     this.#unwritten.set(source, blockedUntil);
   }
@@ -39,6 +40,7 @@ export class BlockStore {
     this.#unwritten = new Map();
     await this.#db.write(async (tx) => {
       const { rows, onConflict, incoming } = tx.sql;
+      // Our own statement: a flood brings up to 10,000 blocks in five seconds.
       if (fresh.length > 0)
         await tx.run(
           `INSERT INTO login_blocks (source, blocked_until)

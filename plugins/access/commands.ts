@@ -1,7 +1,7 @@
 import { command, type Command, optional } from '../../kernel/index.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import type { Credentials } from './credentials.js';
-import { plainWord } from './plain-word.js';
+import { printableWord } from './printable-word.js';
 import type { Tokens } from './tokens.js';
 
 export const commands = ({
@@ -16,10 +16,10 @@ export const commands = ({
   command({
     name: 'admin reset',
     about:
-      'Gives the admin a new name and password, ends all sessions, switches two-factor off and lifts the blocks of failed logins.',
+      'Sets a new name and password for the admin, closes all sessions, turns off two-factor and clears login blocks.',
     options: {
       username: optional(
-        plainWord().trim().max(255).description('name of the admin; one is made up when it is left out'),
+        printableWord().trim().max(255).description('name of the admin; generated if omitted'),
       ),
     },
     example: 'weir admin reset --username ada',
@@ -33,7 +33,8 @@ export const commands = ({
         .list()
         .filter(({ enabled }) => enabled)
         .map(({ name }) => name);
-      if (names.length > 0) say(`API tokens go on: ${names.join(', ')}; delete those that you do not know.`);
+      if (names.length > 0)
+        say(`API tokens still work: ${names.join(', ')}; delete those that you do not know.`);
     },
   }),
 ];

@@ -1,11 +1,11 @@
-// Who may use the panel: what other plugins can be present at.
+// Hooks of logins, admins and API tokens, for other plugins.
 import { during, event, guard, type Principal } from '../../kernel/index.js';
 
-/** Before a login is checked; a tap refuses to keep an address out. */
+/** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
-/** The `reason` of an attempt that was not even looked at, for there were too many before. */
+/** The `reason` of an attempt that was not checked because too many failed before it. */
 export const BLOCKED = 'too many failed attempts';
-/** After every attempt to log in; `reason` is empty when it worked. */
+/** Reports every attempt to log in; `reason` is empty on success. */
 export const loginAttempted = event<{
   readonly attempts: readonly {
     readonly username: string;
@@ -15,13 +15,13 @@ export const loginAttempted = event<{
   }[];
 }>('access/loginAttempted');
 
-/** A change of an admin sets a new password too; passwords and their hashes stay out. */
+/** A change of an admin also sets a new password; the change holds neither passwords nor hashes. */
 export interface AdminChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: { readonly username: string } | undefined;
   readonly after: { readonly username: string } | undefined;
 }
-/** In the transaction that adds, changes or deletes admins. */
+/** Runs in the transaction that adds, changes or deletes admins. */
 export const duringAdminSave = during<{
   readonly changes: readonly AdminChange[];
   readonly who: Principal;
@@ -39,7 +39,7 @@ export interface TokenChange {
   readonly before: TokenFacts | undefined;
   readonly after: TokenFacts | undefined;
 }
-/** In the transaction that adds, switches or deletes API tokens; their texts and digests stay out. */
+/** Runs in the transaction that adds, enables, disables or deletes API tokens; the changes hold neither tokens nor digests. */
 export const duringTokenSave = during<{
   readonly changes: readonly TokenChange[];
   readonly who: Principal;

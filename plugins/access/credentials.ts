@@ -1,4 +1,4 @@
-// The admin's own name and password: changed by the admin, or set anew by whoever owns the machine.
+// Changes the admin's name and password: by the admin, or with a command by the owner of the machine.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import {
@@ -27,7 +27,7 @@ export interface NewCredentials {
   /** also disables every API token */
   readonly revokeTokens?: boolean;
 }
-/** What a change of credentials leaves behind. */
+/** API tokens after a change of credentials. */
 export interface TokensLeft {
   /** API tokens that still work */
   readonly apiTokens: number;
@@ -71,7 +71,7 @@ export class Credentials {
     this.#twoFactor = parts.twoFactor;
   }
 
-  /** Ends every session; a caller with one gets another, which nobody else can have seen. */
+  /** Closes every session; a caller with a session gets a new one, which nobody else can have seen. */
   async change(
     { oldUsername, oldPassword, newUsername, newPassword, twoFactorCode, revokeTokens }: NewCredentials,
     { who, ip, signal, cookies, headers, reply }: RequestInfo,
@@ -89,7 +89,10 @@ export class Credentials {
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
         if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash }, who)))
-          throw errors.WRONG_CREDENTIALS('somebody has just changed them', { path: 'oldPassword' });
+          throw errors.WRONG_CREDENTIALS(
+            'another call has just changed name or password; try again with the new ones',
+            { path: 'oldPassword' },
+          );
         if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx, who);
         await this.#sessions.closeAll({ tx });
       });
@@ -107,7 +110,7 @@ export class Credentials {
     return { apiTokens: this.#tokens.list().filter(({ enabled }) => enabled).length, revokedTokens };
   }
 
-  /** For who cannot log in any more: one admin with a new password, no second factor, no session, no block. */
+  /** Restores access for an owner who cannot log in: one admin with a new password, no second factor, no sessions, no blocks. */
   async reset(name: string | undefined, who: Principal): Promise<{ username: string; password: string }> {
     const username = name ?? randomName();
     const password = randomBytes(15).toString('base64url');
@@ -119,8 +122,6 @@ export class Credentials {
       await this.#addresses.forget(tx);
       await this.#devices.replaceKey(tx);
     });
-    await this.#addresses.load();
-    await this.#devices.load();
     await this.#attempts.forget();
     await rm(firstLoginFile(this.#dataDirectory), { force: true });
     this.#log.warn(

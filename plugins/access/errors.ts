@@ -3,16 +3,16 @@ import { defineErrors } from '../../kernel/index.js';
 export const errors = defineErrors('access', {
   WRONG_LOGIN: [401, 'user name, password or two-factor code is wrong'],
   TOO_MANY_LOGINS: [429, 'too many failed attempts from here; wait and try again'],
-  WRONG_CREDENTIALS: [403, 'the user name or password that you have now is wrong'],
-  WRONG_CODE: [403, 'the two-factor code is missing, wrong or was used already; send the next one'],
+  WRONG_CREDENTIALS: [403, 'the current user name or password is wrong'],
+  WRONG_CODE: [403, 'the two-factor code is missing, wrong or already used; send the next one'],
   NO_SECRET: [
     422,
     'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode',
   ],
-  TWO_FACTOR_OFF: [422, 'recovery codes belong to two-factor, which is off; switch it on first'],
+  TWO_FACTOR_OFF: [422, 'recovery codes need two-factor, which is off; turn it on first'],
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
-  WRONG_TOKEN: [401, 'this API token is unknown, switched off or expired'],
+  WRONG_TOKEN: [401, 'this API token is unknown, disabled or expired'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
-  TOKEN_EXPIRED: [400, 'expiresAt must lie ahead (Unix ms), or be 0 for never'],
+  TOKEN_EXPIRED: [400, 'expiresAt must be in the future (Unix ms), or 0 for never'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],
 });

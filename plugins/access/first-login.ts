@@ -1,4 +1,4 @@
-// A fresh panel has no default password: name and password are made once, shown once and never logged.
+// A new panel has no default password: name and password are generated once, shown once and never logged.
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { type Log, type Principal, replaceFile } from '../../kernel/index.js';
@@ -15,7 +15,7 @@ export interface FirstLogin {
   readonly password: string | undefined;
 }
 
-/** Makes the first admin when there is none. What was not given is generated and shown: on the terminal, or in a file only its owner can read. */
+/** Creates the first admin if there is none. Shows what it generates: on the terminal, or in a file that only its owner can read. */
 export async function createFirstAdmin(
   admins: Admins,
   given: FirstLogin,
@@ -35,7 +35,7 @@ export async function createFirstAdmin(
     return;
   }
   const file = firstLoginFile(place.dataDirectory);
-  // First, for an admin whose password nobody knows would lock the panel for good.
+  // The file comes first: an admin whose password nobody knows would lock the panel for good.
   await replaceFile(file, `${lines.join('\n')}\n`, 0o600);
   await admins.create(username, password, place.self);
   place.log.info('first login written to a file; read it and delete it', { file });

@@ -28,13 +28,13 @@ import { createFirstAdmin } from './first-login.js';
 import { KnownAddresses } from './known-addresses.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
-import { NameGate } from './name-gate.js';
+import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { routes } from './routes.js';
 import { securityRoutes } from './security-routes.js';
 import { migrations, tables } from './tables.js';
-import { afterTokensSave, Tokens } from './tokens.js';
+import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
 import { TwoFactorRules } from './two-factor-rules.js';
 
@@ -47,7 +47,7 @@ export default definePlugin({
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, allSettings: Settings },
   settings: twoFactorSettings,
-  hooks: [beforeLogin, loginAttempted, afterTokensSave, duringAdminSave, duringTokenSave],
+  hooks: [beforeLogin, loginAttempted, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',
@@ -68,7 +68,7 @@ export default definePlugin({
     tokens: singleton(Tokens),
     blocks: singleton(BlockStore),
     limits: singleton(LoginLimits),
-    gate: singleton(NameGate),
+    throttle: singleton(NameThrottle),
     addresses: singleton(KnownAddresses),
     devices: singleton(DeviceCookie),
     recoveryCodes: singleton(RecoveryCodes),
@@ -85,7 +85,6 @@ export default definePlugin({
       const recoveryCodes = await rules.afterSave(saved);
       if (recoveryCodes) add({ recoveryCodes });
     }),
-    tap(afterTokensSave, () => tokens.load()),
     tap(authenticate, ({ authorization }) => {
       if (authorization === undefined) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
@@ -104,22 +103,9 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({
-    admins,
-    tokens,
-    limits,
-    addresses,
-    devices,
-    config,
-    allSettings,
-    dataDirectory,
-    log,
-    self,
-  }) => {
-    await tokens.load();
+  start: async ({ admins, limits, devices, config, allSettings, dataDirectory, log, self }) => {
     await limits.load();
-    await addresses.load();
-    await devices.load();
+    await devices.start();
     await createFirstAdmin(admins, config, {
       basePath: () => allSettings.read(panelSettings).webBasePath,
       dataDirectory,

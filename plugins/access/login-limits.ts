@@ -1,12 +1,12 @@
-// Counts failures per source and blocks a source that fails too often. A source is whatever can be told apart: an
-// address, a network, a device, an address with one user name. Checks under way count too, so that many at once gain nothing.
+// Counts failures per source and blocks a source that fails too often. A source is an address, a network, a device, or an
+// address with one user name. Running checks count too, so that many at once gain nothing.
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/index.js';
 import type { BlockStore } from './block-store.js';
 
 const WINDOW_MS = 5 * 60_000;
 export const BLOCK_MS = 15 * 60_000;
-/** How soon a caller may try again that waits for checks under way. */
+/** How soon a caller may retry while other checks are running. */
 const SOON_MS = 1000;
 const MOST_COUNTS = 20_000;
 const MOST_BLOCKS = 10_000;
@@ -21,16 +21,16 @@ interface Count {
   underWay: number;
 }
 export type Outcome = 'succeeded' | 'failed' | 'undecided';
-/** Ends a check that was let in; call it once. */
+/** Reports the outcome of an admitted check; call it once. */
 export type Finish = (outcome: Outcome) => void;
 
-/** Fixed in size, and no user name is written down: people type passwords into that field too. */
+/** A digest: its size is fixed, and no user name is stored, because people also type passwords into that field. */
 const keyOf = (source: string): string => hash('sha256', source);
 
 export class LoginLimits {
   readonly #clock: Clock;
   readonly #store: BlockStore;
-  /** by key; touched ones move to the end */
+  /** by key, in the order of last use */
   readonly #counts = new Map<string, Count>();
   /** Until when (Unix ms), by key. All blocks last equally long, so the first one ends first. */
   readonly #blocks = new Map<string, number>();
@@ -40,7 +40,7 @@ export class LoginLimits {
     this.#store = blocks;
   }
 
-  /** Takes over the blocks of the last run. */
+  /** Loads the blocks of the previous run. */
   async load(): Promise<void> {
     const now = this.#clock.now();
     // A clock that was wrong then must not block for years.
@@ -48,19 +48,19 @@ export class LoginLimits {
       if (blockedUntil > now) this.#blocks.set(source, Math.min(blockedUntil, now + BLOCK_MS));
   }
 
-  /** Writes down the blocks since the last call. */
+  /** Stores the blocks since the previous call. */
   flush(): Promise<void> {
     this.#dropOldBlocks();
     return this.#store.flush(this.#blocks.values().next().value ?? Number.MAX_SAFE_INTEGER);
   }
 
-  /** How many ms the longest block of these sources still lasts; 0 when none is blocked. */
+  /** Returns how many ms the longest block of these sources still lasts; 0 if none is blocked. */
   blockedFor(sources: readonly string[]): number {
     const now = this.#clock.now();
     return Math.max(0, ...sources.map((source) => (this.#blocks.get(keyOf(source)) ?? 0) - now));
   }
 
-  /** Lets a check in, or answers how many ms to wait. A source that has no failure left but checks under way is not blocked yet. The outcome counts for the sources of `also` as well, which are not asked. */
+  /** Admits a check, or returns how many ms to wait. A source whose limit is used up by running checks is not blocked yet. The outcome also counts for the sources of `also`, whose limits are not checked. */
   admit(limits: readonly Limit[], also: readonly Limit[] = []): Finish | { readonly waitMs: number } {
     const blocked = this.blockedFor(limits.map(({ source }) => source));
     if (blocked > 0) return { waitMs: blocked };
@@ -95,14 +95,14 @@ export class LoginLimits {
     this.#dropEmpty([{ key, count }]);
   }
 
-  /** What was refused before it was checked costs a flood nothing, and must not take the place of failures. */
+  /** Refused attempts cost a flood nothing, so they must not displace counted failures. */
   #dropEmpty(counted: readonly { readonly key: string; readonly count: Count }[]): void {
     for (const { key, count } of counted)
       if (count.underWay + count.failures.length === 0 && this.#counts.get(key) === count)
         this.#counts.delete(key);
   }
 
-  /** Lifts every block. */
+  /** Clears every block. */
   async forget(): Promise<void> {
     this.#counts.clear();
     this.#blocks.clear();
@@ -131,7 +131,7 @@ export class LoginLimits {
     return count;
   }
 
-  /** A flood of names or addresses must not fill the memory. Checks under way keep their count. */
+  /** A flood of names or addresses must not fill the memory. Running checks keep their count. */
   #forgetOldest(): void {
     for (const [key, { underWay }] of this.#counts) {
       if (this.#counts.size <= MOST_COUNTS) return;

@@ -51,7 +51,7 @@ export class Login {
     this.#devices = parts.devices;
   }
 
-  /** Asked before the body is read, so the name is not known: what a blocked address sends costs nothing more. */
+  /** Runs before the body is read, so the name is not known: a blocked address costs nothing more. */
   refuseBlocked({ ip, cookies }: RequestInfo): void {
     try {
       this.#attempts.refuseBlocked({ ip, cookies });
@@ -61,12 +61,12 @@ export class Login {
     }
   }
 
-  /** Sets the session cookie. A form could be sent by any page, so it must come from ours or carry the token; JSON cannot. */
+  /** Logs in and sets the session cookie. Any page can send a form, so a form must come from our origin or carry the CSRF token; no other page can send JSON. */
   async in(
     { username, password, twoFactorCode, _csrf }: LoginBody,
     { ip, headers, cookies, reply, signal }: RequestInfo,
   ): Promise<string> {
-    // Media types have no case, and a page elsewhere may write them as it likes.
+    // Media types are not case-sensitive, and another page can write them in any case.
     if (
       headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') &&
       !isSameOrigin(headers)
@@ -81,7 +81,7 @@ export class Login {
       if (admin && (!codeWasChecked || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
       if (admin) attempt.wrongCode();
       reason = admin ? 'invalid two-factor code' : 'invalid credentials';
-      // The same words for both: who guesses passwords shall not learn when one is right.
+      // The same message for both: somebody who guesses passwords must not learn that one is right.
       throw errors.WRONG_LOGIN();
     };
     const admin = await this.#attempts
@@ -97,7 +97,7 @@ export class Login {
     });
     const needsCode = this.#twoFactor.isOn && !codeWasChecked;
     if (needsCode || !(await this.#admins.isUnchanged(admin))) {
-      // Changed while this login was on its way; the change ended all sessions that were open by then.
+      // Changed during this login; the change closed all sessions that were open by then.
       await this.#sessions.close(session.digest);
       throw errors.WRONG_LOGIN();
     }

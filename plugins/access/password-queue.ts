@@ -1,10 +1,10 @@
-// Bounds the password checks that run at once: each takes 19 MiB and a thread that the database needs as well. Callers
-// that have logged in before go first, and strangers never take all of it.
+// Limits the password checks that run at once: each takes 19 MiB and a thread that the database needs as well. Callers
+// that have logged in before go first, and strangers never take all places.
 import { errors } from './errors.js';
 
 const MOST_AT_ONCE = 4;
 const MOST_STRANGERS_AT_ONCE = 2;
-/** A stranger behind so many others would wait for long; it is refused. */
+/** Beyond this many, strangers are refused: they would wait too long. */
 const MOST_STRANGERS_WAITING = 32;
 
 export class PasswordQueue {

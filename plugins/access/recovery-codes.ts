@@ -1,4 +1,4 @@
-// Codes for an admin whose authenticator is lost: each takes the place of a two-factor code once. Only digests are stored.
+// Codes for an admin whose authenticator is lost: each replaces a two-factor code once. Only digests are stored.
 import { hash, randomInt } from 'node:crypto';
 import type { Database, Tx } from '../../kernel/index.js';
 import type { AccessTables } from './tables.js';
@@ -13,7 +13,7 @@ const digestOf = (code: string): string => hash('sha256', code);
 const fresh = (): string =>
   Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 const shown = (code: string): string => code.replaceAll(/.{4}(?=.)/g, '$&-');
-/** As people type it: in capitals, in groups, with the letters that look like digits. */
+/** Normalises a typed code: capitals, groups, letters that look like digits. */
 const plain = (typed: string): string =>
   typed.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 
@@ -35,7 +35,7 @@ export class RecoveryCodes {
     return this.#rows.count();
   }
 
-  /** New codes in place of all earlier ones; the only time that they are seen. */
+  /** Replaces all codes with new ones; they are shown here and never again. */
   async replace(): Promise<string[]> {
     const codes = Array.from({ length: CODES }, fresh);
     await this.#db.write(async (tx) => {
@@ -48,7 +48,7 @@ export class RecoveryCodes {
     return codes.map(shown);
   }
 
-  /** Uses a code up; false when there is no such code, or not any more. */
+  /** Uses up a code; returns false if there is no such code. */
   spend(typed: string): Promise<boolean> {
     return this.#db.write(
       async (tx) =>
@@ -56,7 +56,7 @@ export class RecoveryCodes {
     );
   }
 
-  /** Makes every code worthless. */
+  /** Deletes every code. */
   discard(): Promise<void> {
     return this.#db.write((tx) => this.clear(tx));
   }

@@ -19,7 +19,7 @@ import {
 import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import type { Login } from './login.js';
-import { plainWord } from './plain-word.js';
+import { printableWord } from './printable-word.js';
 import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
 
@@ -57,7 +57,7 @@ export const routes = ({
     form: true,
     doc: 'Logs in and sets the session cookie.',
     body: shape({
-      username: plainWord().max(255),
+      username: printableWord().max(255),
       password: word().max(1024),
       twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
       _csrf: optional(text()),
@@ -106,9 +106,9 @@ export const routes = ({
     name: 'settings.updateUser',
     doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
     body: shape({
-      oldUsername: plainWord().max(255),
+      oldUsername: printableWord().max(255),
       oldPassword: word().max(1024),
-      newUsername: plainWord().trim().max(255),
+      newUsername: printableWord().trim().max(255),
       newPassword: newPassword(),
       twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
       revokeTokens: optional(bool()).description('true disables every API token as well'),
@@ -145,7 +145,7 @@ export const routes = ({
     name: 'settings.apiTokens.create',
     doc: 'Creates an API token; its text is in this reply and nowhere else.',
     body: shape({
-      name: plainWord().trim().max(64).prefs({ convert: true }),
+      name: printableWord().trim().max(64).prefs({ convert: true }),
       expiresAt: optional(int().min(0).description('Unix ms; 0: never')),
     }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),

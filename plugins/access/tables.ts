@@ -23,7 +23,7 @@ export const tables = {
   blocks: table('login_blocks', { source: column.key<string>(), blockedUntil: column.integer() }),
   /** Addresses and IPv6 /64 that admins have logged in from; `seenAt` in Unix ms. */
   addresses: table('login_addresses', { network: column.key<string>(), seenAt: column.integer() }),
-  /** Random secrets that the panel makes for itself. */
+  /** Random secrets that the panel generates for itself. */
   keys: table('access_keys', { name: column.key<string>(), value: column.text() }),
   /** SHA-256 in hex of the recovery codes that are left. */
   recoveryCodes: table('recovery_codes', { digest: column.key<string>() }),

@@ -1,4 +1,4 @@
-// What must be shown before two-factor login is switched on or off: that the new authenticator works, and that it is really you.
+// What a caller must prove before two-factor login is turned on or off: that the new authenticator works, and who the caller is.
 import type { SessionsApi } from '../../kernel/index.js';
 import type { SettingsCaller } from '../settings/contract.js';
 import type { Admins } from './admins.js';
@@ -30,7 +30,7 @@ export class TwoFactorRules {
     this.#recoveryCodes = parts.recoveryCodes;
   }
 
-  /** There is a secret only while two-factor is on: one that nobody has tried yet, or that is of no use any more, is not kept. */
+  /** Stores a secret only while two-factor is on: an untested or unused one is dropped. */
   follow(changes: Values): Values {
     const on = changes['twoFactorEnable'] ?? this.#twoFactor.isOn;
     if (on) return changes;
@@ -55,7 +55,7 @@ export class TwoFactorRules {
     if (willBeOn && secret === '') throw errors.NO_SECRET(undefined, { path: 'twoFactorToken' });
     const guesser = { ip: who.ip, username: who.name, isAuthenticated: true };
     await this.#attempts.run(guesser, async (attempt) => {
-      // Asked only now: this may have waited for seconds, and two-factor was perhaps switched on meanwhile.
+      // Read only now: this may have waited for seconds, and two-factor may have been turned on meanwhile.
       const { isOn } = this.#twoFactor;
       if (sent['password'] !== undefined || (isOn && willBeOn)) await this.#checkPassword(sent['password']);
       if (!willBeOn) await this.#checkCode(attempt, 'twoFactorCode', sent['twoFactorCode']);
@@ -65,7 +65,7 @@ export class TwoFactorRules {
     });
   }
 
-  /** The codes to show once, after these changes were saved; undefined when they neither switched two-factor on nor set another secret. */
+  /** Returns the recovery codes to show once after a save; undefined if two-factor was not turned on and its secret did not change. */
   async afterSave({ changes, who }: { changes: Values; who: SettingsCaller }): Promise<string[] | undefined> {
     if (changes['twoFactorEnable'] === false) await this.#recoveryCodes.discard();
     if (!changes['twoFactorEnable'] && !changes['twoFactorToken']) return undefined;
@@ -84,9 +84,9 @@ export class TwoFactorRules {
       throw errors.WRONG_CREDENTIALS('the password is wrong', { path: 'password' });
   }
 
-  /** A new secret is as good as none to who has it, so it needs what switching off needs. */
+  /** A new secret opens the panel like no secret at all for its owner, so replacing it needs the same proof as turning two-factor off. */
   async #checkReplacement(attempt: Attempt, secret: string, sent: Values): Promise<void> {
-    // Looked at first: a typing error here must not use a recovery code up.
+    // Checked first: a typing error here must not use up a recovery code.
     const step = this.#twoFactor.stepOf(secret, sent['twoFactorCode']);
     if (step === undefined) throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
     await this.#checkCode(attempt, 'currentTwoFactorCode', sent['currentTwoFactorCode']);

@@ -15,7 +15,7 @@ import type { RecoveryCodes } from './recovery-codes.js';
 
 /** RFC 4226 wants 128 bits. */
 const LEAST_BYTES = 16;
-/** Steps before and after the present one: clocks differ, and people take their time. */
+/** Accepted steps before and after the current one: clocks differ, and people need time to type. */
 const WINDOW = 1;
 
 /** Authenticators show secrets in groups and small letters. */
@@ -72,7 +72,7 @@ export class TwoFactor {
     return this.#settings.read().twoFactorToken;
   }
 
-  /** Whether this is a code of the secret, and the first time that we see it: a code that somebody overheard opens nothing. A recovery code does as well, and is used up. */
+  /** Accepts a code of the secret once, so that an overheard code gives no access. Also accepts a recovery code, and uses it up. */
   async accepts(code: unknown): Promise<boolean> {
     if (typeof code !== 'string' || !this.isOn) return false;
     if (!this.#recoveryCodes.isOne(code)) return this.acceptsOf(this.secret, code);
@@ -89,7 +89,7 @@ export class TwoFactor {
     return step !== undefined && (await this.#admins.spendStep(step));
   }
 
-  /** The time step that this is the code of, used or not; undefined when the code is wrong. */
+  /** Returns the time step of a code, used or not; undefined if the code is wrong. */
   stepOf(secret: string, code: unknown): number | undefined {
     if (typeof code !== 'string' || secret === '') return undefined;
     const now = this.#clock.now();

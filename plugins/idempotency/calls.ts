@@ -1,4 +1,5 @@
 // Handles a call once for each key: the key is written down before, and the reply after it and before the caller has it.
+import { Op } from 'sequelize';
 import {
   type Clock,
   type Database,
@@ -30,7 +31,7 @@ export class IdempotentCalls implements Replays {
   readonly #rows: TableModel<typeof tables.calls>;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** id of a call that this process handles now → its fingerprint */
+  /** fingerprints of the calls that this process handles now, by id */
   readonly #underWay = new Map<string, string>();
 
   constructor({
@@ -98,6 +99,7 @@ export class IdempotentCalls implements Replays {
 
   async #begin(call: Pick<CallRow, 'id' | 'caller' | 'fingerprint'>): Promise<void> {
     await this.#db.write(async (tx) => {
+      // Our own statement: the index holds all three columns, and up to 10,000 rows are summed before each call.
       const [kept] = await tx.query<{ calls: number; bytes: number | string | null }>(
         'SELECT COUNT(*) AS calls, SUM(size) AS bytes FROM idempotent_calls WHERE caller = :caller AND began_at > :oldest',
         { caller: call.caller, oldest: this.#oldest() },
@@ -117,7 +119,7 @@ export class IdempotentCalls implements Replays {
     try {
       result = await route.handle(recorder.record(input) as never);
     } catch (error) {
-      // A refusal has changed nothing, so the key is free again. After anything else nobody knows.
+      // A refusal has changed nothing, so the key can be used again. Any other failure may have changed something.
       if (error instanceof PanelError && error.status < 500)
         await this.#note(id, (tx) => this.#rows.destroy({ where: { id }, transaction: tx }));
       throw error;
@@ -142,10 +144,9 @@ export class IdempotentCalls implements Replays {
     }
   }
 
-  /** Forgets what is older than a day. */
+  /** Deletes replies that are older than a day. */
   async sweep(): Promise<void> {
-    await this.#db.write((tx) =>
-      tx.run('DELETE FROM idempotent_calls WHERE began_at <= :oldest', { oldest: this.#oldest() }),
-    );
+    const where = { beganAt: { [Op.lte]: this.#oldest() } };
+    await this.#db.write(({ t: transaction }) => this.#rows.destroy({ where, transaction }));
   }
 }

@@ -1,4 +1,4 @@
-// Tells whether two requests ask for the same.
+// Compares requests by a digest of what they send.
 import { createHash } from 'node:crypto';
 import { TimeSlice } from '../../kernel/index.js';
 

@@ -1,4 +1,4 @@
-// A reply as it is kept: what the handler returned, and what it said about status and headers.
+// A stored reply: what the handler returned, with status and headers.
 import { Answer, type RequestInfo, withMessage, unwrapped } from '../../kernel/index.js';
 
 export interface Recorded {
@@ -33,7 +33,7 @@ export class Recorder {
     });
   }
 
-  /** As JSON; undefined where JSON cannot say it. */
+  /** Returns the reply as JSON; undefined if JSON cannot represent it. */
   textOf(result: unknown): string | undefined {
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
     if (
@@ -46,7 +46,7 @@ export class Recorder {
   }
 }
 
-/** Says it once more. */
+/** Sends a stored reply again. */
 export function replay(text: string, reply: RequestInfo['reply']): Answer<unknown> {
   const { status, headers, obj, msg } = JSON.parse(text) as Recorded;
   if (status !== undefined) reply.status(status);

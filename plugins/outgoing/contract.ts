@@ -1,4 +1,4 @@
-// HTTP calls of plugins to other machines, with limits and a guard against addresses that were not meant.
+// HTTP calls of plugins to other machines, with limits and a guard against private addresses.
 import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
 

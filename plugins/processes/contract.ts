@@ -1,4 +1,4 @@
-// Runs other programs beside the panel: kept running, known again after a crash of the panel, stopped with their plugin.
+// Runs other programs beside the panel: restarts them, adopts them after a crash of the panel, stops them with their plugin.
 import { event, type PluginContext, token } from '../../kernel/index.js';
 import type { BackOffTimes } from './back-off.js';
 import type { ProcessIdentity } from './identity.js';
@@ -14,12 +14,12 @@ export { answersHttp, type Probe, type Probed, fileIsThere, listensOn, logSays }
 export class CannotRun extends Error {
   override readonly name = 'CannotRun';
 }
-/** A process does not end, not even by SIGKILL: it waits for a device that does not answer. */
+/** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
 export class DoesNotEnd extends Error {
   override readonly name = 'DoesNotEnd';
 }
 
-/** Who starts a process: pass on what your plugin's functions receive. Log lines are written in this plugin's name. */
+/** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
 export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
 
 export interface ProcessOptions {
@@ -30,32 +30,32 @@ export interface ProcessOptions {
   readonly args?: readonly string[];
   /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
   readonly env?: Readonly<Record<string, string>>;
-  /** inside the data folder; its own folder unless told */
+  /** inside the data folder; default: its own folder */
   readonly cwd?: string;
-  /** What it was started with beside command, arguments and environment: digest of its config file, version of its binary. One that a previous panel left with another value is stopped and started again. */
+  /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
   readonly startedWith?: string;
-  /** Whether it serves; asked every 50 ms until it says so. Without one a process is ready when it has been started. */
+  /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
   readonly ready?: Probe;
-  /** ms until a process that is not ready is ended and counts as failed; 30,000 unless told */
+  /** ms until a process that is not ready is stopped and counts as failed; default 30,000 */
   readonly readyWithin?: number;
-  /** of stdout and stderr together: 4 MiB and one older file unless told */
+  /** size of stdout and stderr together, and number of older files; default 4 MiB and one */
   readonly log?: { readonly maxBytes?: number; readonly keep?: number };
-  /** false: one that a previous panel left is stopped, and a restart of the panel inside its process ends it; true unless told */
+  /** false: a process of a previous panel is stopped, also after a restart of the panel inside its own process; default true */
   readonly adopt?: boolean;
   readonly backOff?: BackOffTimes & {
-    /** failures in a row after which it is not tried any more; unless told it is tried for ever */
+    /** failures in a row after which it is not retried; default: it is always retried */
     readonly attempts?: number;
   };
-  /** SIGTERM unless told */
+  /** default SIGTERM */
   readonly stopSignal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
-  /** ms after which SIGKILL follows the stop signal; 5,000 unless told, at most 60,000; 5,000 when the panel ends */
+  /** ms between the stop signal and SIGKILL; default 5,000, at most 60,000; 5,000 when the panel stops */
   readonly stopGrace?: number;
 }
 
 export type ProcessState =
-  /** nobody has started it, or it was stopped */
+  /** not started yet, or stopped */
   | { readonly name: 'stopped' }
-  /** it runs and is not ready yet, or its predecessor is being ended */
+  /** it runs and is not ready yet, or the previous process is being stopped */
   | { readonly name: 'starting' }
   | {
       readonly name: 'running';
@@ -76,7 +76,7 @@ export type ProcessState =
       readonly lastLines: readonly string[];
     }
   | { readonly name: 'stopping' }
-  /** It failed as often as it may, and is not tried again before the next `start`. */
+  /** It failed as often as allowed and is not retried before the next `start`. */
   | { readonly name: 'failed'; readonly reason: string; readonly lastLines: readonly string[] };
 
 export interface ManagedProcess {
@@ -89,15 +89,15 @@ export interface ManagedProcess {
    * started when the panel opens; it is never started for a command of the command line.
    */
   start(): Promise<ProcessState>;
-  /** Wants it stopped. Resolves when it is gone; rejects with DoesNotEnd. Right during a start, and when it does not run. */
+  /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
   stop(): Promise<void>;
-  /** Stops it and starts it, with changed options where some are given. Rejects, with nothing done, where they are wrong. */
+  /** Stops and starts it, with new options if given. If they are not valid, rejects and changes nothing. */
   restart(changes?: Partial<Omit<ProcessOptions, 'name'>>): Promise<ProcessState>;
-  /** Hears of every change of state, until the returned function is called. */
+  /** Calls back at every change of state, until the returned function is called. */
   onState(listener: (state: ProcessState) => void): () => void;
 }
 
-/** What a process of a slot is started with; `env` is all of its environment. */
+/** Options of a process of a slot; `env` is its whole environment. */
 export interface ProgramCall {
   /** an absolute path, or a name that is looked up in PATH */
   readonly command: string;
@@ -110,18 +110,18 @@ export interface ProgramCall {
   readonly emptied?: boolean;
 }
 
-/** A process in hand, our child or one of a previous panel. */
+/** A running process, our child or one of a previous panel. */
 export interface RunningProcess<N extends object> {
   readonly identity: ProcessIdentity;
   /** Unix ms */
   readonly startedAt: number;
   readonly note: N;
   readonly alive: boolean;
-  /** Resolves with how it ended, as far as it can be known: `exit code 1`, `killed by SIGKILL`, `gone`. */
+  /** Resolves with how it exited, as far as is known: `exit code 1`, `killed by SIGKILL`, `gone`. */
   readonly ended: Promise<string>;
-  /** The signal, after the grace SIGKILL; resolves when it is gone. SIGTERM and 5,000 ms unless told. Rejects with DoesNotEnd. */
+  /** Sends the signal, and SIGKILL after the grace period; default SIGTERM and 5,000 ms. Resolves when it has exited; rejects with DoesNotEnd. */
   stop(signal?: NodeJS.Signals, grace?: number): Promise<void>;
-  /** SIGKILL; resolves when it is gone. Rejects with DoesNotEnd. */
+  /** Sends SIGKILL. Resolves when it has exited; rejects with DoesNotEnd. */
   kill(): Promise<void>;
   /** Leaves it running and stops watching it; `ended` stays open. */
   release(): void;
@@ -141,28 +141,28 @@ export interface SlotOptions<N extends object> {
   readonly log: Pick<ProcessOwner['log'], 'warn'>;
 }
 
-/** A place where at most one process runs, with a record of it for the next panel. For plugins that start and end a process by themselves; the others take `manage`. One call at a time. */
+/** A place where at most one process runs, with a record of it for the next panel. For plugins that start and stop a process themselves; all others use `manage`. One call at a time. */
 export interface ProcessSlot<N extends object> {
-  /** What was written down of the last process, whether it runs or not. */
+  /** Reads the record of the last process, whether it runs or not. */
   recorded(): Promise<{ readonly note: N; readonly pid: number; readonly alive: boolean } | undefined>;
-  /** Takes over the recorded process, when it lives and is one of this slot. */
+  /** Adopts the recorded process if it runs and belongs to this slot. */
   adopt(): Promise<RunningProcess<N> | undefined>;
-  /** Ends processes of this slot that no record names: a panel was killed between a start and the record of it. Resolves with their number. */
+  /** Kills processes of this slot that have no record: a panel was killed between a start and its record. Resolves with their number. */
   endStrays(): Promise<number>;
-  /** Starts a process in a session of its own and writes it down with the note. Rejects with CannotRun; no process is left when it rejects. */
+  /** Starts a process in its own session and records it with the note. Rejects with CannotRun, and then leaves no process behind. */
   start(call: ProgramCall, note: N): Promise<RunningProcess<N>>;
   /** Removes the record of a process that does not run. */
   forget(): Promise<void>;
 }
 
 export interface ProcessesApi {
-  /** Prepares a process and does not start it. Throws when an option is wrong, or the plugin has a process of this name that was not stopped. */
+  /** Prepares a process and does not start it. Throws if an option is not valid, or if the plugin has a process with this name that is not stopped. */
   manage(owner: ProcessOwner, options: ProcessOptions): ManagedProcess;
   slot<N extends object>(options: SlotOptions<N>): ProcessSlot<N>;
 }
 export const Processes = token<ProcessesApi>('processes', 'Processes');
 
-/** A managed process changed its state; `reason` says why where it waits or failed. */
+/** Reports a new state of a managed process; `reason` says why it waits or has failed. */
 export const processStateChanged = event<{
   readonly plugin: string;
   readonly name: string;

@@ -154,8 +154,8 @@ async function adopt(plan: Plan, place: Place, signal: AbortSignal): Promise<Liv
   const live: Live = { process, adopted: true, logFrom };
   const { pid } = process.identity;
   try {
-    if (!plan.adopt) throw new StartFailed('it is not to be taken over');
-    if (digest !== plan.digest) throw new StartFailed('it was started with something else');
+    if (!plan.adopt) throw new StartFailed('its options forbid to adopt it');
+    if (digest !== plan.digest) throw new StartFailed('it was started with other options');
     const limit = ready ? Math.min(plan.readyWithin, ADOPTION_LIMIT_MS) : plan.readyWithin;
     await untilReady(plan, place, live, limit, signal);
     await noteReady(live);

@@ -167,7 +167,7 @@ export class ProcessTable implements ProcessesApi {
     try {
       await work;
     } catch (error) {
-      this.#log.error('a process makes trouble', { process: key, reason: messageOf(error) });
+      this.#log.error('a process cannot be managed', { process: key, reason: messageOf(error) });
     }
   }
 }

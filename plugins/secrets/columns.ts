@@ -33,20 +33,26 @@ export class Columns {
     this.#rows = columns;
   }
 
-  /** Writes down those that are new. */
+  /** Stores new columns. */
   async remember(now: readonly Contributed<SealedColumn>[]): Promise<void> {
     const known = new Set((await this.all()).map((owned) => JSON.stringify(owned)));
     const fresh = now
       .map(({ plugin, value: { table, key, column } }): OwnedColumn => ({ plugin, table, key, column }))
       .filter((owned) => !known.has(JSON.stringify(owned)));
     if (fresh.length === 0) return;
-    await this.#db.write(async ({ t: transaction }) => {
-      for (const { plugin, table, key, column } of fresh)
-        await this.#rows.upsert(
-          { id: `${table}.${column}`, plugin, tableName: table, keyColumn: key, valueColumn: column },
-          { transaction },
-        );
-    });
+    const rows = fresh.map(({ plugin, table, key, column }) => ({
+      id: `${table}.${column}`,
+      plugin,
+      tableName: table,
+      keyColumn: key,
+      valueColumn: column,
+    }));
+    await this.#db.write(({ t: transaction }) =>
+      this.#rows.bulkCreate(rows, {
+        updateOnDuplicate: ['plugin', 'tableName', 'keyColumn', 'valueColumn'],
+        transaction,
+      }),
+    );
   }
 
   async all(): Promise<OwnedColumn[]> {

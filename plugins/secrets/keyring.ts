@@ -80,7 +80,7 @@ export class Keyring {
     await this.#remember(this.current);
   }
 
-  /** From here on the new key seals. The file is on the disk before anything is sealed with it. */
+  /** Adds a key, which seals from now on. The file is on the disk before anything is sealed with it. */
   async add(): Promise<Key> {
     const key = newKey();
     await writeKeyFile(this.path, [key, ...this.#filed]);

@@ -1,4 +1,4 @@
-// How a secret is written down: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
+// Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
 // is bound to its place: in another row, column or plugin it does not open.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 

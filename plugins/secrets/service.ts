@@ -58,7 +58,7 @@ export class SecretsService implements SecretsApi {
     this.#log = log;
   }
 
-  /** A change of keys that was cut short is carried on. */
+  /** Also completes an interrupted change of keys. */
   async start(): Promise<void> {
     const entries = this.#contributions(SealedColumns);
     this.#owners = new Map(entries.map((entry) => [entry.value, owned(entry)]));

@@ -1,4 +1,4 @@
-// The hosts under which the panel answers: those that the setting lists, and those that are configured elsewhere.
+// The hosts under which the panel answers: those of the setting, and those of other plugins.
 import type { Database, ListenersApi, PluginContext, Principal } from '../../kernel/index.js';
 import { PanelHosts, type SettingsCaller } from './contract.js';
 import { errors } from './errors.js';
@@ -46,7 +46,7 @@ export class AllowedHosts {
     ].filter((host) => host !== '');
   }
 
-  /** Lets the panel answer as the settings say now. */
+  /** Applies the current settings to the listeners. */
   apply(): void {
     const values = Object.fromEntries(
       this.#store.names().map((name) => [name, this.#store.known(name)?.value]),
@@ -59,7 +59,7 @@ export class AllowedHosts {
     this.#listeners.allowHosts(this.#hosts(values), wayOut);
   }
 
-  /** Refuses what would shut out whoever saves it. */
+  /** Refuses a change that would lock out its caller. */
   check({
     changes,
     values,
@@ -80,7 +80,7 @@ export class AllowedHosts {
       );
   }
 
-  /** Allows every host, for who cannot come in any more. */
+  /** Allows every host, for an admin who is locked out. */
   async reset(who: Principal): Promise<void> {
     await this.#db.write((tx) => this.#store.change(tx, panelSettings, { allowedHosts: [] }, who));
   }

@@ -1,4 +1,4 @@
-// Live settings: declared by the plugin that means something by them, kept and served in one place.
+// Live settings: declared by the plugins that use them, stored and served by this one.
 import {
   after,
   draft,
@@ -17,23 +17,23 @@ import { groupProblem } from './group-problem.js';
 
 export { panelSettings } from './panel-settings.js';
 
-/** A group as a plugin adds it; a value in `pinned` comes from the environment, wins over the database and cannot be changed. */
+/** A group that a plugin adds; a value in `pinned` comes from the environment, takes precedence over the database and cannot be changed. */
 export interface SettingGroupEntry {
   readonly group: SettingGroup;
   readonly pinned?: Readonly<
     Record<string, { readonly value: unknown; readonly variable: string } | undefined>
   >;
-  /** From the config file: what holds as long as no admin has changed it. */
+  /** values of the config file, in force until an admin changes them */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
-/** Groups of settings that variables or the config file have a say in. All others are declared as `settings` in definePlugin. */
+/** Groups of settings that environment variables or the config file can set. All other groups are declared as `settings` in definePlugin. */
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', groupProblem);
 
-/** Hosts that a plugin knows the panel's machine by. They are allowed as soon as the setting `allowedHosts` limits the hosts. */
+/** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
 export interface PanelHost {
   /** names and addresses */
   readonly hosts?: readonly string[];
-  /** settings that hold one, or are empty */
+  /** names of settings that hold a host, or nothing */
   readonly settings?: readonly string[];
 }
 /** Further hosts under which the panel answers when hosts are limited. */
@@ -46,7 +46,7 @@ export const PanelHosts = extensionPoint<PanelHost>('settings', 'PanelHosts', ({
 export interface SettingsApi {
   /** Effective values of a plugin's settings; the object is replaced at every change, never mutated. */
   read<G extends SettingGroup>(group: G): SettingValues<G>;
-  /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
+  /** Changes settings within the caller's write; no guard runs. Throws if the environment sets one of them. */
   change<G extends SettingGroup>(
     tx: Tx,
     group: G,
@@ -56,18 +56,18 @@ export interface SettingsApi {
 }
 export const Settings = token<SettingsApi>('settings', 'Settings');
 
-/** Who wants settings changed, over the API. */
+/** The caller that changes settings over the API. */
 export interface SettingsCaller extends Principal {
   readonly ip: string;
   /** hosts under which the call came: of its own and of a trusted proxy, canonical */
   readonly hosts: readonly string[];
 }
-/** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
+/** Derives changes from changes: a tap adds or removes some. They are valid, and no guard has run yet. */
 export const settingChanges = filter<Readonly<Record<string, unknown>>, undefined>(
   'settings/settingChanges',
   jsonRecord(),
 );
-/** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
+/** Runs before changes are written, for rules across fields. `values` are all values after the change, `sent` is the request body. */
 export const beforeSettingsSave = guard<{
   readonly changes: Readonly<Record<string, unknown>>;
   readonly values: Readonly<Record<string, unknown>>;
@@ -81,21 +81,21 @@ export interface SettingChange {
   readonly after: unknown;
   readonly secret: boolean;
 }
-/** In the transaction that writes settings, whoever changes them. */
+/** Runs in the transaction that writes settings, whoever changes them. */
 export const duringSettingsSave = during<{
   readonly changes: readonly SettingChange[];
   readonly who: Principal;
 }>('settings/duringSettingsSave');
-/** `read` answers with the new values from here on. */
+/** Runs when `read` returns the new values. */
 export const afterSettingsSave = after<{ readonly keys: ReadonlySet<string>; readonly who: Principal }>(
   'settings/afterSettingsSave',
 );
-/** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
+/** Adds to `obj` of the reply to a caller that changed settings, after the changes were saved. */
 export const composeSettingsReply = draft<
   Readonly<Record<string, unknown>>,
   { readonly changes: Readonly<Record<string, unknown>>; readonly who: SettingsCaller }
 >('settings/composeSettingsReply', jsonRecord());
-/** What pages and programs ask for before they show anything; plugins add what they know. */
+/** Adds to the values that pages and programs read before they show anything. */
 export const composeDefaultSettings = draft<Readonly<Record<string, unknown>>, { readonly host: string }>(
   'settings/composeDefaultSettings',
   jsonRecord(),

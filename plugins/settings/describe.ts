@@ -1,4 +1,4 @@
-// What the API says of settings, whichever plugins declare them.
+// Describes the settings of all plugins, for the API.
 import {
   bool,
   custom,
@@ -11,7 +11,7 @@ import {
   word,
   text,
 } from '../../kernel/index.js';
-import { clearOf, flagOf } from './secrets.js';
+import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
 /** The reply of `all`, and a body of `update`. */
@@ -27,10 +27,10 @@ export function describeSettings(store: Pick<SettingsStore, 'known' | 'names'>) 
     update[name] = optional(secret ? schema.allow('') : schema);
     if (!secret) continue;
     all[flagOf(name)] = bool().description(`whether ${name} is set`);
-    update[clearOf(name)] = optional(bool()).description(`true takes ${name} away`);
+    update[clearOf(name)] = optional(bool()).description(`true clears ${name}`);
   }
-  all['pinned'] = mapOf(word()).description('settings that the environment holds, each with its variable');
-  // The service looks at what is sent by itself, for a blank secret means "as it is".
+  all['pinned'] = mapOf(word()).description('settings that the environment sets, each with its variable');
+  // The service checks the body itself, because a blank secret means "unchanged".
   return {
     all: custom<Record<string, unknown>>(shape(all)),
     update: describedAs(

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('settings', {
-  PINNED: [409, 'the environment holds this setting'],
-  OWN_HOST: [409, 'the panel would no longer answer under the host of this very request'],
+  PINNED: [409, 'the environment sets this setting; change its variable instead'],
+  OWN_HOST: [409, 'the panel would no longer answer under the host of this request'],
 });

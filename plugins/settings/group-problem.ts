@@ -1,8 +1,8 @@
-// What is wrong with a group of settings that a plugin wants to add, before anything rests on it.
+// Checks a group of settings when a plugin adds it.
 import { type Contributed, inspect, messageOf, type Plugin, type Setting } from '../../kernel/index.js';
 import type { SettingGroupEntry } from './contract.js';
 
-/** A fresh panel must be able to begin with it. */
+/** A new panel must be able to start with the initial value. */
 function valueProblem(name: string, { schema, initial, about }: Setting): string | undefined {
   try {
     const result = inspect(

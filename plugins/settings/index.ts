@@ -37,13 +37,15 @@ import {
   SettingGroups,
   Settings,
 } from './contract.js';
+import { Definitions } from './definitions.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
 import { panelSettings } from './panel-settings.js';
 import { SettingsService } from './service.js';
-import { afterValuesWritten, SettingsStore } from './store.js';
+import { SettingsStore } from './store.js';
 import { migrations, sealedSettings, tables } from './tables.js';
+import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
 
@@ -71,7 +73,6 @@ export default definePlugin({
     afterSettingsSave,
     composeSettingsReply,
     composeDefaultSettings,
-    afterValuesWritten,
   ],
   config: {
     basePath: variable(
@@ -88,6 +89,8 @@ export default definePlugin({
   tables,
   migrations,
   services: {
+    definitions: singleton(Definitions),
+    values: singleton(SettingsValues),
     store: singleton(SettingsStore),
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
@@ -114,7 +117,6 @@ export default definePlugin({
     }),
   ],
   taps: ({ store, allowedHosts, ...scope }) => [
-    tap(afterValuesWritten, (changes) => store.apply(changes)),
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {
       apply(store.read(panelSettings), scope);
@@ -178,8 +180,8 @@ export default definePlugin({
       },
     }),
   ],
-  start: async ({ store, allowedHosts, ...scope }) => {
-    await store.load();
+  start: async ({ values, store, allowedHosts, ...scope }) => {
+    await values.start();
     apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },

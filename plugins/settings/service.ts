@@ -1,4 +1,4 @@
-// What the API does with settings: all of them at once, and partial updates.
+// Settings over the API: read all of them, update some.
 import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
 import {
   beforeSettingsSave,
@@ -8,10 +8,10 @@ import {
   type SettingsCaller,
 } from './contract.js';
 import { errors } from './errors.js';
-import { clearOf, flagOf } from './secrets.js';
+import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
-/** Settings that everybody who shows something asks for, whichever plugin has them. */
+/** Settings that every page needs, whichever plugin declares them. */
 const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'webDomain', 'subDomain', 'subTitle'];
 
 export class SettingsService {
@@ -25,7 +25,7 @@ export class SettingsService {
     this.#store = store;
   }
 
-  /** Effective values; secrets are blank and have a flag; `pinned` maps what the environment holds to the variables. */
+  /** Returns the values in force; secrets are blank and have a flag; `pinned` maps settings of the environment to their variables. */
   all(): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     const pinned: Record<string, string> = {};
@@ -39,7 +39,7 @@ export class SettingsService {
     return { ...values, pinned };
   }
 
-  /** Changes what is sent and leaves the rest; everything is checked before anything is written. Returns what plugins tell the caller; null when that is nothing. */
+  /** Changes the settings that are sent; checks all of them before it writes any. Returns what plugins add to the reply, or null. */
   async update(
     sent: Readonly<Record<string, unknown>>,
     who: SettingsCaller,
@@ -55,7 +55,7 @@ export class SettingsService {
         continue;
       }
       if (!known || (!(name in sent) && !cleared)) continue;
-      // A blank secret is what `all` returned: it means "as it is".
+      // `all` returned a blank secret, so it means "unchanged".
       if (known.secret && sent[name] === '' && !cleared) continue;
       const result = inspect(known.schema.label(name), cleared ? '' : sent[name]);
       if ('issues' in result) {
@@ -88,7 +88,7 @@ export class SettingsService {
     return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
   }
 
-  /** Why what a tap made of valid changes cannot be saved. */
+  /** Returns why changes cannot be saved after a tap has edited them. */
   #unfit(
     direct: Readonly<Record<string, unknown>>,
     next: Readonly<Record<string, unknown>>,
@@ -104,7 +104,7 @@ export class SettingsService {
     return undefined;
   }
 
-  /** What a fresh panel has, each value as text; secrets have none. */
+  /** Returns the values of a new panel as texts, without secrets. */
   factoryDefaults(): Record<string, string> {
     const shown = this.#store.names().filter((name) => this.#store.known(name)?.secret === false);
     return Object.fromEntries(
@@ -115,7 +115,7 @@ export class SettingsService {
     );
   }
 
-  /** What those ask for who show anything: effective values, and what other plugins know. */
+  /** Returns what a page needs first: values in force, and what other plugins add. */
   async defaultSettings(host: string): Promise<Record<string, unknown>> {
     const entries = await this.#hooks.compose(composeDefaultSettings, { host });
     const known = SHOWN.filter((name) => this.#store.known(name)).map((name) => [

@@ -2,7 +2,7 @@
 import type { DailySeries, Series, Span } from './contract.js';
 import { OLDEST_MS } from './tiers.js';
 
-/** Beyond it sums of a few points are no longer exact enough to mean something. */
+/** Above it, sums of a few points lose too much precision. */
 const GREATEST = 1e18;
 const AHEAD_MS = 60_000;
 const LONGEST_KEY = 128;
@@ -18,7 +18,7 @@ export function refusal({ name }: { readonly name: string }, problem: string): R
   return new RangeError(`series ${name} of plugin ${name.slice(0, name.indexOf('.'))}: ${problem}`);
 }
 
-/** For messages: short, whatever it is. */
+/** A value for a message, cut to 40 characters. */
 const shown = (value: unknown): string =>
   (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 40);
 

@@ -1,4 +1,4 @@
-// Numbers over time, kept on disk within bounds: how plugins declare, record and read them.
+// Numbers over time, stored on disk within limits: how plugins declare, record and read them.
 import { extensionPoint, token, type Tx } from '../../kernel/index.js';
 import { seriesProblem } from './series-problem.js';
 

@@ -1,46 +1,59 @@
 // Amounts for each key and day, in the database: they are saved in the caller's write, so they agree with what it counts.
-import { type Clock, type Database, TimeSlice, type Tx } from '../../kernel/index.js';
+import { type Clock, type Database, type Projection, TimeSlice, type Tx } from '../../kernel/index.js';
 import { panelSettings, type SettingsApi } from '../settings/contract.js';
 import { checkAmount, checkAmounts, checkForgotten, checkKey, checkLast, refusal } from './checks.js';
 import type { DailySeries, DayAmount, TimeSeriesApi } from './contract.js';
 import { dayOf, nameOfDay } from './day.js';
+import type { SeriesName, TimeSeriesTables } from './tables.js';
 
-/** Rows that one write removes: others wait for it. */
+/** Rows that one write removes at most: other writes wait for it. */
 const MOST_REMOVED = 5_000;
-
-interface Name {
-  readonly id: number;
-  readonly name: string;
-  readonly days: number;
-}
 
 export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'forgetDays'> {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #settings: SettingsApi;
-  readonly #ids = new Map<string, number>();
+  readonly #tables: TimeSeriesTables;
+  /** series of this start; the projection also has those of plugins that are off */
+  #declared: ReadonlySet<string> = new Set();
+  /** by name */
+  readonly projection: Projection<Map<string, SeriesName>, readonly SeriesName[]>;
 
-  constructor({ db, clock, settings }: { db: Database; clock: Clock; settings: SettingsApi }) {
+  constructor({
+    db,
+    clock,
+    settings,
+    tables,
+  }: { db: Database; clock: Clock; settings: SettingsApi; tables: TimeSeriesTables }) {
     this.#db = db;
     this.#clock = clock;
     this.#settings = settings;
+    this.#tables = tables;
+    this.projection = db.projection<Map<string, SeriesName>, readonly SeriesName[]>({
+      load: async () => new Map((await this.#names()).map((row) => [row.name, row])),
+      apply: (known, rows) => {
+        for (const row of rows) known.set(row.name, row);
+      },
+    });
   }
 
-  /** Writes down which series there are, for they are pruned even when their plugin is off. */
-  async load(declared: readonly DailySeries[]): Promise<void> {
-    const read = () => this.#db.query<Name>('SELECT id, name, days FROM time_series_names');
-    const known = new Map((await read()).map(({ name, days }) => [name, Number(days)]));
-    const changed = declared.filter(({ name, days }) => known.get(name) !== days);
-    if (changed.length > 0)
-      await this.#db.write(async (tx) => {
-        for (const { name, days } of changed)
-          await tx.run(
-            `INSERT INTO time_series_names (name, days) VALUES (:name, :days) ${tx.sql.onConflict('name', `days = ${tx.sql.incoming('days')}`)}`,
-            { name, days },
-          );
-      });
-    const names = new Set(declared.map(({ name }) => name));
-    for (const { id, name } of await read()) if (names.has(name)) this.#ids.set(name, Number(id));
+  /** Stores which series there are: they are pruned even when their plugin is off. */
+  async start(declared: readonly DailySeries[]): Promise<void> {
+    this.#declared = new Set(declared.map(({ name }) => name));
+    const known = this.projection.state;
+    const changed = declared.filter(({ name, days }) => known.get(name)?.days !== days);
+    if (changed.length === 0) return;
+    await this.#db.write(async (tx) => {
+      const { rows, onConflict, incoming } = tx.sql;
+      // Not through the model, which looks for conflicts of `id` alone.
+      await tx.run(
+        `INSERT INTO time_series_names (name, days)
+         SELECT j.name, j.days FROM ${rows({ name: 'text', days: 'integer' })} AS j WHERE 1 = 1
+         ${onConflict('name', `days = ${incoming('days')}`)}`,
+        { rows: JSON.stringify(changed.map(({ name, days }) => [name, days])) },
+      );
+      tx.apply(this.projection, await this.#names(tx));
+    });
   }
 
   async count(
@@ -104,13 +117,13 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
   /** Removes the oldest day of each series when it is too old. One a run: a clock that is wrong for an hour costs a day, not all of them. */
   async prune(signal: AbortSignal): Promise<void> {
     const today = this.#today();
-    for (const { id, days } of await this.#db.query<Name>('SELECT id, name, days FROM time_series_names')) {
+    for (const { id, days } of this.projection.state.values()) {
       const [oldest] = await this.#db.query<{ day: number | null }>(
         'SELECT min(day) AS day FROM time_series_days WHERE series = :id',
         { id },
       );
       const day = oldest?.day ?? null;
-      if (day === null || Number(day) > today - Number(days)) continue;
+      if (day === null || Number(day) > today - days) continue;
       let isLeft = true;
       while (isLeft && !signal.aborted) isLeft = await this.#removeSome(id, Number(day));
     }
@@ -132,12 +145,17 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
   }
 
   #idOf(series: DailySeries): number {
-    const id = this.#ids.get(series?.name);
-    if (id === undefined)
+    const known = this.#declared.has(series?.name) ? this.projection.state.get(series.name) : undefined;
+    if (!known)
       throw new RangeError(
         `the daily series ${series?.name} is not declared; contribute it to SeriesList, and wait for the start of your plugin`,
       );
-    return id;
+    return known.id;
+  }
+
+  async #names(tx?: Tx): Promise<SeriesName[]> {
+    const rows = await this.#tables.names.findAll({ raw: true, order: ['id'], transaction: tx?.t ?? null });
+    return rows as unknown as SeriesName[];
   }
 
   #zone(): string | undefined {

@@ -2,7 +2,7 @@ import { definePlugin, job, provide, singleton } from '../../kernel/index.js';
 import { Settings } from '../settings/contract.js';
 import { SeriesList, TimeSeries, type TimeSeriesApi } from './contract.js';
 import { DailyAmounts } from './daily.js';
-import { migrations } from './tables.js';
+import { migrations, tables } from './tables.js';
 import { TieredStore } from './tiered.js';
 
 export default definePlugin({
@@ -11,6 +11,7 @@ export default definePlugin({
   api: 1,
   about: 'Keeps numbers over time for other plugins, within bounds on disk.',
   uses: { settings: Settings },
+  tables,
   migrations,
   services: { tiered: singleton(TieredStore), daily: singleton(DailyAmounts) },
   provides: ({ tiered, daily }) => [
@@ -31,7 +32,7 @@ export default definePlugin({
   start: async ({ tiered, daily, contributions }) => {
     const declared = contributions(SeriesList).map(({ value }) => value);
     await tiered.open(declared.filter((series) => series.retention === 'tiers'));
-    await daily.load(declared.filter((series) => series.retention === 'daily'));
+    await daily.start(declared.filter((series) => series.retention === 'daily'));
   },
   stop: ({ tiered }) => tiered.close(),
 });

@@ -1,4 +1,22 @@
-import type { Migration } from '../../kernel/index.js';
+import { column, type Migration, type Row, table, type TableModels } from '../../kernel/index.js';
+
+export const tables = {
+  /** Daily series that were ever declared; `days` is how many days each keeps. */
+  names: table('time_series_names', {
+    id: column.id(),
+    name: column.text(),
+    days: column.integer(),
+  }),
+  /** Amounts by series (`id` of its name), day (days since 1970-01-01) and key. */
+  days: table('time_series_days', {
+    series: column.key<number>('integer'),
+    day: column.key<number>('integer'),
+    item: column.key<string>(),
+    amount: column.integer(),
+  }),
+} as const;
+export type TimeSeriesTables = TableModels<typeof tables>;
+export type SeriesName = Row<typeof tables.names>;
 
 export const migrations: readonly Migration[] = [
   {

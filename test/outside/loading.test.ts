@@ -217,7 +217,7 @@ test('who needs one that is left out is left out with it', async (t) => {
   t.is(panel.state('spring')?.reason, 'plugin spring did not start: dry');
   t.is(
     panel.state('mill')?.reason,
-    'plugin mill needs spring/Spring, but the plugin spring is left out; mend that one first',
+    'plugin mill needs spring/Spring, but spring is left out; fix that one first',
   );
   t.is(panel.state('barn')?.state, 'running');
 });

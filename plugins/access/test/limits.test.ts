@@ -1,19 +1,17 @@
-// The parts of the limits against guessing: networks, blocks, the gate of a name, the queue of password checks.
+// The parts of the limits against guessing: networks, blocks, the throttle of a name, the queue of password checks.
 import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
-import type { Database, RequestInfo } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { Attempts, type Guesser } from '../attempts.js';
 import type { BlockStore, StoredBlock } from '../block-store.js';
-import { DEVICE_COOKIE, DeviceCookie } from '../device-cookie.js';
+import type { DeviceCookie } from '../device-cookie.js';
 import { errors } from '../errors.js';
-import { KnownAddresses } from '../known-addresses.js';
+import type { KnownAddresses } from '../known-addresses.js';
 import { LoginLimits } from '../login-limits.js';
-import { NameGate } from '../name-gate.js';
-import { networksOf } from '../network.js';
+import { NameThrottle } from '../name-throttle.js';
+import { networksOf } from '../networks.js';
 import { PasswordQueue } from '../password-queue.js';
-import type { AccessTables } from '../tables.js';
 
 const MINUTE = 60_000;
 
@@ -34,7 +32,7 @@ class TimedAttempts extends Attempts {
     const limits = new LoginLimits({ clock, blocks });
     super({
       limits,
-      gate: new NameGate({ clock }),
+      throttle: new NameThrottle({ clock }),
       addresses: { has: (ip: string) => known.includes(ip) } as KnownAddresses,
       devices: {
         idOf: (cookies: Record<string, string>) => cookies['weir_device'],
@@ -265,7 +263,7 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
-test('a guess that its address must wait with leaves its place at the gate of the name', async (t) => {
+test('a guess that its address must wait with leaves its place at the throttle of the name', async (t) => {
   const attempts = new TimedAttempts(new FakeClock());
   await guesses(attempts, 3, () => ['192.0.2.1']);
   const two = [attempts.guess('192.0.2.1'), attempts.guess('192.0.2.1')];
@@ -323,61 +321,6 @@ test('known callers check their passwords before strangers, who never take every
   await Promise.all(all);
   t.deepEqual(order.slice(4, 6), ['known 2', 'known 3']);
   t.is(order.length, 38);
-});
-
-test('a device and an address that nobody has logged in from for long are those of strangers', async (t) => {
-  const clock = new FakeClock();
-  const DAY = 86_400_000;
-  const rows = [{ network: '192.0.2.1', seenAt: clock.now() }];
-  const tables = {
-    addresses: { findAll: async () => rows },
-    keys: { findOne: async () => ({ value: 'key' }) },
-  } as unknown as AccessTables;
-  const parts = { db: {} as Database, tables, clock };
-  const [devices, addresses] = [new DeviceCookie(parts), new KnownAddresses(parts)];
-  await devices.load();
-  await addresses.load();
-  const cookies: Record<string, string> = {};
-  const reply = { cookie: (name: string, value: string) => void (cookies[name] = value) };
-  devices.set({ cookies, reply: reply as unknown as RequestInfo['reply'] });
-  const id = devices.idOf(cookies);
-  t.is(cookies[DEVICE_COOKIE]?.split('.')[0], id);
-  clock.tick(180 * DAY - 1);
-  t.true(addresses.has('192.0.2.1'));
-  clock.tick(1);
-  t.false(addresses.has('192.0.2.1'));
-  clock.tick(185 * DAY - 1);
-  t.is(devices.idOf(cookies), id);
-  clock.tick(1);
-  t.is(devices.idOf(cookies), undefined);
-});
-
-test('at most a thousand addresses are known; the one of the oldest login goes first', async (t) => {
-  const clock = new FakeClock();
-  const written: string[] = [];
-  const gone: string[] = [];
-  const tables = {
-    addresses: {
-      upsert: async ({ network }: { network: string }) => void written.push(network),
-      destroy: async ({ where }: { where: { network: string[] } }) => void gone.push(...where.network),
-    },
-  } as unknown as AccessTables;
-  const db = { write: (work: (tx: object) => unknown) => work({}) } as unknown as Database;
-  const addresses = new KnownAddresses({ db, tables, clock });
-  for (let i = 0; i < 1001; i++) {
-    clock.tick(1);
-    await addresses.remember(`10.0.${i >> 8}.${i & 255}`);
-    await addresses.remember(`10.0.${i >> 8}.${i & 255}`);
-  }
-  t.is(written.length, 1001, 'the second login of a day writes nothing');
-  t.deepEqual(gone, ['10.0.0.0']);
-  t.false(addresses.has('10.0.0.0'));
-  t.true(addresses.has('10.0.3.232'));
-  clock.tick(86_400_000);
-  await addresses.remember('10.0.3.232');
-  t.is(written.length, 1002, 'a login of another day is written down');
-  clock.tick(179 * 86_400_000);
-  t.true(addresses.has('10.0.3.232'));
 });
 
 test('a flood of names that are refused unchecked makes nobody forget what failed before', async (t) => {

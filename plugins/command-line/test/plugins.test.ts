@@ -87,7 +87,6 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
     ['clients/beforeClientSave', 'guard    scout, '],
     ['watcher/beforeTally', 'guard    scout, watcher'],
     ['kernel/afterKernelOpen', 'after    '],
-    ['access/afterTokensSave', 'after    access  \\(of this plugin alone\\)'],
   ] as const)
     t.regex(all.said, new RegExp(`^  ${id} +(?:${rest})`, 'm'));
 

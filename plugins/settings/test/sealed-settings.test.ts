@@ -111,7 +111,7 @@ test('a value that was moved or changed in the database is not used, and the log
     t.true(
       panel.log.some(
         (line) =>
-          line.includes('does not fit any more') && line.includes(`settings.value of ${name} was changed`),
+          line.includes('is not valid any more') && line.includes(`settings.value of ${name} was changed`),
       ),
       name,
     );

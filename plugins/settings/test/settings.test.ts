@@ -196,7 +196,7 @@ test('a plugin changes settings in a write of its own, but not what is pinned, u
   await t.throwsAsync(change({ shopKey: 'x'.repeat(21) }), { message: /shopKey/ });
   await t.throwsAsync(
     db.write((tx) => settings.change(tx, panelSettings, { shopOpen: true } as never, SHOP)),
-    { message: /shopOpen is no setting of this group/ },
+    { message: /shopOpen is not a setting of this group/ },
   );
   await t.throwsAsync(
     db.write(async (tx) => {

@@ -1,10 +1,17 @@
 // Runs on every database.
 // Amounts for each client and day: saved with the caller's write, by the calendar of the panel, and pruned.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { dropDatabase } from '../../../test/harness/database.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import { contribute, type Database, definePlugin, type Plugin } from '../../../kernel/index.js';
 import { dailyCounter, SeriesList, TimeSeries, type TimeSeriesApi } from '../contract.js';
+import type { DailyAmounts } from '../daily.js';
 import { dayOf, nameOfDay } from '../day.js';
+import timeSeries from '../index.js';
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;
@@ -186,4 +193,40 @@ test('a hundred thousand clients a day are counted, read and pruned', async (t) 
   await panel.kernel.settled();
   t.is(await rows(), 200_000);
   t.deepEqual(panel.faults, []);
+});
+
+test('the names of series in memory are those of the database, also when their plugins come and go', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(async () => {
+    await dropDatabase(folder);
+    await rm(folder, { recursive: true, force: true });
+  });
+  let seed = 17;
+  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  const ids = new Map<string, number>();
+  for (let round = 0; round < 6; round++) {
+    const declared = Array.from({ length: 64 }, (_, i) => i)
+      .filter(() => random(3) > 0)
+      .map((i) => dailyCounter({ name: `acme.s${i}`, unit: 'B', days: 1 + random(3) }));
+    const observed = servicesOf<{ daily: DailyAmounts }>(timeSeries);
+    const plugin = definePlugin({
+      name: 'acme',
+      version: '1.0.0',
+      api: 1,
+      about: 'Counts.',
+      contributes: () => declared.map((series) => contribute(SeriesList, series)),
+    });
+    const panel = await TestPanel.boot({
+      plugins: [new FakeEngine().plugin, observed.plugin],
+      outside: [plugin],
+      dataDirectory: folder,
+    });
+    const { state } = observed.services.daily.projection;
+    t.deepEqual([...state].sort(), [...(await observed.services.daily.projection.fresh())].sort());
+    for (const { name, days } of declared) t.is(state.get(name)?.days, days);
+    for (const [name, id] of ids) t.is(state.get(name)?.id, id, 'an id stays');
+    for (const [name, { id }] of state) ids.set(name, id);
+    await panel.stop();
+  }
+  t.true(ids.size > 60);
 });

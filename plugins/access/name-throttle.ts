@@ -1,5 +1,5 @@
-// Bounds how fast strangers guess at one user name, however many addresses they have: at most four checks are under way,
-// and after some failures each waits before it is made. Nobody is blocked here, or anybody could lock the admin out.
+// Limits how fast strangers guess at one user name, from any number of addresses: at most four checks run at once,
+// and after some failures each check waits. Nobody is blocked here, or anybody could lock out the admin.
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/index.js';
 import type { Outcome } from './login-limits.js';
@@ -19,7 +19,7 @@ const WRONG_CODE: Kind = { windowMs: 60 * 60_000, longestMs: 20_000 };
 /** Enough failures to reach the longest delay of either kind. */
 const MOST_FAILURES = 16;
 
-interface Gate {
+interface Counted {
   underWay: number;
   wrong: number[];
   wrongCode: number[];
@@ -36,55 +36,55 @@ const newest = (failures: readonly number[], { windowMs }: Kind, now: number): n
 const delayOf = (failures: number, { longestMs }: Kind): number =>
   failures < FREE_FAILURES ? 0 : Math.min(longestMs, FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES));
 
-export class NameGate {
+export class NameThrottle {
   readonly #clock: Clock;
-  readonly #gates = new Map<string, Gate>();
+  readonly #counts = new Map<string, Counted>();
 
   constructor({ clock }: { clock: Clock }) {
     this.#clock = clock;
   }
 
-  /** Undefined when four checks for this name are under way. */
+  /** Returns undefined while four checks for this name are running. */
   enter(name: string): Entered | undefined {
     const now = this.#clock.now();
     const key = hash('sha256', name);
-    const gate = this.#gates.get(key) ?? { underWay: 0, wrong: [], wrongCode: [] };
-    if (gate.underWay >= MOST_AT_ONCE) return undefined;
-    gate.wrong = newest(gate.wrong, WRONG, now);
-    gate.wrongCode = newest(gate.wrongCode, WRONG_CODE, now);
+    const counted = this.#counts.get(key) ?? { underWay: 0, wrong: [], wrongCode: [] };
+    if (counted.underWay >= MOST_AT_ONCE) return undefined;
+    counted.wrong = newest(counted.wrong, WRONG, now);
+    counted.wrongCode = newest(counted.wrongCode, WRONG_CODE, now);
     const delay = Math.max(
-      delayOf(gate.wrong.length + gate.underWay, WRONG),
-      delayOf(gate.wrongCode.length, WRONG_CODE),
+      delayOf(counted.wrong.length + counted.underWay, WRONG),
+      delayOf(counted.wrongCode.length, WRONG_CODE),
     );
-    gate.underWay++;
-    this.#gates.delete(key);
-    this.#gates.set(key, gate);
+    counted.underWay++;
+    this.#counts.delete(key);
+    this.#counts.set(key, counted);
     this.#forgetOldest();
     return {
       delay,
       leave: (outcome, wrongCode) => {
-        gate.underWay--;
+        counted.underWay--;
         const at = this.#clock.now();
-        if (outcome === 'succeeded') gate.wrong = [];
-        if (outcome === 'failed') gate.wrong.push(at);
-        if (wrongCode) gate.wrongCode.push(at);
-        // Names that were never checked cost a flood nothing, and must not take the place of those that were.
-        const isEmpty = gate.underWay + gate.wrong.length + gate.wrongCode.length === 0;
-        if (isEmpty && this.#gates.get(key) === gate) this.#gates.delete(key);
+        if (outcome === 'succeeded') counted.wrong = [];
+        if (outcome === 'failed') counted.wrong.push(at);
+        if (wrongCode) counted.wrongCode.push(at);
+        // Refused names cost a flood nothing, so they must not displace names with failures.
+        const isEmpty = counted.underWay + counted.wrong.length + counted.wrongCode.length === 0;
+        if (isEmpty && this.#counts.get(key) === counted) this.#counts.delete(key);
       },
     };
   }
 
-  /** Forgets every failure. */
+  /** Clears all failures. */
   forget(): void {
-    for (const gate of this.#gates.values()) Object.assign(gate, { wrong: [], wrongCode: [] });
+    for (const counted of this.#counts.values()) Object.assign(counted, { wrong: [], wrongCode: [] });
   }
 
   /** A flood of names must not fill the memory. */
   #forgetOldest(): void {
-    for (const [key, { underWay }] of this.#gates) {
-      if (this.#gates.size <= MOST_NAMES) return;
-      if (underWay === 0) this.#gates.delete(key);
+    for (const [key, { underWay }] of this.#counts) {
+      if (this.#counts.size <= MOST_NAMES) return;
+      if (underWay === 0) this.#counts.delete(key);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Secrets are never shown: beside each stands whether it is set, and what is sent may take it away.
+// Secrets are never shown: the API shows a flag for each, and takes a flag that clears it.
 
 const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 /** `smtpPassword` → `hasSmtpPassword`, in what is shown. */

@@ -1,52 +1,52 @@
-// The gate of a name, counts and blocks by themselves: how they grow, end and are forgotten.
+// The throttle of a name, counts and blocks by themselves: how they grow, end and are forgotten.
 import { hash } from 'node:crypto';
 import test from 'ava';
 import type { Database } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { BlockStore, type StoredBlock } from '../block-store.js';
 import { type Limit, LoginLimits, type Outcome } from '../login-limits.js';
-import { NameGate } from '../name-gate.js';
+import { NameThrottle } from '../name-throttle.js';
 import type { AccessTables } from '../tables.js';
 
 const MINUTE = 60_000;
-function gated() {
+function throttled() {
   const clock = new FakeClock();
-  const gate = new NameGate({ clock });
+  const throttle = new NameThrottle({ clock });
   const check = (name: string, outcome: Outcome, wrongCode = false): number => {
-    const entered = gate.enter(name);
+    const entered = throttle.enter(name);
     entered?.leave(outcome, wrongCode);
     return entered?.delay ?? -1;
   };
-  return { clock, gate, check };
+  return { clock, throttle, check };
 }
 const times = <T>(count: number, work: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => work(i));
 
 test('three failures of a name cost nothing, each further one doubles the delay up to five seconds', (t) => {
-  const { clock, check } = gated();
+  const { clock, check } = throttled();
   t.deepEqual(
     times(11, () => check('ada', 'failed')),
     [0, 0, 0, 100, 200, 400, 800, 1600, 3200, 5000, 5000],
   );
-  t.is(check('bob', 'undecided'), 0, 'another name has a gate of its own');
+  t.is(check('bob', 'undecided'), 0, 'another name has a throttle of its own');
   clock.tick(5 * MINUTE);
   t.is(check('ada', 'undecided'), 0, 'they are forgotten');
 });
 
 test('checks under way count as failures until they are over; four of a name are let in', (t) => {
-  const { gate } = gated();
-  const four = times(4, () => gate.enter('ada'));
+  const { throttle } = throttled();
+  const four = times(4, () => throttle.enter('ada'));
   t.deepEqual(
     four.map((entered) => entered?.delay),
     [0, 0, 0, 100],
   );
-  t.is(gate.enter('ada'), undefined);
+  t.is(throttle.enter('ada'), undefined);
   four[0]?.leave('undecided', false);
-  t.is(gate.enter('ada')?.delay, 100);
+  t.is(throttle.enter('ada')?.delay, 100);
 });
 
 test('a success forgets the wrong passwords of a name, and no wrong code before an hour is over', (t) => {
-  const { clock, check } = gated();
+  const { clock, check } = throttled();
   times(6, () => check('ada', 'failed'));
   t.is(check('ada', 'succeeded'), 800);
   t.is(check('ada', 'undecided'), 0);
@@ -59,13 +59,13 @@ test('a success forgets the wrong passwords of a name, and no wrong code before 
   t.is(check('ada', 'undecided'), 0);
 });
 
-test('a flood of names makes the gate forget failures of the oldest, never a check under way', (t) => {
-  const { gate, check } = gated();
+test('a flood of names makes the throttle forget failures of the oldest, never a check under way', (t) => {
+  const { throttle, check } = throttled();
   times(6, () => check('ada', 'failed'));
-  times(4, () => gate.enter('bob'));
+  times(4, () => throttle.enter('bob'));
   times(10_000, (i) => check(`name ${i}`, 'failed'));
   t.is(check('ada', 'undecided'), 0);
-  t.is(gate.enter('bob'), undefined);
+  t.is(throttle.enter('bob'), undefined);
 });
 
 function limited(stored: readonly StoredBlock[] = []) {

@@ -1,4 +1,4 @@
-// The networks that an address belongs to. One household has a whole IPv6 /64, and many have a /56 or a /48 (RFC 6177).
+// The networks of an address. One household has a whole IPv6 /64, and many have a /56 or a /48 (RFC 6177).
 import { isIPv6 } from 'node:net';
 import { canonicalAddress, ipv6Groups } from '../../kernel/index.js';
 
