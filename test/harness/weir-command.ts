@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { environmentOf } from './api.js';
+import { nodeFlags } from './node-flags.js';
 
 export interface Ended {
   readonly code: number | null;
@@ -26,7 +27,7 @@ export async function weirCommand(
     ),
   );
   const settings = { ...environmentOf(dataDirectory), WEIR_LOG_LEVEL: '', ...env };
-  const child = spawn(process.execPath, [ENTRY, ...argv], {
+  const child = spawn(process.execPath, [...nodeFlags, ENTRY, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inherited, ...settings },
   });
