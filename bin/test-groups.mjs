@@ -8,23 +8,26 @@ export const FOLDER_OF_GROUPS = join('dist', '.groups');
 const ALONE = [
   // It says so, with the reason.
   /^\/\/ Runs alone: /m,
-  // It starts programs and waits for them: several of its tests run at once.
-  /\b(?:PanelProcess|weirCommand|outsider|node:child_process)\b/,
   // ava takes no test that is declared after a wait.
   /^(?:(?:const|let) .*= )?await /m,
   // What it changes holds for the whole process.
   /\bnock\b|^ *process\.env\S* = |\b(?:umask|chdir|setFlagsFromString)\(/m,
 ];
 const CORE = /\.core(?:\.full)?\.test\.js$/;
-/** A file this long has a process for itself, for its tests may run at once. */
-const LONG_MS = 10_000;
+/** Its tests wait for programs, so it is better that several of them run at once. */
+const WAITS = /\b(?:PanelProcess|weirCommand|outsider|node:child_process)\b/;
+/** A file longer than this has a process for itself. */
+const LONG_MS = { waits: 4_000, works: 20_000 };
 const GROUP_MS = 25_000;
-const TEST_MS = 400;
+const TEST_MS = { waits: 2_000, works: 400 };
+const kindOf = (source) => (WAITS.test(source) ? 'waits' : 'works');
 
-export const isAlone = (file, source) => CORE.test(file) || ALONE.some((sign) => sign.test(source));
+/** `ms` is how long it takes. */
+export const isAlone = (file, source, ms) =>
+  CORE.test(file) || ALONE.some((sign) => sign.test(source)) || ms > LONG_MS[kindOf(source)];
 
 /** A guess, for a file that nobody has timed yet. */
-export const guess = (source) => source.split(/^ *test(?:\.serial)?\(/m).length * TEST_MS;
+export const guess = (source) => source.split(/^ *test(?:\.serial)?\(/m).length * TEST_MS[kindOf(source)];
 
 /** Divides files of `{ file, ms }` into groups of about the same time. */
 export function divide(files) {
@@ -44,7 +47,7 @@ export const forgetGroups = () => rm(join(root, FOLDER_OF_GROUPS), { recursive: 
 /** The files for ava: those that run alone, and one that is written here for each group of others. `sources` are texts by file, `times` ms by file. */
 export async function groupFiles(name, files, sources, times) {
   const timed = files.map((file) => ({ file, ms: times[file] ?? guess(sources.get(file)) }));
-  const small = timed.filter(({ file, ms }) => ms < LONG_MS && !isAlone(file, sources.get(file)));
+  const small = timed.filter(({ file, ms }) => !isAlone(file, sources.get(file), ms));
   const groups = divide(small).filter(({ length }) => length > 1);
   const isInGroup = new Set(groups.flat());
   await mkdir(join(root, FOLDER_OF_GROUPS), { recursive: true });

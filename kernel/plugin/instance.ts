@@ -1,5 +1,5 @@
 // One plugin at run time: its container, its queue of events, its faults.
-import { asClass, asValue, createContainer, InjectionMode } from 'awilix';
+import { asClass, asValue, createContainer, InjectionMode } from 'awilix/browser';
 import type { Token, Uses } from '../container/token.js';
 import { isStorageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../../timing/event-queue.js';

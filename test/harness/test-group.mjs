@@ -4,18 +4,21 @@ import { performance } from 'node:perf_hooks';
 /** A place in a stack, from the root: of the source where source maps work, else of what was compiled from it. */
 const PLACE = /^(?:dist\/)?([^\s:]+\.test)\.[jt]s:/;
 
+const openServers = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+
 class TestFile {
   hooks = { before: [], after: [], beforeEach: [], afterEach: [] };
   /** tests that have not run yet */
   left = 0;
   isBegun = false;
+  /** that were open before the first test */
+  servers = 0;
   ms = 0;
 
   constructor(path) {
     this.path = path;
     this.title = path
       .replace(/^dist\/(.*)\.test\.js$/, '$1')
-      .replace('/test/', '/')
       .split('/')
       .join(' › ');
   }
@@ -24,11 +27,23 @@ class TestFile {
     for (const hook of this.hooks[kind]) await hook(t);
   }
 
+  /** What stays open after the last test would hurt the files that come after this one. */
+  #checkServers() {
+    const left = openServers() - this.servers;
+    if (this.left === 0 && left > 0)
+      throw new Error(
+        `${this.path} leaves ${left} servers open; close every panel by teardown or await using`,
+      );
+  }
+
   async run(t, body) {
     const began = performance.now();
+    // The first to be registered, so it runs after those of the test.
+    t.teardown(() => this.#checkServers());
     try {
       if (!this.isBegun) {
         this.isBegun = true;
+        this.servers = openServers();
         await this.#all('before', t);
       }
       await this.#all('beforeEach', t);

@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import '../../dist/test/harness/cheap-passwords.js';
 import { TestGroup } from './test-group.mjs';
 
 // These processes live for seconds, too short to earn back what optimised code costs: a fifth of the CPU time of a boot.
