@@ -12,6 +12,9 @@ const OLDEST_NODE = [20, 19];
 const SOURCES = [
   'schema',
   'net',
+  'timing',
+  'file',
+  'tables',
   'kernel',
   'drivers',
   'panel',

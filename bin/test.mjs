@@ -11,6 +11,7 @@ import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { schemathesis } from './schemathesis.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
+import { forgetGroups, groupFiles } from './test-groups.mjs';
 
 // A source's name works as well as a folder's; the tests run compiled.
 const folders = process.argv
@@ -25,6 +26,9 @@ const EVERY_DATABASE = '// Runs on every database.\n';
 /** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
 const TIMES = join(root, 'node_modules', '.cache', 'weir', 'test-times.json');
 const SLOWEST = 10;
+const SQLITE = 'SQLite';
+const MARIADB = 'MariaDB';
+const GROUP = /(?:\.groups \S )?[a-z]+-group-\d+ \S (?=\S+ \S )/;
 
 async function testFiles(folder) {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
@@ -34,14 +38,8 @@ async function testFiles(folder) {
     .sort();
 }
 
-async function onEveryDatabase(files) {
-  const sources = await Promise.all(
-    files.map((file) =>
-      readFile(join(root, relative('dist', file).replace(/\.js$/, '.ts')), 'utf8').catch(() => ''),
-    ),
-  );
-  return files.filter((_, i) => sources[i].startsWith(EVERY_DATABASE));
-}
+const sourceOf = (file) =>
+  readFile(join(root, relative('dist', file).replace(/\.js$/, '.ts')), 'utf8').catch(() => '');
 
 /** A server that was named is used, like a MySQL that nobody can install for a test. */
 const namedServer = process.env.WEIR_TEST_DATABASE_SERVER;
@@ -68,7 +66,8 @@ function runAva(files, env, concurrency, print) {
     );
     const count = { passed: 0, failed: 0, skipped: 0 };
     createInterface({ input: ava.stdout }).on('line', (line) => {
-      print(line);
+      // Tests in a group bring the name of their file along.
+      print(line.replace(GROUP, ''));
       const text = stripVTControlCharacters(line);
       if (/^ {2}[✔√] /.test(text)) count.passed++;
       else if (/^ {2}- \[(?:skip|todo)\]/.test(text)) count.skipped++;
@@ -82,18 +81,20 @@ function runAva(files, env, concurrency, print) {
   });
 }
 
-/** Each test process leaves a file that says how long it lived (test/harness/file-times.mjs). */
-async function readTimes(folder) {
+/** Each test process leaves a note (test/harness/test-process.mjs). */
+async function readNotes(folder) {
   const names = await readdir(folder);
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
-  return texts.map((text) => JSON.parse(text)).sort((a, b) => b.ms - a.ms);
+  return texts.map((text) => JSON.parse(text));
 }
 
+const timesOfLastRun = async () => JSON.parse(await readFile(TIMES, 'utf8').catch(() => '{}'));
+
 async function keepTimes(times) {
-  const before = JSON.parse(await readFile(TIMES, 'utf8').catch(() => '{}'));
-  const now = Object.fromEntries(times.toReversed().map(({ file, ms }) => [file, ms]));
+  const kept = await timesOfLastRun();
+  for (const { file, ms, on } of times) kept[on] = { ...kept[on], [file]: ms };
   await mkdir(join(TIMES, '..'), { recursive: true });
-  await writeFile(TIMES, JSON.stringify({ ...before, ...now }));
+  await writeFile(TIMES, JSON.stringify(kept));
 }
 
 await setUp();
@@ -106,6 +107,7 @@ await run('the check of format and lint', process.execPath, [biome, 'check', '--
   process.exit(1);
 });
 
+await forgetGroups();
 const all = (await testFiles(join(root, 'dist'))).filter(
   (file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)),
 );
@@ -124,12 +126,12 @@ if (all.length > wanted.length)
 
 const needsSchemathesis = files.some((file) => file.startsWith(join('dist', 'test', 'schemathesis')));
 const { command: tester = '', missing: untested = '' } = needsSchemathesis ? await schemathesis() : {};
-const timesFolder = await mkdtemp(join(tmpdir(), 'weir-test-times-'));
+const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 const env = {
   ...process.env,
   NODE_ENV: 'test',
   WEIR_TEST_DATABASE_SERVER: '',
-  WEIR_TEST_TIMES: timesFolder,
+  WEIR_TEST_NOTES: notesFolder,
   WEIR_TEST_SCHEMATHESIS: tester,
   WEIR_TEST_SCHEMATHESIS_MISSING: untested,
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
@@ -139,18 +141,25 @@ const add = (more) => {
   for (const key of Object.keys(count)) count[key] += more[key];
 };
 const began = performance.now();
-const again = fast ? [] : await onEveryDatabase(files);
+const sources = new Map(await Promise.all(files.map(async (file) => [file, await sourceOf(file)])));
+const again = fast ? [] : files.filter((file) => sources.get(file).startsWith(EVERY_DATABASE));
 const database = again.length > 0 ? await server() : undefined;
+const lastTimes = await timesOfLastRun();
+const inGroups = (some, on) => groupFiles(on.toLowerCase(), some, sources, lastTimes[on] ?? {});
 
 // Both passes run at once; what the second prints is held back until the first has ended.
 const held = [];
 let isFirstDone = false;
 const second = database?.server
-  ? runAva(again, { ...env, WEIR_TEST_DATABASE_SERVER: database.server }, 1, (line) =>
-      isFirstDone ? print(line) : held.push(line),
+  ? runAva(
+      await inGroups(again, MARIADB),
+      { ...env, WEIR_TEST_DATABASE_SERVER: database.server },
+      1,
+      (line) => (isFirstDone ? print(line) : held.push(line)),
     )
   : undefined;
-if (files.length > 0) add(await runAva(files, env, availableParallelism() + 1, print));
+if (files.length > 0)
+  add(await runAva(await inGroups(files, SQLITE), env, availableParallelism() + 1, print));
 isFirstDone = true;
 if (database?.missing)
   print(`left out, for they need MariaDB (${database.missing}): ${again.length} files a second time`);
@@ -161,13 +170,17 @@ if (second) {
   await database.stop();
 }
 
-const times = await readTimes(timesFolder);
-await rm(timesFolder, { recursive: true, force: true });
+const notes = await readNotes(notesFolder);
+await rm(notesFolder, { recursive: true, force: true });
+const times = notes
+  .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
+  .sort((a, b) => b.ms - a.ms);
+for (const { running } of notes) if (running) print(`a process ended while this test ran: ${running}`);
 await keepTimes(times);
 if (times.length > SLOWEST) {
   print(`\nthe slowest of ${times.length} files:`);
   for (const { file, ms, on } of times.slice(0, SLOWEST))
-    print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on ? ` on ${on}` : ''}`);
+    print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on === MARIADB ? ` on ${on}` : ''}`);
 }
 const seconds = (performance.now() - began) / 1000;
 print(`the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);

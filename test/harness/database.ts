@@ -1,6 +1,5 @@
 // The database of a test's panel: a file in its data folder, or, in the second pass of `npm test`, one of its own on a MariaDB.
 import { createHash } from 'node:crypto';
-import { createConnection } from 'mysql2/promise';
 
 /** Address of the server, without a database; set by `npm test`. */
 const SERVER = process.env['WEIR_TEST_DATABASE_SERVER'] || undefined;
@@ -12,6 +11,7 @@ const nameFor = (dataDirectory: string): string =>
   `weir_${createHash('sha256').update(dataDirectory).digest('hex').slice(0, 24)}`;
 
 async function onServer(...statements: readonly string[]): Promise<void> {
+  const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection(`${SERVER}/`);
   try {
     for (const statement of statements) await connection.query(statement);

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, PanelApi, type Told } from './api.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
+import { nodeFlags } from './node-flags.js';
 
 export interface PanelProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -86,7 +87,7 @@ export class PanelProcess extends PanelApi {
         ([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_'),
       ),
     );
-    const child = spawn(process.execPath, [ENTRY], {
+    const child = spawn(process.execPath, [...nodeFlags, ENTRY], {
       stdio: ['pipe', output?.fd ?? 'pipe', output?.fd ?? 'pipe'],
       env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
     });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { weir } from '../../cli/weir.js';
 import type { Check } from '../../panel/check-apart.js';
 import { environmentOf } from './api.js';
+import { nodeFlags } from './node-flags.js';
 
 export interface Ended {
   readonly code: number | null;
@@ -59,7 +60,7 @@ export async function weirProcess(
   argv: readonly string[],
   env: Env = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [ENTRY, ...argv], {
+  const child = spawn(process.execPath, [...nodeFlags, ENTRY, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(dataDirectory, env),
   });
