@@ -51,7 +51,6 @@ export type ClientsAddInput = {
     client: {
       /** text without spaces, slashes and control characters */
       email: string;
-      id?: string | number;
       /** text without spaces, slashes and control characters */
       subId?: string;
       /** UUID */
@@ -76,6 +75,7 @@ export type ClientsAddInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      id?: string | number;
     };
     inboundIds: number[];
   };
@@ -119,7 +119,6 @@ export type ClientsBulkCreateInput = {
     client: {
       /** text without spaces, slashes and control characters */
       email: string;
-      id?: string | number;
       /** text without spaces, slashes and control characters */
       subId?: string;
       /** UUID */
@@ -144,6 +143,7 @@ export type ClientsBulkCreateInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      id?: string | number;
     };
     inboundIds: number[];
   }[];
@@ -307,27 +307,32 @@ export type ClientsGetByTgIdReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
   sameTgId: string[];
 };
@@ -363,27 +368,32 @@ export type ClientsGetReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
 };
 
@@ -510,27 +520,32 @@ export type ClientsListAllReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
 }[];
 
@@ -606,27 +621,32 @@ export type ClientsListReply = {
     resetDay: number;
     resetMax: number;
     reverse: Record<string, unknown> | null;
+    createdAt: number;
+    updatedAt: number;
     inboundIds: number[];
     traffic: {
       id: number;
       inboundId: number;
       email: string;
+      /** text without spaces, slashes and control characters */
       subId: string;
+      /** UUID */
       uuid: string;
-      enable: boolean;
-      expiryTime: number;
+      /** bytes, despite the name; 0 for no limit */
       total: number;
+      /** Unix ms; 0 for never; negative: that many ms from the first use on */
+      expiryTime: number;
+      enable: boolean;
+      /** days */
+      reset: number;
+      resetDay: number;
+      resetMax: number;
+      resetCount: number;
       up: number;
       down: number;
       lastOnline: number;
       lastSubFetch: number;
-      reset: number;
-      resetCount: number;
-      resetDay: number;
-      resetMax: number;
     } | null;
-    createdAt: number;
-    updatedAt: number;
     externalLinks?: Record<string, unknown>[];
   }[];
   groups: string[];
@@ -660,19 +680,24 @@ export type ClientsTrafficReply = {
   id: number;
   inboundId: number;
   email: string;
+  /** text without spaces, slashes and control characters */
   subId: string;
+  /** UUID */
   uuid: string;
-  enable: boolean;
-  expiryTime: number;
+  /** bytes, despite the name; 0 for no limit */
   total: number;
+  /** Unix ms; 0 for never; negative: that many ms from the first use on */
+  expiryTime: number;
+  enable: boolean;
+  /** days */
+  reset: number;
+  resetDay: number;
+  resetMax: number;
+  resetCount: number;
   up: number;
   down: number;
   lastOnline: number;
   lastSubFetch: number;
-  reset: number;
-  resetCount: number;
-  resetDay: number;
-  resetMax: number;
 };
 
 export type ClientsUpdateInput = {
@@ -680,7 +705,6 @@ export type ClientsUpdateInput = {
   body?: {
     /** text without spaces, slashes and control characters */
     email?: string;
-    id?: string | number;
     /** text without spaces, slashes and control characters */
     subId?: string;
     /** UUID */
@@ -705,6 +729,7 @@ export type ClientsUpdateInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    id?: string | number;
   };
 };
 
@@ -1508,10 +1533,10 @@ export class Weir extends Transport {
       /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
       list: (): Promise<ClientsGroupsListReply> =>
         this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' }),
-      /** Puts clients into a group, out of the one they were in; emails of nobody are passed over. — POST /panel/api/clients/groups/bulkAdd */
+      /** Moves clients into a group; unknown emails are ignored. — POST /panel/api/clients/groups/bulkAdd */
       bulkAdd: (input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input),
-      /** Takes clients out of their groups. — POST /panel/api/clients/groups/bulkRemove */
+      /** Removes clients from their groups. — POST /panel/api/clients/groups/bulkRemove */
       bulkRemove: (input: ClientsGroupsBulkRemoveInput): Promise<ClientsGroupsBulkRemoveReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkRemove', gives: 'obj' }, input),
       /** Creates a group without clients. — POST /panel/api/clients/groups/create */
@@ -1519,13 +1544,13 @@ export class Weir extends Transport {
         name: string;
       }> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/create', gives: 'obj' }, input),
-      /** Deletes a group; its clients stay, in none. — POST /panel/api/clients/groups/delete */
+      /** Deletes a group; its clients stay, without a group. — POST /panel/api/clients/groups/delete */
       delete: (input: ClientsGroupsDeleteInput): Promise<ClientsGroupsDeleteReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/delete', gives: 'obj' }, input),
-      /** Renames a group; its clients go along. — POST /panel/api/clients/groups/rename */
+      /** Renames a group; its clients stay in it. — POST /panel/api/clients/groups/rename */
       rename: (input: ClientsGroupsRenameInput): Promise<ClientsGroupsRenameReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/rename', gives: 'obj' }, input),
-      /** The group begins to count anew; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
+      /** Starts the traffic of a group at zero again; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
       resetTraffic: (input: ClientsGroupsResetTrafficInput): Promise<{
         name: string;
       }> =>

@@ -1471,39 +1471,13 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
-  import type { ClientIdentity } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
-  // A client as it is held in memory: everything that lists, links and limits ask for.
-  export interface ClientRow extends ClientIdentity {
+  // A client as it is held in memory.
+  export interface ClientRow extends ClientFields {
     readonly id: number;
-    email: string;
-    subId: string;
-    uuid: string;
-    password: string;
-    flow: string;
-    enable: boolean;
-    /** set when a limit switched the client off, not a person */
-    depletedCause: 'quota' | 'expiry' | null;
-    /** bytes; 0 for no limit */
-    totalGB: number;
-    /** Unix ms; 0 never; negative: a duration from the first use on */
-    expiryTime: number;
-    limitIp: number;
-    limitHwid: number;
-    tgId: number;
-    group: string;
-    comment: string;
-    reset: number;
-    resetDay: number;
-    resetMax: number;
-    resetCount: number;
-    reverse: Record<string, unknown> | null;
-    /** Unix ms */
-    createdAt: number;
-    updatedAt: number;
     /** ascending; shared between clients, never mutated */
     inboundIds: readonly number[];
     /** bytes over all inbounds */
@@ -1655,7 +1629,172 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly who: Principal;
   }>;
 
-  // Clients as the API shows and takes them.
+  // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
+  // from here: a new field needs its line here, a migration and a test.
+  /** Case and Unicode composition do not make another client. */
+  const emailKey: (address: string) => string;
+  /** VLESS ignores the third group of a UUID: two that differ only there are one credential to the core. */
+  const vlessKey: (id: string) => string;
+  const clientFields: {
+    readonly email: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly replySchema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly keys: {
+        email_key: typeof emailKey;
+      };
+      readonly inTraffic: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+      readonly visible: "name";
+    };
+    readonly subId: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly inTraffic: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+      readonly visible: "name";
+    };
+    readonly uuid: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly keys: {
+        vless_key: typeof vlessKey;
+      };
+      readonly inTraffic: true;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+    };
+    readonly password: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+    };
+    readonly flow: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly seenByCore: true;
+    };
+    /** bytes, despite the name; 0 for no limit */
+    readonly totalGB: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: "total";
+    };
+    /** Unix ms; 0 for never; negative: a duration in ms that starts with the first use */
+    readonly expiryTime: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    readonly enable: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+      readonly inTraffic: true;
+      readonly seenByCore: true;
+    };
+    /** addresses at once; 0 for no limit */
+    readonly limitIp: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    /** devices; 0 for no limit */
+    readonly limitHwid: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    /** messenger id; 0 for none */
+    readonly tgId: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly searched: true;
+    };
+    /** '' for none */
+    readonly group: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly visible: "label";
+    };
+    readonly comment: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly searched: true;
+    };
+    /** days between renewals; 0 for none */
+    readonly reset: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    /** day of the month on which it renews; 0 for none */
+    readonly resetDay: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    /** most renewals; 0 for no limit */
+    readonly resetMax: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    readonly reverse: {
+      readonly column: Column<Record<string, unknown> | null>;
+      readonly schema: Joi.Schema<any> & Typed<Record<string, unknown> | null>;
+      readonly initial: null;
+    };
+    /** the limit that disabled the client; null when an admin did, or when it is enabled */
+    readonly depletedCause: {
+      readonly column: Column<"expiry" | "quota" | null>;
+      readonly initial: null;
+    };
+    /** renewals so far */
+    readonly resetCount: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+      readonly inTraffic: true;
+    };
+    /** Unix ms */
+    readonly createdAt: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly inReplies: true;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+    };
+    /** Unix ms */
+    readonly updatedAt: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly inReplies: true;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+    };
+  };
+  type Table = typeof clientFields;
+  /** The stored fields of a client and their values. */
+  type ClientFields = Values<Table>;
+
+  // Bodies and replies that hold whole clients.
   const AddClient: Joi.ObjectSchema<any> & Typed<{
     client: {
       comment?: string;
@@ -1681,8 +1820,8 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   type AddClient = Static<typeof AddClient>;
 
-  // Groups that were created, and where the count of their traffic began. A name on a client alone makes a group as well, without a row.
-  /** Bytes that are taken off the sum of the members; below zero when members' counters vanished, so that the group's own go on. */
+  // Groups that were created, and where the count of their traffic starts. A name on a client makes a group too, without a row.
+  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
   interface Baseline {
     readonly up: number;
     readonly down: number;

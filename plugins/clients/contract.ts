@@ -11,11 +11,11 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
-import type { ClientRow } from './row.js';
-import type { Baseline } from './group-store.js';
-import { type AddClient, ClientPatch } from './schema.js';
+import type { Baseline } from './groups/group-store.js';
+import type { ClientRow } from './model/row.js';
+import { type AddClient, ClientPatch } from './model/schema.js';
 
-export { type ClientRow, depletionOf, type Depletion } from './row.js';
+export { type ClientRow, depletionOf, type Depletion } from './model/row.js';
 export { errors as clientErrors } from './errors.js';
 
 /** Bytes to add to what a client used through an inbound. */

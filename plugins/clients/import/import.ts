@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
-import { addEach } from '../bulk.js';
-import { ImportedClient } from '../schema.js';
-import type { ClientService, SkippedItem } from '../service.js';
+import { addEach } from './add-each.js';
+import { ImportedClient } from '../model/schema.js';
+import type { ClientService, SkippedItem } from '../edits/client-service.js';
 import { dataText, decoded } from './body-text.js';
 import { itemsOf } from './items.js';
 
@@ -28,8 +28,8 @@ export interface Imported {
 
 export const importFolder = (dataDirectory: string): string => join(dataDirectory, 'imports');
 
-/** What a panel that died in the middle has left. */
-export const forgetImports = (dataDirectory: string): Promise<void> =>
+/** Deletes files that a crash left behind. */
+export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
   rm(importFolder(dataDirectory), { recursive: true, force: true });
 
 export class Import {
