@@ -1,4 +1,4 @@
-// bulkAdjust: more or less time and traffic for many clients at once. Each part is decided on its own.
+// bulkAdjust: changes time and traffic of many clients. Each part is decided separately.
 import type { ClientRow } from '../model/row.js';
 import type { ClientPatch } from '../model/schema.js';
 
@@ -19,11 +19,10 @@ const NOTHING: Part = { patch: {} };
 function days({ expiryTime }: ClientRow, addDays: number): Part {
   if (addDays === 0) return NOTHING;
   if (expiryTime === 0) return { reason: 'unlimited expiry' };
-  // A duration that has not begun grows away from zero.
+  // A duration that has not started is negative.
   const moved = expiryTime + (expiryTime > 0 ? addDays : -addDays) * DAY_MS;
   if (!Number.isSafeInteger(moved)) return { reason: 'the expiry would be too far away' };
-  if (expiryTime > 0 ? moved <= 0 : moved >= 0)
-    return { reason: 'the cut would use up all the time that the client has' };
+  if (expiryTime > 0 ? moved <= 0 : moved >= 0) return { reason: 'the client has less time than that' };
   return { patch: { expiryTime: moved } };
 }
 
@@ -33,7 +32,7 @@ function bytes({ totalGB }: ClientRow, addBytes: number): Part {
   const total = totalGB + addBytes;
   if (!Number.isSafeInteger(total)) return { reason: 'the quota would be too large' };
   // Zero would mean no limit.
-  return total <= 0 ? { reason: 'the cut would use up the whole quota' } : { patch: { totalGB: total } };
+  return total <= 0 ? { reason: 'the client has a smaller quota than that' } : { patch: { totalGB: total } };
 }
 
 function flow({ inboundIds }: ClientRow, wanted: string, takesFlow: (inboundId: number) => boolean): Part {
@@ -41,10 +40,10 @@ function flow({ inboundIds }: ClientRow, wanted: string, takesFlow: (inboundId: 
   if (wanted === 'none') return { patch: { flow: '' } };
   return inboundIds.some(takesFlow)
     ? { patch: { flow: wanted as 'xtls-rprx-vision' } }
-    : { reason: 'none of its inbounds has a use for this flow' };
+    : { reason: 'none of its inbounds uses this flow' };
 }
 
-/** What changes of a client, and the first reason why something does not. */
+/** Returns what changes, and the first reason why a part does not. */
 export function adjustment(
   row: ClientRow,
   wanted: Adjustment,

@@ -4,7 +4,7 @@ import { amount } from '../model/value-schemas.js';
 
 export const KeepTraffic = shape({
   keepTraffic: withDefault(text().valid('', '0', '1', 'true', 'false'), '').description(
-    '1 to keep what it used, for a client of the same email that is created later',
+    '1 to retain its usage for a client with the same email that is created later',
   ),
 });
 export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) }).example({ inboundIds: [1] });

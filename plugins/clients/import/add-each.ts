@@ -1,4 +1,4 @@
-// Calls over many clients: one bad item is skipped with its reason and never spoils the others.
+// Adds a list of clients: an invalid item is skipped with its reason, and the others are added.
 import {
   inspectInSlices,
   kernelErrors,

@@ -1,4 +1,4 @@
-// inbounds/import: one inbound as inbounds/get shows it, with its clients and what all of them have used.
+// Imports an inbound in the format of inbounds/get, with its clients and all counters.
 import {
   type Database,
   jsonObject,
@@ -55,12 +55,12 @@ async function importInbound(
   const { id, applied, kept } = await inboundEdits.add(
     inbound as unknown as Parameters<InboundEditsApi['add']>[0],
     who,
-    // A program with a token is refused like anywhere else.
+    // Programs with a token may not set local destinations.
     { keepDestinations: who.kind === 'session' },
   );
   await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: id, up: bytes(up), down: bytes(down) }]));
 
-  // Clients outlive their inbound: those who are there are attached, and keep what they have.
+  // Clients outlive their inbound: those that exist are attached and keep their fields and counters.
   const [there, fresh] = [
     clients.filter((client) => store.byEmail(emailOf(client))),
     clients.filter((client) => !store.byEmail(emailOf(client))),
@@ -99,7 +99,7 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
     path: '/panel/api/inbounds/import',
     name: 'inbounds.import',
     form: true,
-    doc: 'Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have.',
+    doc: 'Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced. Clients that exist are attached and stay as they are.',
     body: shape({ data: jsonObject().required() }).example({
       data: {
         protocol: 'vless',
@@ -118,7 +118,6 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
       inboundErrors.UNKNOWN_PROTOCOL,
       inboundErrors.CORE_REFUSED,
     ],
-    // A program with a token is refused like anywhere else.
     idempotent: true,
     handle: ({ body, who }) => importInbound(needs, validate(openObject(), body.data), who),
   }),

@@ -25,7 +25,7 @@ export const transferRoutes = ({ store, importing }: { store: ClientStore; impor
     doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
     handle: async () => {
-      // Many of these at once take turns.
+      // Concurrent calls yield to each other.
       await new TimeSlice().next();
       return store.roster.ordered('id').map(exportOf);
     },
@@ -34,7 +34,7 @@ export const transferRoutes = ({ store, importing }: { store: ClientStore; impor
     method: 'POST',
     path: '/panel/api/clients/import',
     name: 'clients.import',
-    doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them.',
+    doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them.',
     stream: true,
     body: ImportData,
     bodyLimit: LARGEST_IMPORT,

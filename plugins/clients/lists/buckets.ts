@@ -1,10 +1,10 @@
-// How a client stands: the buckets of lists, and the counts over all clients.
+// The state of clients: the buckets of lists, and the counts over all clients.
 import type { PresenceSource } from '../contract.js';
 import { type ClientRow, depletionOf } from '../model/row.js';
 
-/** The email lists of a summary stop here; its counts are exact. */
+/** Most emails in each list of a summary; its counts are exact. */
 const MOST_NAMES = 200;
-/** Where nobody can tell who is online: who moved bytes in the last two polls and a half. */
+/** Without a presence source, a client is online if it moved bytes in the last two and a half polls. */
 const ONLINE_MS = 12_500;
 
 export interface Moment {
@@ -23,7 +23,7 @@ const isOnline = (row: ClientRow, { now, presence }: Moment): boolean =>
     ? presence.some((source) => source.isOnline(row.id))
     : row.lastOnline > now - ONLINE_MS);
 
-/** The buckets by which a list is filtered overlap: one that is off and at its limit is in two of them. */
+/** Buckets for filters overlap: a client that is disabled and at a limit is in two of them. */
 export const BUCKETS: Readonly<Record<string, (row: ClientRow, moment: Moment) => boolean>> = {
   online: isOnline,
   active: (row, { now }) => row.enable && !depletionOf(row, now),
@@ -32,7 +32,7 @@ export const BUCKETS: Readonly<Record<string, (row: ClientRow, moment: Moment) =
   expiring: (row, moment) => row.enable && !depletionOf(row, moment.now) && isNear(row, moment),
 };
 
-/** Over all clients, whatever the list shows: active + deactive + depleted + expiring always equals total; online lies across them. */
+/** Counts over all clients, whatever the list shows: active + deactive + depleted + expiring equals total; online clients may be in any of them. */
 export function summaryOf(rows: readonly ClientRow[], moment: Moment) {
   const names = {
     deactive: [] as string[],
@@ -69,7 +69,7 @@ export type Summary = ReturnType<typeof summaryOf>;
 
 /** The first moment at which time alone changes the summary. */
 export function summaryEnds(rows: readonly ClientRow[], { now, soonMs, presence }: Moment): number {
-  // Who can tell who is online does not say when that changes.
+  // Presence sources do not say when their answers change.
   let end = presence.length > 0 ? now + 1000 : Infinity;
   const consider = (at: number): void => {
     if (at > now && at < end) end = at;

@@ -1,4 +1,4 @@
-// The paged list, out of memory. What is counted over all clients is counted once per change, not once per page.
+// The paged list, from memory. Counts over all clients are computed once per change, not once per page.
 import type { Clock, Contributed, PluginContext, LiveSettings } from '../../../kernel/index.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
@@ -78,7 +78,7 @@ export class ClientLists {
     };
   }
 
-  /** Names of groups: those that were created, and those that clients are in. */
+  /** Names of the groups that were created and of those that clients are in. */
   groups(): readonly string[] {
     const { roster } = this.#store;
     const version = `${roster.edits} ${this.#groupStore.edits}`;
@@ -116,7 +116,7 @@ export class ClientLists {
   }
 }
 
-/** One that fails knows nobody, and is not asked again for the same list. */
+/** A source that fails counts all clients as offline, and is not called again for the same list. */
 function asked({ value, fault }: Contributed<PresenceSource>): PresenceSource {
   let broken = false;
   return {

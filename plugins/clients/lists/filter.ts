@@ -1,4 +1,4 @@
-// What a call of the paged list leaves out: one test per parameter that was sent; a client has to pass them all.
+// Filters of the paged list: one test per parameter that was sent; a client must pass all of them.
 import { BUCKETS, type Moment } from './buckets.js';
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
@@ -12,7 +12,7 @@ const words = (csv: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean);
 
-/** Clients share their lists of inbounds, so each list is looked at once. */
+/** Clients share their lists of inbounds, so each list is tested once. */
 function attachedTo(wanted: (inboundId: number) => boolean): Test {
   const known = new Map<readonly number[], boolean>();
   return ({ inboundIds }) => {
@@ -24,7 +24,7 @@ function attachedTo(wanted: (inboundId: number) => boolean): Test {
 
 function byStatus(csv: string, moment: Moment): Test | undefined {
   const names = words(csv);
-  // A bucket that nobody knows holds everybody: a newer program shall show too many rather than none.
+  // An unknown bucket matches all clients: a newer program gets too many rather than none.
   if (names.length === 0 || names.some((name) => !Object.hasOwn(BUCKETS, name))) return undefined;
   return (row) => names.some((name) => BUCKETS[name]?.(row, moment));
 }
@@ -48,7 +48,7 @@ function byGroup(csv: string): Test | undefined {
   return names.size === 0 ? undefined : ({ group }) => names.has(group.trim().toLowerCase());
 }
 
-/** Clients that never expire are in no range of expiries. */
+/** Clients that never expire are in no range. */
 function byExpiry(from: number, to: number): Test | undefined {
   if (from <= 0 && to <= 0) return undefined;
   return ({ expiryTime }) => expiryTime > 0 && expiryTime >= from && (to <= 0 || expiryTime <= to);

@@ -1,4 +1,4 @@
-// What replies about inbounds say of clients: one pass over all clients for all rows that are shown.
+// Clients in replies about inbounds: one pass over all clients for all rows that are shown.
 import type { InboundView } from '../../inbounds/contract.js';
 import type { Roster } from '../model/roster.js';
 import type { TrafficRecord } from '../model/schema.js';
@@ -10,7 +10,7 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
   for (const row of roster.ordered('id')) {
     for (const inboundId of row.inboundIds) {
       stats.get(inboundId)?.push(trafficOf(row, inboundId));
-      // The wire form of the reference: `id` is the UUID.
+      // The wire format of the reference: these fields only, and `id` is the UUID.
       if (whole)
         clients.get(inboundId)?.push({
           id: row.uuid,

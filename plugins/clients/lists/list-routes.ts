@@ -32,7 +32,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     doc: 'All clients, by id.',
     reply: payload(list(ClientReply)),
     handle: async () => {
-      // Many of these at once take turns.
+      // Concurrent calls yield to each other.
       await new TimeSlice().next();
       return store.roster.ordered('id').map(clientView);
     },
@@ -62,7 +62,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     params: Email,
     reply: payload(ClientReply),
     errors: [errors.NOT_FOUND],
-    // Spreading so large an object costs as much as writing it as JSON, and leaves hidden classes behind for every call.
+    // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
     handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
   }),
   route({

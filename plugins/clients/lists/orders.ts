@@ -1,4 +1,4 @@
-// The orders of the paged list. Sorting all clients is done once per change of what the order depends on, not once per page.
+// The orders of the paged list. All clients are sorted once per change of what the order depends on, not once per page.
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
 
@@ -6,7 +6,7 @@ interface SortKey {
   readonly value: (row: ClientRow) => number;
   /** changes with every poll */
   readonly counted: boolean;
-  /** clients with the same value follow the direction; others stand by id, ascending */
+  /** clients with the same value are sorted by id in the direction of the order; otherwise ascending */
   readonly tiesFollow: boolean;
 }
 const plain = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
@@ -17,7 +17,7 @@ const KEYS: Readonly<Record<string, SortKey>> = {
   enable: plain(({ enable }) => Number(enable)),
   inboundIds: plain(({ inboundIds }) => inboundIds.length),
   traffic: counted(({ up, down }) => up + down),
-  // Nothing is more than no limit.
+  // No limit sorts as the largest value.
   remaining: counted(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
   expiryTime: plain(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
   createdAt: moment(({ createdAt }) => createdAt),
@@ -26,7 +26,7 @@ const KEYS: Readonly<Record<string, SortKey>> = {
 };
 
 export type Rows = readonly ClientRow[];
-/** Rows in order; `backwards` says that they are to be read from their end. */
+/** Sorted rows; read them from the end if `backwards` is set. */
 export interface Ordered {
   readonly rows: Rows;
   readonly backwards: boolean;
@@ -40,7 +40,7 @@ export class Orders {
     this.#store = store;
   }
 
-  /** `choose` filters rows and keeps their order. A key that nobody knows means the order of ids. */
+  /** `choose` filters rows and keeps their order. An unknown key sorts by id. */
   rows(sort: string, order: string, choose: (rows: Rows) => Rows): Ordered {
     const { roster } = this.#store;
     const down = order === 'descend';
@@ -58,7 +58,7 @@ export class Orders {
   }
 }
 
-/** `rows` come by id. */
+/** `rows` are sorted by id. */
 function sorted(rows: Rows, { value, tiesFollow }: SortKey, down: boolean): Rows {
   const values = Float64Array.from(rows, value);
   const places = Uint32Array.from(rows, (_, i) => i);
