@@ -67,7 +67,8 @@ test('after thousands of random edits, memory is what a fresh load gives', async
   };
   const ids = (): number[] => store.roster.ordered('id').map(({ id }) => id);
   const names = (): string[] => Array.from({ length: 1 + below(6) }, name);
-  const group = (): string => pick(['', 'family', 'Family', 'ü', 'team']) ?? '';
+  const aGroup = (): string => pick(['family', 'Family', 'ü', 'team', 'new']) ?? '';
+  const group = (): string => (below(3) ? aGroup() : '');
   const inboundIds = (): number[] => inbounds.filter(() => below(2) === 0);
   const fields = () => ({
     ...(below(3) === 0 && { subId: value(), password: value() }),
@@ -118,11 +119,11 @@ test('after thousands of random edits, memory is what a fresh load gives', async
         names().map((email) => ({ email, up: below(99), down: below(99) })),
         self,
       ),
-    () => groups.create(group() || 'new', self),
-    () => groups.rename(group(), group(), self),
-    () => groups.delete(group(), self),
-    () => groups.resetTraffic(group(), self),
-    () => groups.add(names(), group(), self),
+    () => groups.create(aGroup(), self),
+    () => groups.rename(aGroup(), aGroup(), self),
+    () => groups.delete(aGroup(), self),
+    () => groups.resetTraffic(aGroup(), self),
+    () => groups.add(names(), aGroup(), self),
     () => groups.remove(names(), self),
     () => inWrite((tx) => store.addUsage(tx, usage(), now())),
     () =>
@@ -155,7 +156,8 @@ test('after thousands of random edits, memory is what a fresh load gives', async
     await store.flushFetches();
     const fresh = await store.projection.fresh();
     t.deepEqual(answersOf(store.roster, values), answersOf(fresh, values), when);
-    t.deepEqual(groupStore.projection.state, await groupStore.projection.fresh(), when);
+    const { state } = groupStore.projection;
+    t.deepEqual([...state].sort(), [...(await groupStore.projection.fresh())].sort(), when);
   };
   for (let round = 0; round < EDITS / AT_ONCE; round++) {
     clock.tick(below(200));
