@@ -30,6 +30,7 @@ import { ClientStore } from './model/client-store.js';
 import { AddClient } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
 import { clientSettings } from './settings.js';
+import { UsageEdits } from './usage/usage-edits.js';
 
 export default definePlugin({
   name: 'clients',
@@ -56,15 +57,16 @@ export default definePlugin({
     writer: singleton(ClientWriter),
     service: singleton(ClientService),
     bulk: singleton(BulkOperations),
+    usage: singleton(UsageEdits),
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(Import),
   },
-  provides: ({ store, service, bulk }) => [
+  provides: ({ store, service, usage }) => [
     provide(Clients, store),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
-      resetTrafficOf: (inboundIds, who, also) => bulk.resetOf(inboundIds, who, also),
+      resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
   contributes: ({ store }) => [contribute(CoreUsers, store)],

@@ -4,32 +4,15 @@ import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
-import { emailKey, uniqueFields } from '../model/fields.js';
-import { changedFields, settle } from '../model/new-client.js';
+import { uniqueFields } from '../model/fields.js';
+import { changedFields } from '../model/new-client.js';
 import { type ClientRow, depletionOf } from '../model/row.js';
 import type { ClientPatch } from '../model/schema.js';
 import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import type { Edit } from './edit.js';
-
-const skip = (
-  email: string,
-  error: { readonly code: string; readonly text: string },
-  reason: string = error.text,
-): SkippedClient => ({
-  email,
-  reason,
-  code: error.code,
-});
-
-/** Emails without blanks and duplicates, in their order. */
-function distinct(emails: readonly string[]): string[] {
-  const seen = new Map<string, string>();
-  for (const email of emails.map((sent) => sent.trim()).filter(Boolean))
-    if (!seen.has(emailKey(email))) seen.set(emailKey(email), email);
-  return [...seen.values()];
-}
+import { pickClients, skip } from './pick-clients.js';
 
 export class BulkOperations {
   readonly #store: ClientStore;
@@ -60,24 +43,13 @@ export class BulkOperations {
     this.#service = service;
   }
 
-  #pick(emails: readonly string[]): { rows: ClientRow[]; skipped: SkippedClient[] } {
-    const rows: ClientRow[] = [];
-    const skipped: SkippedClient[] = [];
-    for (const email of distinct(emails)) {
-      const row = this.#store.byEmail(email);
-      if (row) rows.push(row);
-      else skipped.push(skip(email, errors.NOT_FOUND));
-    }
-    return { rows, skipped };
-  }
-
   async setEnable(
     emails: readonly string[],
     enable: boolean,
     who: Principal,
   ): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
     const now = this.#clock.now();
-    const { rows, skipped } = this.#pick(emails);
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
     // Clients at a limit are edited too: they come back when the limit is raised.
     const applied = await this.#apply(
       await this.#fields(
@@ -105,7 +77,7 @@ export class BulkOperations {
 
   async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
     const now = this.#clock.now();
-    const { rows, skipped } = this.#pick(emails);
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
     const patches: { row: ClientRow; patch: ClientPatch }[] = [];
     for (const row of rows) {
       const { patch, reason } = adjustment(row, wanted, (id) => this.#inbounds.takesFlow(id));
@@ -121,7 +93,7 @@ export class BulkOperations {
     keepTraffic: boolean,
     who: Principal,
   ): Promise<{ deleted: number; skipped: SkippedClient[]; applied: Applied }> {
-    const { rows, skipped } = this.#pick(emails);
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
     const named = rows.map(({ id, email }) => ({ id, email }));
     const { deleted, applied } = await this.#writer.write({ deleted: rows, keepTraffic }, who);
     return {
@@ -148,7 +120,7 @@ export class BulkOperations {
 
   /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
   async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = this.#pick(emails);
+    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
     const there = ids.filter((id) => this.#inbounds.get(id));
     const attached: string[] = [];
@@ -174,7 +146,7 @@ export class BulkOperations {
 
   /** The reply has each email once. */
   async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = this.#pick(emails);
+    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
     const edits = rows.map(
       (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
     );
@@ -187,7 +159,7 @@ export class BulkOperations {
 
   /** Clients with these emails. */
   find(emails: readonly string[]): ClientRow[] {
-    return this.#pick(emails).rows;
+    return pickClients(this.#store.roster, emails).rows;
   }
 
   /** `affected` counts the clients that were in another group. */
@@ -202,69 +174,6 @@ export class BulkOperations {
       .filter((row) => row.group !== group)
       .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
     return { affected: moved.length, applied: await this.#apply(moved, who, also) };
-  }
-
-  /** A reset by name enables the clients too, whoever disabled them. */
-  async resetTraffic(
-    emails: readonly string[],
-    who: Principal,
-  ): Promise<{ affected: number; applied: Applied }> {
-    const now = this.#clock.now();
-    const { rows } = this.#pick(emails);
-    const applied = await this.#apply(
-      rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
-      who,
-    );
-    return { affected: rows.length, applied };
-  }
-
-  /** Clients that an admin disabled stay disabled. */
-  resetAll(who: Principal): Promise<Applied> {
-    return this.#resetWhere(() => true, who);
-  }
-
-  /** The same for the clients that are attached to any of these inbounds; `also` is written in the same transaction. */
-  resetOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied> {
-    const wanted = new Set(inboundIds);
-    return this.#resetWhere(({ inboundIds: attached }) => attached.some((id) => wanted.has(id)), who, also);
-  }
-
-  #resetWhere(
-    isMeant: (row: ClientRow) => boolean,
-    who: Principal,
-    also?: (tx: Tx) => Promise<void>,
-  ): Promise<Applied> {
-    const now = this.#clock.now();
-    const rows = this.#store.roster
-      .ordered('id')
-      .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && isMeant(row));
-    return this.#apply(
-      rows.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
-      who,
-      also,
-    );
-  }
-
-  setTraffic(
-    row: ClientRow,
-    counters: { readonly up: number; readonly down: number },
-    who: Principal,
-  ): Promise<Applied> {
-    return this.#apply([this.#used(row, row, counters, this.#clock.now())], who);
-  }
-
-  setTraffics(
-    counters: readonly { readonly email: string; readonly up: number; readonly down: number }[],
-    who: Principal,
-  ): Promise<Applied> {
-    const now = this.#clock.now();
-    return this.#apply(
-      counters.flatMap(({ email, up, down }) => {
-        const row = this.#store.byEmail(email);
-        return row && up + down > 0 ? [this.#used(row, row, { up, down }, now)] : [];
-      }),
-      who,
-    );
   }
 
   async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
@@ -287,20 +196,5 @@ export class BulkOperations {
       for (const name of uniqueFields) delete patch[name];
       return { row, fields: changedFields(row, patch, now) };
     });
-  }
-
-  /** Plans new counters, and whether the client is enabled with them. */
-  #used(
-    wanted: ClientRow,
-    row: ClientRow,
-    counters: { readonly up: number; readonly down: number },
-    now: number,
-  ): Edit {
-    const { enable, depletedCause } = settle({ ...wanted, ...counters }, now);
-    const fields =
-      enable === row.enable && depletedCause === row.depletedCause
-        ? {}
-        : { enable, depletedCause, updatedAt: now };
-    return { row, counters, fields };
   }
 }

@@ -18,6 +18,7 @@ import { errors } from '../errors.js';
 import { addEach } from '../import/add-each.js';
 import { depletionOf } from '../model/row.js';
 import { AddClients } from '../model/schema.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { ClientService } from './client-service.js';
 import {
@@ -34,10 +35,11 @@ const names = () => list(text());
 interface Needs {
   readonly service: ClientService;
   readonly bulk: BulkOperations;
+  readonly usage: UsageEdits;
   readonly inbounds: InboundsApi;
 }
 
-export const bulkRoutes = ({ service, bulk, inbounds }: Needs): Route[] => [
+export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/bulkCreate',
@@ -168,7 +170,7 @@ export const bulkRoutes = ({ service, bulk, inbounds }: Needs): Route[] => [
     bodyLimit: LIST_BODY,
     reply: payload(shape({ affected: int() })),
     handle: async ({ body, who }) => {
-      const { applied, affected } = await bulk.resetTraffic(body.emails, who);
+      const { applied, affected } = await usage.resetTraffic(body.emails, who);
       return withMessage(describeResult(`traffic of ${affected} clients reset`, applied), { affected });
     },
   }),
@@ -178,7 +180,7 @@ export const bulkRoutes = ({ service, bulk, inbounds }: Needs): Route[] => [
     name: 'clients.resetAllTraffic',
     doc: 'Resets the usage of all clients; clients that were disabled by their quota are enabled.',
     reply: message(),
-    handle: async ({ who }) => describeResult('traffic of all clients reset', await bulk.resetAll(who)),
+    handle: async ({ who }) => describeResult('traffic of all clients reset', await usage.resetAll(who)),
   }),
   route({
     method: 'POST',

@@ -4,7 +4,7 @@ import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import { AddClient, ClientPatch } from '../model/schema.js';
-import type { BulkOperations } from './bulk-operations.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
 import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import { Counters, Email, InboundIds, KeepTraffic } from './request-schemas.js';
@@ -14,11 +14,11 @@ const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, error
 interface Needs {
   readonly service: ClientService;
   readonly writer: ClientWriter;
-  readonly bulk: BulkOperations;
+  readonly usage: UsageEdits;
   readonly inbounds: InboundsApi;
 }
 
-export const clientRoutes = ({ service, writer, bulk, inbounds }: Needs): Route[] => [
+export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/add',
@@ -103,7 +103,7 @@ export const clientRoutes = ({ service, writer, bulk, inbounds }: Needs): Route[
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, who }) =>
-      describeResult('traffic reset', (await bulk.resetTraffic([service.find(email).email], who)).applied),
+      describeResult('traffic reset', (await usage.resetTraffic([service.find(email).email], who)).applied),
   }),
   route({
     method: 'POST',
@@ -115,6 +115,6 @@ export const clientRoutes = ({ service, writer, bulk, inbounds }: Needs): Route[
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { upload: up, download: down }, who }) =>
-      describeResult('traffic saved', await bulk.setTraffic(service.find(email), { up, down }, who)),
+      describeResult('traffic saved', await usage.setTraffic(service.find(email), { up, down }, who)),
   }),
 ];

@@ -16,6 +16,7 @@ import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../../inb
 import { addEach } from './add-each.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import { emailKey } from '../model/fields.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
 import { ImportedClient } from '../model/schema.js';
 import type { ClientService } from '../edits/client-service.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -27,6 +28,7 @@ interface Needs {
   readonly store: ClientStore;
   readonly service: ClientService;
   readonly bulk: BulkOperations;
+  readonly usage: UsageEdits;
 }
 
 const bytes = (value: unknown): number =>
@@ -38,7 +40,7 @@ const records = (value: unknown): Record<string, unknown>[] =>
 const emailOf = ({ email }: Record<string, unknown>): string => (typeof email === 'string' ? email : '');
 
 async function importInbound(
-  { db, inbounds, inboundEdits, store, service, bulk }: Needs,
+  { db, inbounds, inboundEdits, store, service, bulk, usage }: Needs,
   data: Record<string, unknown>,
   who: Principal,
 ): Promise<string> {
@@ -74,7 +76,7 @@ async function importInbound(
   );
   const isFresh = new Set(fresh.map((client) => emailKey(emailOf(client))));
   const used = records(clientStats).filter((stat) => isFresh.has(emailKey(emailOf(stat))));
-  const counted = await bulk.setTraffics(
+  const counted = await usage.setTraffics(
     used.map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
     who,
   );

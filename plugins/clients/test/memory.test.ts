@@ -12,6 +12,7 @@ import clients from '../index.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
 import type { Roster } from '../model/roster.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
 
 interface Inside {
   readonly db: Database;
@@ -20,6 +21,7 @@ interface Inside {
   readonly groupStore: GroupStore;
   readonly service: ClientService;
   readonly bulk: BulkOperations;
+  readonly usage: UsageEdits;
   readonly groups: Groups;
 }
 
@@ -54,7 +56,17 @@ async function boot(t: ExecutionContext, clock: FakeClock) {
 
 test('after thousands of random edits, memory is what a fresh load gives', async (t) => {
   const clock = new FakeClock();
-  const { panel, db, self, store, groupStore, service, bulk, groups } = await boot(t, clock);
+  const {
+    panel,
+    db,
+    self,
+    store,
+    groupStore,
+    service,
+    bulk,
+    usage: usageEdits,
+    groups,
+  } = await boot(t, clock);
   const { below, pick } = random(10);
   const inbounds = [1, 2, 3];
   for (const i of inbounds) inbounds[i - 1] = await panel.addInbound();
@@ -112,10 +124,10 @@ test('after thousands of random edits, memory is what a fresh load gives', async
     () => (below(40) === 0 ? bulk.deleteWhere(({ group }) => group === 'ü', self) : undefined),
     () => bulk.attach(names(), inboundIds(), self),
     () => bulk.detach(names(), inboundIds(), self),
-    () => bulk.resetTraffic(names(), self),
-    () => (below(9) === 0 ? bulk.resetAll(self) : undefined),
+    () => usageEdits.resetTraffic(names(), self),
+    () => (below(9) === 0 ? usageEdits.resetAll(self) : undefined),
     () =>
-      bulk.setTraffics(
+      usageEdits.setTraffics(
         names().map((email) => ({ email, up: below(99), down: below(99) })),
         self,
       ),
