@@ -1,6 +1,6 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
-import { afterInboundSave, describeInbounds, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { describeInbounds, duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -12,22 +12,25 @@ import {
   duringGroupSave,
   prepareClientSave,
 } from './contract.js';
-import { forgetImports, Import } from './import/import.js';
-import { inboundImportRoutes } from './inbound-import.js';
-import { describe } from './inbound-view.js';
-import { ManyClients } from './many.js';
-import { manyRoutes } from './many-routes.js';
-import { routes } from './routes.js';
-import { Edits } from './edits.js';
-import { groupRoutes } from './group-routes.js';
-import { afterGroupSave, GroupStore } from './group-store.js';
-import { Groups } from './groups.js';
-import { ClientLists } from './lists.js';
-import { AddClient } from './schema.js';
-import { ClientService } from './service.js';
+import { BulkOperations } from './edits/bulk-operations.js';
+import { bulkRoutes } from './edits/bulk-routes.js';
+import { clientRoutes } from './edits/client-routes.js';
+import { ClientService } from './edits/client-service.js';
+import { ClientWriter } from './edits/client-writer.js';
+import { groupRoutes } from './groups/group-routes.js';
+import { GroupStore } from './groups/group-store.js';
+import { Groups } from './groups/groups.js';
+import { deleteStaleImports, Import } from './import/import.js';
+import { inboundImportRoutes } from './import/inbound-import.js';
+import { transferRoutes } from './import/transfer-routes.js';
+import { ClientLists } from './lists/client-lists.js';
+import { describe } from './lists/inbound-stats.js';
+import { listRoutes } from './lists/list-routes.js';
+import { ClientStore } from './model/client-store.js';
+import { AddClient } from './model/schema.js';
+import { migrations, tables } from './model/tables.js';
 import { clientSettings } from './settings.js';
-import { afterClientPatch, afterClientUsage, ClientStore } from './store.js';
-import { migrations } from './tables.js';
+import { UsageEdits } from './usage/usage-edits.js';
 
 export default definePlugin({
   name: 'clients',
@@ -45,51 +48,47 @@ export default definePlugin({
     duringGroupSave,
     afterClientSave,
     clientChanged,
-    afterClientPatch,
-    afterClientUsage,
-    afterGroupSave,
   ],
+  tables,
   migrations,
   services: {
     store: singleton(ClientStore),
-    edits: singleton(Edits),
-    service: singleton(ClientService),
-    lists: singleton(ClientLists),
-    many: singleton(ManyClients),
     groupStore: singleton(GroupStore),
+    writer: singleton(ClientWriter),
+    service: singleton(ClientService),
+    bulk: singleton(BulkOperations),
+    usage: singleton(UsageEdits),
+    lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(Import),
   },
-  provides: ({ store, service, many }) => [
+  provides: ({ store, service, usage }) => [
     provide(Clients, store),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
-      resetTrafficOf: (inboundIds, who, also) => many.resetOf(inboundIds, who, also),
+      resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
   contributes: ({ store }) => [contribute(CoreUsers, store)],
-  taps: ({ store, groupStore }) => [
-    tap(afterGroupSave, ({ set, gone }) => groupStore.apply(set, gone)),
-    tap(afterClientSave, ({ changes }) => store.roster.apply(changes)),
-    tap(afterClientPatch, (patches) => store.roster.patchAll(patches)),
-    tap(afterClientUsage, ({ usage, at }) => store.roster.count(usage, at)),
-    tap(afterInboundSave, ({ changes }) => {
-      for (const { kind, before } of changes)
-        if (kind === 'deleted' && before) store.roster.dropInbound(before.id);
+  taps: ({ store }) => [
+    // The database deletes their attachments in the same transaction.
+    tap(duringInboundSave, ({ changes }, tx) => {
+      const deletedInbounds = changes.flatMap(({ kind, before }) =>
+        kind === 'deleted' && before ? [before.id] : [],
+      );
+      if (deletedInbounds.length > 0) store.change(tx, { deletedInbounds });
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],
   routes: (scope) => [
-    ...routes(scope),
-    ...manyRoutes(scope),
+    ...listRoutes(scope),
+    ...clientRoutes(scope),
+    ...bulkRoutes(scope),
+    ...transferRoutes(scope),
     ...groupRoutes(scope),
     ...inboundImportRoutes(scope),
   ],
   jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
-  start: async ({ store, groupStore, db, dataDirectory }) => {
-    await forgetImports(dataDirectory);
-    await groupStore.load();
-    await store.roster.load(db);
-  },
+  start: ({ dataDirectory }) => deleteStaleImports(dataDirectory),
   stop: ({ store }) => store.flushFetches(),
 });

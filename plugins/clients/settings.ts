@@ -1,4 +1,4 @@
-// Settings of the lists: from when on a client counts as expiring.
+// Settings of the lists: when a client counts as expiring.
 import { int, setting } from '../../kernel/index.js';
 
 export const clientSettings = {

@@ -1,4 +1,4 @@
-// The body of an import is `{"data": "<JSON text>"}` and may be larger than memory should be: the text is taken out of it piece by piece.
+// The body of an import is `{"data": "<JSON text>"}` and may be larger than memory: the text is extracted piece by piece.
 import { kernelErrors } from '../../../kernel/index.js';
 
 const QUOTE = 34;
@@ -6,7 +6,7 @@ const BACKSLASH = 92;
 const U = 117;
 const isSpace = (c: string): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t';
 
-/** Bytes as text; a character may be spread over two pieces. */
+/** Decodes bytes; a character may be split between two pieces. */
 export async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -18,7 +18,7 @@ export async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-/** End of the string's content that can be decoded by itself: its closing quote, or before an escape that goes on in the next piece. */
+/** Finds the end of what can be decoded: the closing quote, or the start of an escape that continues in the next piece. */
 function endOfPart(text: string, from: number): { end: number; closed: boolean } {
   for (let i = from; i < text.length; ) {
     const c = text.charCodeAt(i);
@@ -40,7 +40,7 @@ function parsed(text: string): string {
 
 type State = 'begin' | 'key' | 'in key' | 'colon' | 'value' | 'data' | 'other' | 'after' | 'end';
 
-/** What may come outside of strings and values. */
+/** Characters that are allowed outside of strings and values. */
 const NEXT: Partial<Record<State, Readonly<Record<string, State>>>> = {
   begin: { '{': 'key' },
   key: { '"': 'in key', '}': 'end' },
@@ -55,7 +55,7 @@ class BodyText {
   #inString = false;
   #found = false;
 
-  /** What of `data` this piece holds, and what has to stand before the next piece. */
+  /** Returns the part of `data` in this piece, and the text to put before the next piece. */
   take(text: string): { data: string; rest: string } {
     let data = '';
     for (let i = 0; i < text.length; ) {
@@ -98,7 +98,7 @@ class BodyText {
         throw kernelErrors.INVALID('data must be text: the list that clients/export gives, as JSON', {
           path: 'data',
         });
-      if (this.#found) throw kernelErrors.INVALID('data stands in the body twice', { path: 'data' });
+      if (this.#found) throw kernelErrors.INVALID('the body has data twice', { path: 'data' });
       this.#found = true;
       this.#state = 'data';
       return;
@@ -109,7 +109,7 @@ class BodyText {
     this.#pass(c);
   }
 
-  /** Keys that nobody knows are ignored in bodies. */
+  /** Unknown keys of a body are ignored. */
   #pass(c: string): void {
     if (c === '"') this.#inString = !this.#inString;
     else if (this.#inString) return;
@@ -120,7 +120,7 @@ class BodyText {
 
   finish(): void {
     if (this.#state !== 'end' && this.#state !== 'begin')
-      throw kernelErrors.BAD_BODY('the body ends in the middle');
+      throw kernelErrors.BAD_BODY('the body is incomplete');
     if (!this.#found)
       throw kernelErrors.INVALID('data is missing: the list that clients/export gives, as JSON text', {
         path: 'data',
@@ -128,7 +128,7 @@ class BodyText {
   }
 }
 
-/** The text of `data`, in pieces. Rejects with KERNEL_BAD_BODY or KERNEL_INVALID. */
+/** Yields the text of `data`, in pieces. Rejects with KERNEL_BAD_BODY or KERNEL_INVALID. */
 export async function* dataText(texts: AsyncIterable<string>): AsyncGenerator<string> {
   const body = new BodyText();
   let rest = '';

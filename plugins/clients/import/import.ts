@@ -1,4 +1,4 @@
-// An import of any size: the body goes to a file while it is checked, so a broken or cut-off one changes nothing, and only then are its clients made, portion by portion.
+// Imports a list of clients of any size. The body is checked while it is written to a file, so a broken or incomplete one changes nothing. Then its clients are added, portion by portion.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
@@ -6,17 +6,17 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
-import { addEach } from '../bulk.js';
-import { ImportedClient } from '../schema.js';
-import type { ClientService, SkippedItem } from '../service.js';
+import { addEach } from './add-each.js';
+import { ImportedClient } from '../model/schema.js';
+import type { ClientService, SkippedItem } from '../edits/client-service.js';
 import { dataText, decoded } from './body-text.js';
 import { itemsOf } from './items.js';
 
-/** Also the route's `bodyLimit`; a body of unknown length is counted here. */
+/** Bytes. Also the route's `bodyLimit`; here it limits bodies of unknown length. */
 export const LARGEST_IMPORT = 256 * 1024 * 1024;
-/** One transaction each, so that a large file does not hold the database for seconds. */
+/** Clients of one transaction: a large file must not block the database for seconds. */
 const PORTION = 1000;
-/** A reply that named each of a million would be as large as the body. */
+/** Skipped items in the reply: a million of them would be as large as the body. */
 const MOST_SKIPPED = 10_000;
 
 export interface Imported {
@@ -28,8 +28,8 @@ export interface Imported {
 
 export const importFolder = (dataDirectory: string): string => join(dataDirectory, 'imports');
 
-/** What a panel that died in the middle has left. */
-export const forgetImports = (dataDirectory: string): Promise<void> =>
+/** Deletes files that a crash left behind. */
+export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
   rm(importFolder(dataDirectory), { recursive: true, force: true });
 
 export class Import {
@@ -43,13 +43,13 @@ export class Import {
 
   async run(body: IncomingMessage, who: Principal): Promise<Imported> {
     refuseOther(body);
-    // Between the last byte and the answer nothing moves on the connection, however long it takes.
+    // Between the last byte and the reply the connection is idle, however long that takes.
     body.setTimeout(0);
     const folder = importFolder(this.#dataDirectory);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, `${randomUUID()}.json`);
     try {
-      await keep(body, path);
+      await store(body, path);
       return await this.#create(path, who);
     } finally {
       await rm(path, { force: true });
@@ -105,8 +105,8 @@ function refuseOther({ headers }: IncomingMessage): void {
   if (encoding !== 'identity') throw kernelErrors.UNSUPPORTED_BODY('this endpoint takes no compressed body');
 }
 
-/** Checks the whole body on its way to the file. */
-async function keep(body: IncomingMessage, path: string): Promise<void> {
+/** Writes the body to the file and checks all of it. */
+async function store(body: IncomingMessage, path: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   let size = 0;
   const passing = async function* (): AsyncGenerator<Buffer> {
@@ -120,7 +120,7 @@ async function keep(body: IncomingMessage, path: string): Promise<void> {
   try {
     for await (const _ of itemsOf(dataText(decoded(passing()))));
   } catch (cause) {
-    // A caller reads the reply when all is sent, and the connection serves its next request.
+    // Callers read the reply after they sent everything, and use the connection again.
     body.resume();
     if (body.destroyed && !body.complete) throw kernelErrors.BAD_BODY('the body was cut off', { cause });
     throw cause;
@@ -129,7 +129,7 @@ async function keep(body: IncomingMessage, path: string): Promise<void> {
   }
 }
 
-/** Another plugin had something against the portion; the portions before it are there already. */
+/** A guard of another plugin refused the portion; the previous portions are added already. */
 function refusedWhole(
   portion: readonly unknown[],
   error: unknown,

@@ -1,4 +1,4 @@
-// A list in JSON, item by item, without ever holding the whole.
+// Reads a list in JSON item by item, without the whole list in memory.
 import { kernelErrors } from '../../../kernel/index.js';
 
 const DEEPEST = 100;
@@ -23,7 +23,7 @@ class ItemReader {
   #inString = false;
   #escaped = false;
 
-  /** The items that end in this piece. */
+  /** Returns the items that end in this piece. */
   take(text: string): unknown[] {
     const items: unknown[] = [];
     let start = 0;
@@ -51,7 +51,7 @@ class ItemReader {
       this.#state = 'first';
       return false;
     }
-    if (this.#state === 'after') throw bad('something stands after the list');
+    if (this.#state === 'after') throw bad('unexpected text after the list');
     if (this.#state === 'first' && c === CLOSE_LIST) {
       this.#state = 'after';
       return false;
@@ -62,7 +62,7 @@ class ItemReader {
     return true;
   }
 
-  /** Whether this character stands after the item. */
+  /** Whether this character follows the item. */
   #ends(c: number): boolean {
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
@@ -96,11 +96,11 @@ class ItemReader {
 
   finish(): void {
     if (this.#state !== 'after')
-      throw bad(`it is not valid JSON: it ends in the middle, after ${this.#count} items`);
+      throw bad(`it is not valid JSON: it is incomplete after ${this.#count} items`);
   }
 }
 
-/** Items in the order of the list, in portions. Rejects with KERNEL_INVALID that names the item, counted from 0. */
+/** Yields the items in their order, in portions. Rejects with KERNEL_INVALID, which names the item, counted from 0. */
 export async function* itemsOf(texts: AsyncIterable<string>): AsyncGenerator<readonly unknown[]> {
   const reader = new ItemReader();
   for await (const text of texts) {

@@ -50,8 +50,8 @@ test('a list that breaks in the middle changes nothing, and the item is named', 
   const good = Array.from({ length: 2500 }, (_, i) => JSON.stringify(item(`c${i}`)));
   const broken: [string, RegExp][] = [
     [`[${good.join()},{"client":}]`, /item 2500 is not valid JSON/],
-    [`[${good.join()}`, /ends in the middle, after 2499 items/],
-    [`[${good.join()}] x`, /something stands after the list/],
+    [`[${good.join()}`, /is incomplete after 2499 items/],
+    [`[${good.join()}] x`, /unexpected text after the list/],
     [`[${good.join()},]`, /item 2500 is not valid JSON/],
     [`[${good.join()},${'['.repeat(200)}${']'.repeat(200)}]`, /item 2500 nests deeper than 100 levels/],
     [`[${good.join()},"${'x'.repeat(2 * MIB)}"]`, /item 2500 is larger than 1 MiB/],

@@ -1,9 +1,8 @@
 // Changes of very many clients reach memory in turns of the event loop: others are served in between, and see lists that are whole.
 import test from 'ava';
-import type { ClientChange } from '../contract.js';
-import { newClient } from '../new-client.js';
-import { Roster } from '../roster.js';
-import type { ClientRow } from '../row.js';
+import { newClient } from '../model/new-client.js';
+import { Roster } from '../model/roster.js';
+import type { ClientRow } from '../model/row.js';
 
 const COUNT = 30_000;
 
@@ -24,8 +23,6 @@ const row = (id: number): ClientRow => ({
   lastOnline: 0,
   lastSubFetch: 0,
 });
-const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
-const deleted = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const isSorted = (keys: readonly (string | number)[]) =>
   keys.every((key, i) => i === 0 || (keys[i - 1] as string | number) < key);
 
@@ -47,7 +44,7 @@ async function turnsDuring(work: Promise<void>, look: () => void): Promise<numbe
 
 test('clients are added, changed and taken out in turns', async (t) => {
   const roster = new Roster();
-  await roster.apply([added(row(COUNT))]);
+  await roster.apply({ added: [row(COUNT)] });
   const rows = Array.from({ length: COUNT - 1 }, (_, i) => row(i + 1));
   const sizes = new Set<number>();
   const look = () => {
@@ -56,7 +53,7 @@ test('clients are added, changed and taken out in turns', async (t) => {
     if (!isSorted(byEmail)) t.fail('the list by email is out of order');
   };
 
-  t.true((await turnsDuring(roster.apply(rows.map(added)), look)) > 0);
+  t.true((await turnsDuring(roster.apply({ added: rows }), look)) > 0);
   t.deepEqual(
     [roster.size, roster.ordered('id').length, roster.ordered('email').length],
     [COUNT, COUNT, COUNT],
@@ -66,10 +63,10 @@ test('clients are added, changed and taken out in turns', async (t) => {
 
   const before = roster.edits;
   const patches = rows.map(({ id }) => ({ id, fields: { comment: 'new' } }));
-  t.true((await turnsDuring(roster.patchAll(patches), look)) > 0);
+  t.true((await turnsDuring(roster.apply({ edited: patches }), look)) > 0);
   t.is(roster.edits - before, patches.length);
 
-  t.true((await turnsDuring(roster.apply(rows.map(deleted)), look)) > 0);
+  t.true((await turnsDuring(roster.apply({ deleted: rows.map(({ id }) => id) }), look)) > 0);
   t.deepEqual(
     [roster.size, roster.ordered('id').map(({ id }) => id), roster.ordered('email').map(({ id }) => id)],
     [1, [COUNT], [COUNT]],

@@ -1,0 +1,200 @@
+// Operations on clients by their emails, one or thousands: finds the clients, plans the edit of each, and lists those that are skipped with the reason.
+import { type Clock, type Principal, SerialQueue, type Tx } from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import type { InboundsApi } from '../../inbounds/contract.js';
+import { errors } from '../errors.js';
+import type { ClientStore } from '../model/client-store.js';
+import { uniqueFields } from '../model/fields.js';
+import { changedFields } from '../model/new-client.js';
+import { type ClientRow, depletionOf } from '../model/row.js';
+import type { ClientPatch } from '../model/schema.js';
+import { adjustment, type Adjustment } from './adjustment.js';
+import type { ClientService, SkippedClient } from './client-service.js';
+import type { ClientWriter } from './client-writer.js';
+import type { Edit } from './edit.js';
+import { pickClients, skip } from './pick-clients.js';
+
+export class BulkOperations {
+  readonly #store: ClientStore;
+  readonly #writer: ClientWriter;
+  readonly #inbounds: InboundsApi;
+  readonly #clock: Clock;
+  readonly #service: ClientService;
+  /** An adjustment starts from the result of the previous one. */
+  readonly #adjustments = new SerialQueue();
+
+  constructor({
+    store,
+    writer,
+    inbounds,
+    clock,
+    service,
+  }: {
+    store: ClientStore;
+    writer: ClientWriter;
+    inbounds: InboundsApi;
+    clock: Clock;
+    service: ClientService;
+  }) {
+    this.#store = store;
+    this.#writer = writer;
+    this.#inbounds = inbounds;
+    this.#clock = clock;
+    this.#service = service;
+  }
+
+  async setEnable(
+    emails: readonly string[],
+    enable: boolean,
+    who: Principal,
+  ): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
+    const now = this.#clock.now();
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
+    // Clients at a limit are edited too: they come back when the limit is raised.
+    const applied = await this.#apply(
+      await this.#fields(
+        rows.map((row) => ({ row, patch: { enable } })),
+        now,
+        who,
+      ),
+      who,
+    );
+    const held = enable ? rows.filter((row) => depletionOf(row, now)) : [];
+    return {
+      changed: rows.length - held.length,
+      skipped: [...skipped, ...held.map((row) => skip(row.email, errors.AT_LIMIT))],
+      applied,
+    };
+  }
+
+  adjust(
+    emails: readonly string[],
+    wanted: Adjustment,
+    who: Principal,
+  ): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
+    return this.#adjustments.run(() => this.#adjust(emails, wanted, who));
+  }
+
+  async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
+    const now = this.#clock.now();
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
+    const patches: { row: ClientRow; patch: ClientPatch }[] = [];
+    for (const row of rows) {
+      const { patch, reason } = adjustment(row, wanted, (id) => this.#inbounds.takesFlow(id));
+      if (Object.keys(patch).length > 0) patches.push({ row, patch });
+      if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
+    }
+    const edits = await this.#fields(patches, now, who);
+    return { adjusted: edits.length, skipped, applied: await this.#apply(edits, who) };
+  }
+
+  async delete(
+    emails: readonly string[],
+    keepTraffic: boolean,
+    who: Principal,
+  ): Promise<{ deleted: number; skipped: SkippedClient[]; applied: Applied }> {
+    const { rows, skipped } = pickClients(this.#store.roster, emails);
+    const named = rows.map(({ id, email }) => ({ id, email }));
+    const { deleted, applied } = await this.#writer.write({ deleted: rows, keepTraffic }, who);
+    return {
+      deleted: deleted.size,
+      skipped: [
+        ...skipped,
+        ...named.filter(({ id }) => !deleted.has(id)).map(({ email }) => skip(email, errors.NOT_FOUND)),
+      ],
+      applied,
+    };
+  }
+
+  async deleteWhere(
+    isMeant: (row: ClientRow, now: number) => boolean,
+    who: Principal,
+  ): Promise<{ deleted: number; applied: Applied }> {
+    const now = this.#clock.now();
+    const { deleted, applied } = await this.#writer.write(
+      { deleted: this.#store.roster.ordered('id').filter((row) => isMeant(row, now)) },
+      who,
+    );
+    return { deleted: deleted.size, applied };
+  }
+
+  /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
+  async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
+    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const ids = [...new Set(inboundIds)];
+    const there = ids.filter((id) => this.#inbounds.get(id));
+    const attached: string[] = [];
+    const skipped: string[] = [];
+    const edits = rows.map((row): Edit => {
+      const missing = there.filter((id) => !row.inboundIds.includes(id));
+      for (const id of there) (missing.includes(id) ? attached : skipped).push(row.email);
+      return { row, attach: missing };
+    });
+    const applied = await this.#apply(edits, who);
+    return {
+      attached,
+      skipped,
+      errors: [
+        ...unknown.map(({ email, reason }) => `${email}: ${reason}`),
+        ...ids
+          .filter((id) => !there.includes(id))
+          .map((id) => `inbound ${id}: there is no inbound with this id`),
+      ],
+      applied,
+    };
+  }
+
+  /** The reply has each email once. */
+  async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
+    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const edits = rows.map(
+      (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
+    );
+    const [detached, skipped] = [true, false].map((any) =>
+      edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
+    ) as [string[], string[]];
+    const applied = await this.#apply(edits, who);
+    return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
+  }
+
+  /** Clients with these emails. */
+  find(emails: readonly string[]): ClientRow[] {
+    return pickClients(this.#store.roster, emails).rows;
+  }
+
+  /** `affected` counts the clients that were in another group. */
+  async regroup(
+    rows: readonly ClientRow[],
+    group: string,
+    who: Principal,
+    also: (tx: Tx) => Promise<void>,
+  ): Promise<{ affected: number; applied: Applied }> {
+    const now = this.#clock.now();
+    const moved = rows
+      .filter((row) => row.group !== group)
+      .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
+    return { affected: moved.length, applied: await this.#apply(moved, who, also) };
+  }
+
+  async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+    return (await this.#writer.write({ edits, also }, who)).applied;
+  }
+
+  /** Plans the edits after plugins changed the patches. Bulk calls cannot set unique fields: those that a plugin adds are ignored. */
+  async #fields(
+    wanted: readonly { readonly row: ClientRow; readonly patch: ClientPatch }[],
+    now: number,
+    who: Principal,
+  ): Promise<Edit[]> {
+    const patches = await this.#service.prepare(
+      wanted.map(({ patch }) => patch),
+      wanted.map(({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),
+      who,
+    );
+    return wanted.map(({ row }, i) => {
+      const { id: _, ...patch } = patches[i] ?? {};
+      for (const name of uniqueFields) delete patch[name];
+      return { row, fields: changedFields(row, patch, now) };
+    });
+  }
+}

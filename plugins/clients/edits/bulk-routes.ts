@@ -1,0 +1,200 @@
+// Routes over many clients. A client that cannot be changed is skipped with its reason.
+import {
+  int,
+  LARGE_BODY,
+  LIST_BODY,
+  list,
+  message,
+  payload,
+  route,
+  type Route,
+  withMessage,
+  shape,
+  text,
+} from '../../../kernel/index.js';
+import { describeResult } from '../../engine/contract.js';
+import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
+import { errors } from '../errors.js';
+import { addEach } from '../import/add-each.js';
+import { depletionOf } from '../model/row.js';
+import { AddClients } from '../model/schema.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
+import type { BulkOperations } from './bulk-operations.js';
+import type { ClientService } from './client-service.js';
+import {
+  BulkAdjust,
+  BulkDelete,
+  Emails,
+  EmailsAndInbounds,
+  Skipped,
+  SkippedItems,
+} from './request-schemas.js';
+
+const names = () => list(text());
+
+interface Needs {
+  readonly service: ClientService;
+  readonly bulk: BulkOperations;
+  readonly usage: UsageEdits;
+  readonly inbounds: InboundsApi;
+}
+
+export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] => [
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkCreate',
+    name: 'clients.bulkCreate',
+    doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
+    body: AddClients,
+    bodyLimit: LARGE_BODY,
+    reply: payload(shape({ created: int(), skipped: SkippedItems })),
+    idempotent: true,
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await addEach(service, body, who);
+      return withMessage(describeResult(`${result.created} clients created`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkEnable',
+    name: 'clients.bulkEnable',
+    doc: 'Enables clients; a client at a limit stays disabled until the limit is raised.',
+    body: Emails,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ changed: int(), skipped: Skipped })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await bulk.setEnable(body.emails, true, who);
+      return withMessage(describeResult(`${result.changed} clients enabled`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkDisable',
+    name: 'clients.bulkDisable',
+    doc: 'Disables clients.',
+    body: Emails,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ changed: int(), skipped: Skipped })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await bulk.setEnable(body.emails, false, who);
+      return withMessage(describeResult(`${result.changed} clients disabled`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkAdjust',
+    name: 'clients.bulkAdjust',
+    doc: 'Adds days and bytes, and sets the flow or the limit of devices; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied.',
+    body: BulkAdjust,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ adjusted: int(), skipped: Skipped })),
+    errors: [errors.NOTHING_TO_ADJUST],
+    idempotent: true,
+    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid }, who }) => {
+      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
+        throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
+      const { applied, ...result } = await bulk.adjust(emails, { addDays, addBytes, flow, limitHwid }, who);
+      return withMessage(describeResult(`${result.adjusted} clients adjusted`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkDel',
+    name: 'clients.bulkDelete',
+    doc: 'Deletes clients with all their data; keepTraffic retains their usage by email.',
+    body: BulkDelete,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ deleted: int(), skipped: Skipped })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await bulk.delete(body.emails, body.keepTraffic, who);
+      return withMessage(describeResult(`${result.deleted} clients deleted`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/delDepleted',
+    name: 'clients.deleteDepleted',
+    doc: 'Deletes clients that are at a limit and do not renew.',
+    reply: payload(shape({ deleted: int() })),
+    handle: async ({ who }) => {
+      const { applied, deleted } = await bulk.deleteWhere(
+        (row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined,
+        who,
+      );
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/delOrphans',
+    name: 'clients.deleteOrphans',
+    doc: 'Deletes clients that are attached to no inbound.',
+    reply: payload(shape({ deleted: int() })),
+    handle: async ({ who }) => {
+      const { applied, deleted } = await bulk.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkAttach',
+    name: 'clients.bulkAttach',
+    doc: 'Attaches clients to inbounds; attached and skipped list an email once per inbound.',
+    body: EmailsAndInbounds,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await bulk.attach(body.emails, body.inboundIds, who);
+      return withMessage(describeResult(`${result.attached.length} attachments made`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkDetach',
+    name: 'clients.bulkDetach',
+    doc: 'Detaches clients from inbounds; skipped lists those that are attached to none of them.',
+    body: EmailsAndInbounds,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await bulk.detach(body.emails, body.inboundIds, who);
+      return withMessage(describeResult(`${result.detached.length} clients detached`, applied), result);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/bulkResetTraffic',
+    name: 'clients.bulkResetTraffic',
+    doc: 'Resets the usage of clients and enables them, unless they are expired.',
+    body: Emails,
+    bodyLimit: LIST_BODY,
+    reply: payload(shape({ affected: int() })),
+    handle: async ({ body, who }) => {
+      const { applied, affected } = await usage.resetTraffic(body.emails, who);
+      return withMessage(describeResult(`traffic of ${affected} clients reset`, applied), { affected });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/resetAllTraffics',
+    name: 'clients.resetAllTraffic',
+    doc: 'Resets the usage of all clients; clients that were disabled by their quota are enabled.',
+    reply: message(),
+    handle: async ({ who }) => describeResult('traffic of all clients reset', await usage.resetAll(who)),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/inbounds/{id}/delAllClients',
+    name: 'inbounds.deleteAllClients',
+    doc: 'Deletes all clients of an inbound, also if they are attached to others.',
+    params: shape({ id: int().min(1).example(1) }),
+    reply: payload(shape({ deleted: int() })),
+    errors: [inboundErrors.NOT_FOUND],
+    handle: async ({ params: { id }, who }) => {
+      if (!inbounds.get(id))
+        throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
+      const { applied, deleted } = await bulk.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
+      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+    },
+  }),
+];

@@ -1,0 +1,201 @@
+// Adds and updates clients as callers ask: checks what was sent and plans the write.
+import {
+  type Clock,
+  type Database,
+  type Hooks,
+  PanelError,
+  type Principal,
+  TimeSlice,
+} from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import type { InboundsApi } from '../../inbounds/contract.js';
+import { prepareClientSave } from '../contract.js';
+import { errors } from '../errors.js';
+import type { ClientStore } from '../model/client-store.js';
+import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
+import { changedFields, newClient, settle } from '../model/new-client.js';
+import type { ClientRow } from '../model/row.js';
+import type { AddClient, ClientPatch } from '../model/schema.js';
+import { retainedTotals } from '../usage/retained-usage.js';
+import { APPLIED, type ClientWriter } from './client-writer.js';
+import { newBatch, refuseTaken } from './uniqueness.js';
+
+export interface SkippedClient {
+  readonly email: string;
+  readonly reason: string;
+  readonly code: string;
+}
+
+/** Of a list that was sent; `index` counts from 0. */
+export interface SkippedItem extends SkippedClient {
+  readonly index: number;
+}
+
+interface Refused {
+  readonly index: number;
+  readonly email: string;
+  readonly error: PanelError;
+}
+
+/** Fields that differ from what was sent; another spelling of an email does not count. */
+const changedBy = (sent: ClientPatch, next: ClientPatch): ClientPatch =>
+  Object.fromEntries(
+    Object.entries(next).filter(([field, value]) => {
+      const previous = sent[field as keyof ClientPatch];
+      return field === 'email' ? emailKey(String(value)) !== emailKey(String(previous)) : value !== previous;
+    }),
+  );
+
+export class ClientService {
+  readonly #db: Database;
+  readonly #hooks: Hooks;
+  readonly #clock: Clock;
+  readonly #store: ClientStore;
+  readonly #inbounds: InboundsApi;
+  readonly #writer: ClientWriter;
+
+  constructor(needs: {
+    db: Database;
+    hooks: Hooks;
+    clock: Clock;
+    store: ClientStore;
+    inbounds: InboundsApi;
+    writer: ClientWriter;
+  }) {
+    this.#db = needs.db;
+    this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
+    this.#store = needs.store;
+    this.#inbounds = needs.inbounds;
+    this.#writer = needs.writer;
+  }
+
+  find(email: string): ClientRow {
+    const row = this.#store.byEmail(email);
+    if (!row) throw errors.NOT_FOUND(`there is no client ${email}`, { path: 'email' });
+    return row;
+  }
+
+  async add({ client, inboundIds }: AddClient, who: Principal): Promise<Applied> {
+    this.#inbounds.require(inboundIds, 'inboundIds');
+    const { refused, applied } = await this.#create([{ client, inboundIds }], who);
+    if (refused[0]) throw refused[0].error;
+    return applied;
+  }
+
+  /** Adds what can be added, and lists the rest with the reasons. */
+  async addMany(
+    items: readonly AddClient[],
+    who: Principal,
+  ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
+    const { refused, created, applied } = await this.#create(items, who);
+    return {
+      created,
+      applied,
+      skipped: refused.map(({ index, email, error: { message, code } }) => ({
+        index,
+        email,
+        reason: message,
+        code,
+      })),
+    };
+  }
+
+  async #create(sent: readonly AddClient[], who: Principal) {
+    const now = this.#clock.now();
+    const items = await this.#prepared(sent, who);
+    const { accepted, refused } = await this.#check(items, now);
+    if (accepted.length === 0) return { refused, created: 0, applied: APPLIED };
+    // With retained usage, a new client may be at its quota already.
+    const retained = await retainedTotals(
+      this.#db,
+      accepted.map(({ fields }) => fields.email),
+    );
+    const rows: ClientRow[] = [];
+    const slice = new TimeSlice();
+    for (const { fields, inboundIds } of accepted) {
+      if (slice.isOver) await slice.next();
+      const used = { up: 0, down: 0, lastOnline: 0, ...retained.get(emailKey(fields.email)) };
+      rows.push({
+        ...fields,
+        ...settle({ ...fields, ...used }, now),
+        id: 0,
+        inboundIds,
+        ...used,
+        lastSubFetch: 0,
+      });
+    }
+    if (slice.isOver) await slice.next();
+    const { added, applied } = await this.#writer.write({ added: rows, path: 'client.' }, who);
+    return { refused, created: added.length, applied };
+  }
+
+  async #check(items: readonly AddClient[], now: number) {
+    const { roster } = this.#store;
+    const refused: Refused[] = [];
+    const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
+    const batch = newBatch();
+    const slice = new TimeSlice();
+    for (const [index, { client, inboundIds }] of items.entries()) {
+      if (slice.isOver) await slice.next();
+      const fields = newClient(client, now);
+      try {
+        this.#inbounds.require(inboundIds, 'inboundIds');
+        refuseHiddenIn(fields, 'client.');
+        refuseTaken(roster, fields, 'client.', { batch });
+        accepted.push({ fields, inboundIds: roster.attachments(inboundIds) });
+      } catch (error) {
+        refused.push({ index, email: client.email, error: error as PanelError });
+      }
+    }
+    return { accepted, refused };
+  }
+
+  async update(email: string, sent: ClientPatch, who: Principal): Promise<Applied> {
+    const row = this.find(email);
+    const { id, inboundIds } = row;
+    const [patch = sent] = await this.prepare([sent], [{ before: { ...row }, inboundIds }], who);
+    // Programs send back all fields of a reply: if a limit disabled the client, an unchanged `enable` is not an admin's choice.
+    const { enable, ...rest } = patch;
+    const isEcho = row.depletedCause !== null && enable === row.enable;
+    const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
+    if (Object.keys(fields).length === 0) return APPLIED;
+    refuseHiddenIn(fields, '');
+    refuseTaken(this.#store.roster, fields, '', { self: id });
+    const missing = () => errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+    const { applied } = await this.#writer.write({ edits: [{ row, fields }], missing }, who);
+    return applied;
+  }
+
+  /** Lets plugins change the fields that were sent. A result that breaks a rule is ignored, so that the plugin is blamed and not the caller. */
+  prepare(
+    sent: readonly ClientPatch[],
+    targets: readonly { readonly before: ClientRow | undefined; readonly inboundIds: readonly number[] }[],
+    who: Principal,
+  ): Promise<readonly ClientPatch[]> {
+    return this.#hooks.prepare(prepareClientSave, sent, { targets, who }, (patch, i) => {
+      const before = targets[i]?.before;
+      if (!before && patch.email === undefined) return 'a new client needs an email';
+      // Only what the plugin changed: the caller's own values are checked later.
+      const own = changedBy(sent[i] ?? {}, patch) as Partial<ClientFields>;
+      try {
+        refuseHiddenIn(own, '');
+        refuseTaken(this.#store.roster, own, '', { self: before?.id });
+      } catch (error) {
+        if (error instanceof PanelError) return error.message;
+        throw error;
+      }
+      return undefined;
+    });
+  }
+
+  async #prepared(items: readonly AddClient[], who: Principal): Promise<readonly AddClient[]> {
+    if (!this.#hooks.isUsed(prepareClientSave)) return items;
+    const clients = await this.prepare(
+      items.map(({ client }) => client),
+      items.map(({ inboundIds }) => ({ before: undefined, inboundIds })),
+      who,
+    );
+    return items.map(({ inboundIds }, i) => ({ client: clients[i] as AddClient['client'], inboundIds }));
+  }
+}

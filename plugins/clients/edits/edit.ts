@@ -1,0 +1,61 @@
+// What a write is asked to do with one client.
+import type { UserRef } from '../../engine/contract.js';
+import type { ClientChange } from '../contract.js';
+import { type ClientFields, coreFields } from '../model/fields.js';
+import type { RowEdit } from '../model/roster.js';
+import type { ClientRow } from '../model/row.js';
+
+export interface Edit {
+  readonly row: ClientRow;
+  readonly fields?: Partial<ClientFields>;
+  /** bytes over all inbounds, from now on */
+  readonly counters?: { readonly up: number; readonly down: number };
+  readonly attach?: readonly number[];
+  readonly detach?: readonly number[];
+}
+
+export const isEmpty = ({ fields = {}, counters, attach = [], detach = [] }: Edit): boolean =>
+  Object.keys(fields).length === 0 && !counters && attach.length + detach.length === 0;
+
+export const rowEditOf = ({ row: { id }, fields, counters, attach, detach }: Edit): RowEdit => ({
+  id,
+  fields: { ...fields, ...counters },
+  ...(attach && { attach }),
+  ...(detach && { detach }),
+});
+
+const attachmentsAfter = ({ row, attach = [], detach = [] }: Edit): number[] =>
+  [...new Set([...row.inboundIds, ...attach])].filter((id) => !detach.includes(id)).sort((a, b) => a - b);
+
+export const changeOf = (edit: Edit): ClientChange => ({
+  kind: 'updated',
+  before: { ...edit.row },
+  after: { ...edit.row, ...edit.fields, ...edit.counters, inboundIds: attachmentsAfter(edit) },
+});
+
+export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
+  inboundIds.map((inboundId) => ({ inboundId, clientId }));
+
+/** Users that the core must update after the edit. */
+export function refsChanged({ row, fields = {}, attach = [], detach = [] }: Edit): UserRef[] {
+  const inboundIds = coreFields.some((name) => name in fields)
+    ? [...new Set([...row.inboundIds, ...attach])]
+    : [...new Set([...attach, ...detach])];
+  return refsOf({ id: row.id, inboundIds });
+}
+
+/** Ids of clients by inbound. */
+export function byInbound(
+  edits: readonly Edit[],
+  inboundsOf: (edit: Edit) => readonly number[] | undefined,
+): Map<number, number[]> {
+  const clients = new Map<number, number[]>();
+  for (const edit of edits) {
+    for (const inboundId of inboundsOf(edit) ?? []) {
+      const ids = clients.get(inboundId);
+      if (ids) ids.push(edit.row.id);
+      else clients.set(inboundId, [edit.row.id]);
+    }
+  }
+  return clients;
+}

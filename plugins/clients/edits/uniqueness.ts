@@ -1,0 +1,50 @@
+// No two clients have the same email, subId, UUID or password. Two clients with one credential are one user to the
+// core: the one that was added last would get the other's bytes.
+import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
+import { inboundErrors } from '../../inbounds/contract.js';
+import {
+  clientFields,
+  type ClientFields,
+  fields,
+  type UniqueField,
+  uniqueFields,
+  uniqueKey,
+} from '../model/fields.js';
+import type { Roster } from '../model/roster.js';
+
+/** Values that clients of the same call take. */
+export type TakenInBatch = Readonly<Record<UniqueField, Set<string>>>;
+export const newBatch = (): TakenInBatch =>
+  Object.fromEntries(uniqueFields.map((name) => [name, new Set()])) as unknown as TakenInBatch;
+
+/** Refuses values that another client has, and then adds them to the batch. `self` is the client that is edited; `path` stands before the names of fields. */
+export function refuseTaken(
+  roster: Roster,
+  values: Partial<ClientFields>,
+  path: string,
+  { self, batch }: { readonly self?: number | undefined; readonly batch?: TakenInBatch } = {},
+): void {
+  const named = uniqueFields.flatMap((name) => (values[name] ? [[name, values[name]] as const] : []));
+  for (const [name, value] of named) {
+    const owner = roster.owner(name, value);
+    if ((owner && owner.id !== self) || batch?.[name].has(uniqueKey(name, value)))
+      throw clientFields[name].taken(undefined, { path: `${path}${name}` });
+  }
+  for (const [name, value] of named) batch?.[name].add(uniqueKey(name, value));
+}
+
+/** Unique fields by their columns. */
+const BY_COLUMN = new Map(
+  uniqueFields.flatMap((name) => Object.keys(fields.changes({ [name]: '' })).map((column) => [column, name])),
+);
+
+/** Turns a broken constraint into the error of its field: two calls may have passed the checks together. */
+export function constraintError(error: unknown, path: string): unknown {
+  if (error instanceof ForeignKeyConstraintError)
+    return inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
+  if (!(error instanceof UniqueConstraintError)) return error;
+  // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
+  const [column] = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields);
+  const name = BY_COLUMN.get(String(column)) ?? 'email';
+  return clientFields[name].taken(undefined, { path: `${path}${name}`, cause: error });
+}

@@ -1,0 +1,24 @@
+// Bodies and replies of the routes of groups.
+import { list, shape, text } from '../../../kernel/index.js';
+import { amount, groupName } from '../model/value-schemas.js';
+
+export const GroupName = shape({ name: groupName() }).example({ name: 'family' });
+export const NewGroup = shape({ name: groupName() }).example({ name: 'friends' });
+export const RenameGroup = shape({ oldName: groupName(), newName: groupName() }).example({
+  oldName: 'family',
+  newName: 'relatives',
+});
+export const EmailsAndGroup = shape({
+  emails: list(text().max(255)).max(10_000),
+  group: groupName(),
+}).example({
+  emails: ['ada@example.org'],
+  group: 'family',
+});
+export const GroupReply = shape({
+  name: text(),
+  clientCount: amount(),
+  trafficUsed: amount(),
+  up: amount(),
+  down: amount(),
+});

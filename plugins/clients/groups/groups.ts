@@ -1,0 +1,137 @@
+// Operations on groups, and the traffic of groups.
+import { type Database, type Principal, refuseHidden, type Tx } from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import { duringGroupSave, type GroupChange } from '../contract.js';
+import { errors } from '../errors.js';
+import type { Baseline, GroupStore } from './group-store.js';
+import type { BulkOperations } from '../edits/bulk-operations.js';
+import { APPLIED } from '../edits/client-writer.js';
+import type { ClientStore } from '../model/client-store.js';
+import type { ClientRow } from '../model/row.js';
+
+const ZERO: Baseline = { up: 0, down: 0 };
+
+export class Groups {
+  readonly #db: Database;
+  readonly #store: ClientStore;
+  readonly #groupStore: GroupStore;
+  readonly #bulk: BulkOperations;
+
+  constructor({
+    db,
+    store,
+    groupStore,
+    bulk,
+  }: { db: Database; store: ClientStore; groupStore: GroupStore; bulk: BulkOperations }) {
+    this.#db = db;
+    this.#store = store;
+    this.#groupStore = groupStore;
+    this.#bulk = bulk;
+  }
+
+  #members(name: string): ClientRow[] {
+    return this.#store.roster.ordered('email').filter(({ group }) => group === name);
+  }
+
+  emails(name: string): string[] {
+    return this.#members(name).map(({ email }) => email);
+  }
+
+  #sums(): Map<string, { clientCount: number; up: number; down: number }> {
+    const sums = new Map(
+      [...this.#groupStore.names()].map((name) => [name, { clientCount: 0, up: 0, down: 0 }]),
+    );
+    for (const { group, up, down } of this.#store.roster.ordered('id')) {
+      if (group === '') continue;
+      const sum = sums.get(group) ?? { clientCount: 0, up: 0, down: 0 };
+      sums.set(group, { clientCount: sum.clientCount + 1, up: sum.up + up, down: sum.down + down });
+    }
+    return sums;
+  }
+
+  list() {
+    return [...this.#sums()]
+      .map(([name, { clientCount, ...sum }]) => {
+        const baseline = this.#groupStore.baseline(name);
+        const [up, down] = [Math.max(sum.up - baseline.up, 0), Math.max(sum.down - baseline.down, 0)];
+        return { name, clientCount, trafficUsed: up + down, up, down };
+      })
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  async create(name: string, who: Principal): Promise<void> {
+    if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
+    refuseHidden('name', name, 'label');
+    await this.#db.write((tx) => this.#set(tx, name, this.#groupStore.baseline(name), who));
+  }
+
+  #row(name: string): GroupChange['before'] {
+    return this.#groupStore.has(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
+  }
+
+  /** Replaces the group `oldName`. */
+  async #set(tx: Tx, name: string, baseline: Baseline, who: Principal, oldName = name): Promise<void> {
+    const before = this.#row(oldName);
+    await this.#groupStore.set(tx, new Map([[name, baseline]]), oldName === name ? [] : [oldName]);
+    const after = { name, ...baseline };
+    await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after }, who);
+  }
+
+  #callHook(tx: Tx, change: GroupChange, who: Principal): Promise<void> {
+    return tx.during(duringGroupSave, { changes: [change], who });
+  }
+
+  #exists(name: string): boolean {
+    return this.#groupStore.has(name) || this.#store.roster.ordered('id').some(({ group }) => group === name);
+  }
+
+  #require(name: string, path: string): void {
+    if (!this.#exists(name)) throw errors.GROUP_NOT_FOUND(`there is no group ${name}`, { path });
+  }
+
+  async rename(
+    oldName: string,
+    newName: string,
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
+    this.#require(oldName, 'oldName');
+    if (oldName === newName) return { affected: 0, applied: APPLIED };
+    refuseHidden('newName', newName, 'label');
+    if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
+    return this.#bulk.regroup(this.#members(oldName), newName, who, (tx) =>
+      this.#set(tx, newName, this.#groupStore.baseline(oldName), who, oldName),
+    );
+  }
+
+  /** Its clients stay, without a group. */
+  delete(name: string, who: Principal): Promise<{ affected: number; applied: Applied }> {
+    return this.#bulk.regroup(this.#members(name), '', who, async (tx) => {
+      const before = this.#row(name);
+      await this.#groupStore.set(tx, new Map(), [name]);
+      if (before) await this.#callHook(tx, { kind: 'deleted', before, after: undefined }, who);
+    });
+  }
+
+  /** The traffic of the group starts at zero again; counters of its clients stay. */
+  async resetTraffic(name: string, who: Principal): Promise<void> {
+    this.#require(name, 'name');
+    const { up, down } = this.#sums().get(name) ?? ZERO;
+    await this.#db.write((tx) => this.#set(tx, name, { up, down }, who));
+  }
+
+  async add(
+    emails: readonly string[],
+    name: string,
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
+    if (!this.#exists(name)) refuseHidden('group', name, 'label');
+    const rows = this.#bulk.find(emails);
+    return this.#bulk.regroup(rows, name, who, (tx) =>
+      this.#groupStore.has(name) ? Promise.resolve() : this.#set(tx, name, ZERO, who),
+    );
+  }
+
+  remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {
+    return this.#bulk.regroup(this.#bulk.find(emails), '', who, () => Promise.resolve());
+  }
+}

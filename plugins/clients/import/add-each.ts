@@ -1,0 +1,50 @@
+// Adds a list of clients: an invalid item is skipped with its reason, and the others are added.
+import {
+  inspectInSlices,
+  kernelErrors,
+  type Principal,
+  type Schema,
+  TimeSlice,
+} from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import { AddClient } from '../model/schema.js';
+import type { ClientService, SkippedItem } from '../edits/client-service.js';
+
+const emailOf = (item: unknown): string => {
+  const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
+  return typeof email === 'string' ? email : '';
+};
+
+export async function addEach(
+  service: ClientService,
+  items: readonly unknown[],
+  who: Principal,
+  schema: Schema<AddClient> = AddClient,
+): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
+  const valid: AddClient[] = [];
+  const skipped: SkippedItem[] = [];
+  const places: number[] = [];
+  const slice = new TimeSlice();
+  for (const [i, item] of items.entries()) {
+    if (slice.isOver) await slice.next();
+    const result = await inspectInSlices(schema, item);
+    if ('value' in result) {
+      valid.push(result.value);
+      places.push(i);
+    } else
+      skipped.push({
+        index: i,
+        email: emailOf(item),
+        reason: result.issues.map(({ message }) => message).join('; ') + result.more,
+        code: kernelErrors.INVALID.code,
+      });
+  }
+  const outcome = await service.addMany(valid, who);
+  return {
+    ...outcome,
+    skipped: [
+      ...skipped,
+      ...outcome.skipped.map((entry) => ({ ...entry, index: places[entry.index] ?? entry.index })),
+    ],
+  };
+}

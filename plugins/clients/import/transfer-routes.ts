@@ -1,0 +1,47 @@
+// Routes that export clients and import them.
+import type { IncomingMessage } from 'node:http';
+import {
+  int,
+  list,
+  payload,
+  route,
+  type Route,
+  shape,
+  TimeSlice,
+  withMessage,
+} from '../../../kernel/index.js';
+import { describeResult } from '../../engine/contract.js';
+import { SkippedItems } from '../edits/request-schemas.js';
+import type { ClientStore } from '../model/client-store.js';
+import { ExportedClient, ImportData } from '../model/schema.js';
+import { exportOf } from '../model/views.js';
+import { type Import, LARGEST_IMPORT } from './import.js';
+
+export const transferRoutes = ({ store, importing }: { store: ClientStore; importing: Import }): Route[] => [
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/export',
+    name: 'clients.export',
+    doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
+    reply: payload(list(ExportedClient)),
+    handle: async () => {
+      // Concurrent calls yield to each other.
+      await new TimeSlice().next();
+      return store.roster.ordered('id').map(exportOf);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/import',
+    name: 'clients.import',
+    doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them.',
+    stream: true,
+    body: ImportData,
+    bodyLimit: LARGEST_IMPORT,
+    reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
+    handle: async ({ body, who }) => {
+      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who);
+      return withMessage(describeResult(`${result.created} clients created`, applied), result);
+    },
+  }),
+];

@@ -1,0 +1,78 @@
+// Routes that show clients.
+import { list, payload, route, type Route, TimeSlice } from '../../../kernel/index.js';
+import type { ClientService } from '../edits/client-service.js';
+import { Email, TgId } from '../edits/request-schemas.js';
+import { errors } from '../errors.js';
+import type { ClientStore } from '../model/client-store.js';
+import { ClientReply, SameTgId, TrafficRecord } from '../model/schema.js';
+import { clientView, trafficOf } from '../model/views.js';
+import type { ClientLists } from './client-lists.js';
+import { Page, PageQuery } from './page-schema.js';
+
+interface Needs {
+  readonly service: ClientService;
+  readonly store: ClientStore;
+  readonly lists: ClientLists;
+}
+
+export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/list/paged',
+    name: 'clients.list',
+    doc: 'A page of clients, with counts over all of them.',
+    query: PageQuery,
+    reply: payload(Page),
+    handle: ({ query }) => lists.page(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/list',
+    name: 'clients.listAll',
+    doc: 'All clients, by id.',
+    reply: payload(list(ClientReply)),
+    handle: async () => {
+      // Concurrent calls yield to each other.
+      await new TimeSlice().next();
+      return store.roster.ordered('id').map(clientView);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/get/tgId/{tgId}',
+    name: 'clients.getByTgId',
+    doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
+    params: TgId,
+    reply: payload(SameTgId),
+    errors: [errors.NOT_FOUND],
+    handle: ({ params: { tgId } }) => {
+      const [newest, ...others] = store.roster
+        .ordered('id')
+        .filter((row) => row.tgId === tgId)
+        .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
+      if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
+      return { ...clientView(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/get/{email}',
+    name: 'clients.get',
+    doc: 'One client, with its inbounds and traffic.',
+    params: Email,
+    reply: payload(ClientReply),
+    errors: [errors.NOT_FOUND],
+    // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
+    handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/clients/traffic/{email}',
+    name: 'clients.traffic',
+    doc: 'What one client used, and its limits.',
+    params: Email,
+    reply: payload(TrafficRecord),
+    errors: [errors.NOT_FOUND],
+    handle: ({ params }) => trafficOf(service.find(params.email)),
+  }),
+];

@@ -1,0 +1,72 @@
+// The orders of the paged list. All clients are sorted once per change of what the order depends on, not once per page.
+import type { Roster } from '../model/roster.js';
+import type { ClientRow } from '../model/row.js';
+
+interface SortKey {
+  readonly value: (row: ClientRow) => number;
+  /** changes with every poll */
+  readonly counted: boolean;
+  /** clients with the same value are sorted by id in the direction of the order; otherwise ascending */
+  readonly tiesFollow: boolean;
+}
+const plain = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
+const moment = (value: SortKey['value'], counted = false): SortKey => ({ value, counted, tiesFollow: true });
+const counted = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
+
+const KEYS: Readonly<Record<string, SortKey>> = {
+  enable: plain(({ enable }) => Number(enable)),
+  inboundIds: plain(({ inboundIds }) => inboundIds.length),
+  traffic: counted(({ up, down }) => up + down),
+  // No limit sorts as the largest value.
+  remaining: counted(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
+  expiryTime: plain(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
+  createdAt: moment(({ createdAt }) => createdAt),
+  updatedAt: moment(({ updatedAt }) => updatedAt),
+  lastOnline: moment(({ lastOnline }) => lastOnline, true),
+};
+
+export type Rows = readonly ClientRow[];
+/** Sorted rows; read them from the end if `backwards` is set. */
+export interface Ordered {
+  readonly rows: Rows;
+  readonly backwards: boolean;
+}
+
+export class Orders {
+  readonly #store: { readonly roster: Roster };
+  readonly #sorted = new Map<string, { readonly version: string; readonly rows: Rows }>();
+
+  constructor(store: { readonly roster: Roster }) {
+    this.#store = store;
+  }
+
+  /** `choose` filters rows and keeps their order. An unknown key sorts by id. */
+  rows(sort: string, order: string, choose: (rows: Rows) => Rows): Ordered {
+    const { roster } = this.#store;
+    const down = order === 'descend';
+    const key = Object.hasOwn(KEYS, sort) ? KEYS[sort] : undefined;
+    if (!key) return { rows: choose(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
+    const name = `${sort} ${down}`;
+    const version = key.counted ? `${roster.edits} ${roster.counts}` : `${roster.edits}`;
+    const known = this.#sorted.get(name);
+    if (known?.version === version) return { rows: choose(known.rows), backwards: false };
+    const all = roster.ordered('id');
+    const chosen = choose(all);
+    const rows = sorted(chosen, key, down);
+    if (chosen === all) this.#sorted.set(name, { version, rows });
+    return { rows, backwards: false };
+  }
+}
+
+/** `rows` are sorted by id. */
+function sorted(rows: Rows, { value, tiesFollow }: SortKey, down: boolean): Rows {
+  const values = Float64Array.from(rows, value);
+  const places = Uint32Array.from(rows, (_, i) => i);
+  const sign = down ? -1 : 1;
+  places.sort((a, b) => {
+    const [x, y] = [values[a] as number, values[b] as number];
+    if (x !== y) return x < y ? -sign : sign;
+    return tiesFollow ? sign * (a - b) : a - b;
+  });
+  return Array.from(places, (place) => rows[place] as ClientRow);
+}

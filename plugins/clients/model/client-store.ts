@@ -1,0 +1,145 @@
+// What other plugins read and count of clients, and the memory that they read it from.
+import type { Database, Principal, Projection, Tx } from '../../../kernel/index.js';
+import { type CoreUser, type CoreUserSource, userName, type UserRef } from '../../engine/contract.js';
+import { accountOf, type InboundsApi } from '../../inbounds/contract.js';
+import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave } from '../contract.js';
+import { addUsage, type Fetch, saveFetches } from '../usage/counters.js';
+import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
+import { Roster, type RosterChange } from './roster.js';
+import type { ClientRow } from './row.js';
+import { type FieldEdit, updateClients } from './statements.js';
+
+export class ClientStore implements ClientsApi, CoreUserSource {
+  readonly #db: Database;
+  readonly #inbounds: InboundsApi;
+  /** Its `lastSubFetch` is ahead of the database until `flushFetches`; all else is equal after each write. */
+  readonly projection: Projection<Roster, RosterChange>;
+  /** Clients that fetched since the last write, each once: their rows know when. */
+  #fetched: ClientRow[] = [];
+  #firstFetch = 0;
+
+  constructor({ db, inbounds }: { db: Database; inbounds: InboundsApi }) {
+    this.#db = db;
+    this.#inbounds = inbounds;
+    this.projection = db.projection<Roster, RosterChange>({
+      load: () => Roster.load(db),
+      apply: (roster, change) => roster.apply(change),
+    });
+  }
+
+  /** Throws a 503 while it is loaded again. */
+  get roster(): Roster {
+    return this.projection.state;
+  }
+  /** Brings a change into memory with the commit. */
+  change(tx: Tx, change: RosterChange): void {
+    tx.apply(this.projection, change);
+  }
+
+  byId(id: number): ClientRow | undefined {
+    return this.roster.byId(id);
+  }
+  byEmail(email: string): ClientRow | undefined {
+    return this.roster.byEmail(email);
+  }
+  bySubId(subId: string): ClientRow | undefined {
+    return this.roster.bySubId(subId);
+  }
+  all(): Iterable<Readonly<ClientRow>> {
+    return this.roster.ordered('id');
+  }
+
+  user({ inboundId, clientId }: UserRef): CoreUser | undefined {
+    const row = this.roster.byId(clientId);
+    return row?.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+  }
+  *users(inboundId: number): Iterable<CoreUser> {
+    for (const row of this.roster.ordered('id')) {
+      const user = row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+      if (user) yield user;
+    }
+  }
+  #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
+    const inbound = this.#inbounds.get(inboundId);
+    const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
+    if (!row.enable || !inbound || !protocol) return undefined;
+    const account = accountOf(protocol, row, inbound);
+    return account && { name: userName({ inboundId, clientId: row.id }), account };
+  }
+
+  async expired(now: number): Promise<number[]> {
+    const rows = await this.#db.query<{ id: number }>(
+      'SELECT id FROM clients WHERE enable = 1 AND expiry_time > 0 AND expiry_time <= :now',
+      { now },
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
+    if (usage.length === 0) return;
+    await addUsage(tx, usage, at);
+    this.change(tx, { usage, at });
+  }
+
+  async addKeptUsage(tx: Tx, usage: readonly RetainedBytes[], at: number): Promise<void> {
+    if (usage.length > 0) await addRetained(tx, usage, at);
+  }
+
+  async startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void> {
+    const edits = ids.flatMap((id): FieldEdit[] => {
+      const { expiryTime = 0 } = this.roster.byId(id) ?? {};
+      return expiryTime < 0
+        ? [{ id, fields: { expiryTime: Math.min(now - expiryTime, Number.MAX_SAFE_INTEGER) } }]
+        : [];
+    });
+    await this.#saveLimits(tx, edits, who);
+  }
+
+  async deplete(
+    tx: Tx,
+    clients: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
+    who: Principal,
+  ): Promise<void> {
+    const edits = clients.map(({ id, cause }) => ({ id, fields: { enable: false, depletedCause: cause } }));
+    await this.#saveLimits(tx, edits, who);
+  }
+
+  /** What limits change is no edit of an admin: hooks outside of the transaction are not called. */
+  async #saveLimits(tx: Tx, edits: readonly FieldEdit[], who: Principal): Promise<void> {
+    if (edits.length === 0) return;
+    await updateClients(tx, edits);
+    this.change(tx, { edited: edits });
+    const changes = edits.flatMap(({ id, fields }): ClientChange[] => {
+      const row = this.roster.byId(id);
+      return row ? [{ kind: 'updated', before: { ...row }, after: { ...row, ...fields } }] : [];
+    });
+    await tx.during(duringClientSave, { changes, who });
+  }
+
+  /** Called for every fetch of a subscription: one look-up, and one list entry for the first fetch of a client since the last write. */
+  fetched(clientId: number, at: number): void {
+    const row = this.roster.byId(clientId);
+    if (!row) return;
+    if (this.#fetched.length === 0) this.#firstFetch = at;
+    if (row.lastSubFetch < this.#firstFetch) this.#fetched.push(row);
+    if (at > row.lastSubFetch) row.lastSubFetch = at;
+  }
+
+  /** Writes all fetches since the last call at once. If that fails, they are part of the next call. */
+  async flushFetches(): Promise<void> {
+    const rows = this.#fetched;
+    if (rows.length === 0) return;
+    this.#fetched = [];
+    const fetches = rows.map(({ id, lastSubFetch }): Fetch => [id, lastSubFetch]);
+    try {
+      await this.#db.write(async (tx) => {
+        await saveFetches(tx, fetches);
+        // If the roster was loaded again meanwhile, it does not have them yet.
+        this.change(tx, { fetches });
+      });
+    } catch (error) {
+      this.#fetched = rows.concat(this.#fetched);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// A client as it is held in memory.
+import { copierOf } from './copier.js';
+import { clientFields, type ClientFields, fields } from './fields.js';
+
+/** What the other tables say about a client. */
+const RELATED = ['inboundIds', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
+
+export interface ClientRow extends ClientFields {
+  readonly id: number;
+  /** ascending; shared between clients, never mutated */
+  inboundIds: readonly number[];
+  /** bytes over all inbounds */
+  up: number;
+  down: number;
+  /** Unix ms; 0 for never */
+  lastOnline: number;
+  lastSubFetch: number;
+}
+
+/** Returns a copy. All rows in memory are made here, so that they have one hidden class. */
+export const rowOf = copierOf<ClientRow, ClientRow>(
+  ['id', ...fields.names, ...RELATED].map((name) => [name, name]),
+);
+
+/** A row as the roster's SELECT gives it. */
+export type StoredClient = Omit<ClientRow, 'inboundIds'> & { readonly inboundIds: string | null };
+
+const converted = Object.entries(clientFields).flatMap(([name, { column }]) =>
+  column.read ? [[name, column.read] as const] : [],
+);
+/** Brings stored values into the form that code uses; `inboundIds` are those of the row. */
+export function readRow(stored: StoredClient, inboundIds: readonly number[]): ClientRow {
+  const values = stored as unknown as Record<string, unknown>;
+  for (const [name, read] of converted) values[name] = read(values[name]);
+  values['inboundIds'] = inboundIds;
+  return rowOf(values as unknown as ClientRow);
+}
+
+export type Depletion = 'quota' | 'expiry' | undefined;
+
+/** Which limit a client has reached, whether or not it is enabled. */
+export function depletionOf(
+  { totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>,
+  now: number,
+): Depletion {
+  if (totalGB > 0 && up + down >= totalGB) return 'quota';
+  if (expiryTime > 0 && expiryTime <= now) return 'expiry';
+  return undefined;
+}

@@ -1,0 +1,95 @@
+// Bodies and replies that hold whole clients.
+import {
+  anything,
+  custom,
+  describedAs,
+  int,
+  list,
+  nullable,
+  openObject,
+  optional,
+  type Schema,
+  shape,
+  type Static,
+  withDefault,
+  word,
+} from '../../../kernel/index.js';
+import Joi from 'joi';
+import { fields, replySchemas, trafficSchemas } from './fields.js';
+import { amount, wireId } from './value-schemas.js';
+
+type Optional<F> = { [K in keyof F]: ReturnType<typeof optional<F[K] & Schema>> };
+const optionalFields = Object.fromEntries(
+  Object.entries<Schema>(fields.schemas).map(([name, schema]) => [name, optional(schema)]),
+) as Optional<typeof fields.schemas>;
+
+/** A client in add and import. The panel fills in what is missing or blank. */
+export const NewClient = shape({
+  ...optionalFields,
+  id: optional(wireId()),
+  email: fields.schemas.email,
+});
+export type NewClient = Static<typeof NewClient>;
+/** Fields that are left out stay unchanged. */
+export const ClientPatch = shape({ ...optionalFields, id: optional(wireId()) }).example({
+  totalGB: 107_374_182_400,
+  comment: 'paid until May',
+});
+export type ClientPatch = Static<typeof ClientPatch>;
+const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) };
+export const AddClient = shape(added).example({
+  client: { email: 'grace@example.org', totalGB: 53_687_091_200, expiryTime: 0 },
+  inboundIds: [1],
+});
+/** A list of them. An invalid one is skipped, and the others are added. */
+export const AddClients = list(
+  describedAs(
+    anything(),
+    custom(
+      Joi.alternatives(shape(added), anything().description('anything else is skipped, with its reason')),
+    ),
+  ),
+)
+  .max(10_000)
+  .example([
+    { client: { email: 'joan@example.org' }, inboundIds: [1] },
+    { client: { email: 'kay@example.org', group: 'family' }, inboundIds: [1] },
+  ]);
+export type AddClient = Static<typeof AddClient>;
+
+/** One item of an export. It may be attached to no inbound. */
+export const ImportedClient = shape({
+  client: NewClient,
+  inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
+});
+export const ExportedClient = shape({
+  client: shape({ id: word(), ...fields.schemas, email: word() }),
+  inboundIds: list(int()),
+});
+export type ExportedClient = Static<typeof ExportedClient>;
+export const ImportData = shape({
+  data: word().description('JSON text of the list that clients/export gives'),
+}).example({ data: '[{"client":{"email":"mary@example.org"},"inboundIds":[1]}]' });
+
+export const TrafficRecord = shape({
+  id: int(),
+  inboundId: int(),
+  ...trafficSchemas,
+  up: amount(),
+  down: amount(),
+  lastOnline: amount(),
+  lastSubFetch: amount(),
+});
+export type TrafficRecord = Static<typeof TrafficRecord>;
+
+const replied = {
+  id: int(),
+  ...replySchemas,
+  inboundIds: list(int()),
+  traffic: nullable(TrafficRecord),
+  externalLinks: optional(list(openObject())),
+};
+export const ClientReply = shape(replied);
+export type ClientReply = Static<typeof ClientReply>;
+
+export const SameTgId = shape({ ...replied, sameTgId: list(word()) });

@@ -1,0 +1,92 @@
+// Schemas of single values of a client: names, texts and amounts.
+import { bool, custom, describedAs, int, nullable, openObject, text, word } from '../../../kernel/index.js';
+import Joi from 'joi';
+
+export { bool, int };
+
+// Emails and subscription ids are part of paths and of files of client programs.
+// A segment of dots alone is a step in a path, even escaped. Half a surrogate pair has no UTF-8.
+const NAME = /^(?!\.{1,2}$)[^\s/\\\p{Cc}\p{Cs}]+$/u;
+const NAME_RULE = 'text without spaces, slashes and control characters';
+const trimmed = { convert: true } as const;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Literal path segments of the API: a client with such a name could not be addressed. */
+const RESERVED = new Set([
+  'list',
+  'get',
+  'add',
+  'update',
+  'del',
+  'export',
+  'import',
+  'groups',
+  'onlines',
+  'traffic',
+  'links',
+  'sublinks',
+  'applink',
+  'bulkcreate',
+  'bulkadjust',
+  'bulkenable',
+  'bulkdisable',
+  'bulkdel',
+  'bulkattach',
+  'bulkdetach',
+  'bulkresettraffic',
+  'resetalltraffics',
+  'resettraffic',
+  'updatetraffic',
+  'deldepleted',
+  'delorphans',
+  'ips',
+  'clearips',
+  'hwids',
+  'lastonline',
+  'activeinbounds',
+  'onlinesbyguid',
+  'clientipsbyguid',
+]);
+
+export const amount = () => int().min(0);
+export const nameText = () => text().trim().prefs(trimmed).max(255).pattern(NAME, NAME_RULE);
+export const line = () =>
+  text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+/** Name of a group: one line with at least one character. */
+export const groupName = () =>
+  word()
+    .trim()
+    .prefs(trimmed)
+    .max(255)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+export const paragraphs = () =>
+  text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
+export const uuid = () => text().pattern(UUID, 'UUID');
+export const flow = () => text().valid('', 'xtls-rprx-vision');
+export const jsonOrNull = () => nullable(openObject());
+
+export const email = () =>
+  word()
+    .trim()
+    .prefs(trimmed)
+    .max(255)
+    .pattern(NAME, NAME_RULE)
+    .custom((value: string, state) =>
+      RESERVED.has(value.toLowerCase())
+        ? state.error('any.custom', {
+            error: new Error(`"${value}" is a word of the API and cannot be a client's name`),
+          })
+        : value,
+    );
+
+/** `id` in the body of a client: many programs send the UUID there. An integer is their own row number, and ignored. */
+export const wireId = () =>
+  custom<string>(
+    describedAs(Joi.any(), {
+      anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'ignored' }],
+    }).custom((value: unknown, state) => {
+      if (value === '' || Number.isSafeInteger(value)) return '';
+      return typeof value === 'string' && UUID.test(value)
+        ? value
+        : state.error('any.custom', { error: new Error('it must be a UUID') });
+    }),
+  );

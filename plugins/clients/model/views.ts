@@ -1,0 +1,38 @@
+// Clients as replies and exports show them.
+import { copierOf } from './copier.js';
+import { sentFields, shownFields, trafficFields } from './fields.js';
+import type { ClientRow } from './row.js';
+import type { ClientReply, ExportedClient, TrafficRecord } from './schema.js';
+
+const same = (name: string) => [name, name] as const;
+const traffic = copierOf<ClientRow, TrafficRecord>([
+  ['id', 'id'],
+  ['inboundId'],
+  ...trafficFields,
+  ...['up', 'down', 'lastOnline', 'lastSubFetch'].map(same),
+]);
+const view = copierOf<ClientRow, ClientReply>([
+  ...['id', ...shownFields].map(same),
+  ['inboundIds', 'inboundIds'],
+  ['traffic'],
+]);
+const exportView = copierOf<ClientRow, ExportedClient['client']>([['id', 'uuid'], ...sentFields.map(same)]);
+
+export function trafficOf(row: ClientRow, inboundId = row.inboundIds[0] ?? 0): TrafficRecord {
+  const record = traffic(row);
+  record.inboundId = inboundId;
+  return record;
+}
+
+export function clientView(row: ClientRow): ClientReply {
+  const shown = view(row);
+  shown.inboundIds = [...row.inboundIds];
+  shown.traffic = trafficOf(row);
+  return shown;
+}
+
+/** A client with its secrets and without its counters, as an import takes it. `id` is the UUID. */
+export const exportOf = (row: ClientRow): ExportedClient => ({
+  client: exportView(row),
+  inboundIds: [...row.inboundIds],
+});

@@ -1,0 +1,71 @@
+// Runs on every database.
+// Each field that callers send is stored, shown, exported and imported, without a line about it anywhere but in its declaration.
+import test from 'ava';
+import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { fields, sentFields, shownFields, trafficFields } from '../model/fields.js';
+
+type Values = Readonly<Record<string, unknown>>;
+const API = '/panel/api/clients';
+
+/** A value that no new client has by itself. */
+const VALUES: Values = {
+  email: 'every',
+  subId: 'sub-1',
+  uuid: 'c0ffee00-0000-4000-8000-000000000001',
+  password: 'secret-1',
+  flow: 'xtls-rprx-vision',
+  totalGB: 2 ** 41,
+  expiryTime: -86_400_000,
+  enable: false,
+  limitIp: 2,
+  limitHwid: 3,
+  tgId: 4,
+  group: 'family',
+  comment: 'line 1\nline 2',
+  reset: 5,
+  resetDay: 6,
+  resetMax: 7,
+  reverse: { tag: 'r', n: [1, null] },
+};
+const pick = (from: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.map((name) => [name, from[name]]));
+
+test('the test has a value for each field', (t) => {
+  t.deepEqual(Object.keys(VALUES).sort(), [...sentFields].sort());
+  const initial = fields.create({}) as Values;
+  for (const name of sentFields) t.notDeepEqual(VALUES[name], initial[name], name);
+});
+
+test('each field is stored, shown, exported and imported, and survives a restart', async (t) => {
+  let panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const inbound = await panel.addInbound();
+  const shown = () => panel.get<Values & { traffic: Values }>(`${API}/get/every`);
+
+  await panel.addClient('every', [inbound], VALUES);
+  t.deepEqual(pick(await shown(), sentFields), VALUES, 'add');
+  t.deepEqual(
+    shownFields.filter((name) => !(name in VALUES)),
+    ['createdAt', 'updatedAt'],
+  );
+  const { traffic } = await shown();
+  for (const [shownAs, name] of trafficFields)
+    if (name in VALUES) t.deepEqual(traffic[shownAs], VALUES[name], shownAs);
+
+  const exported = await panel.get<{ client: Values; inboundIds: number[] }[]>(`${API}/export`);
+  t.deepEqual(exported, [{ client: { id: VALUES['uuid'], ...VALUES }, inboundIds: [inbound] }]);
+  await panel.get(`${API}/del/every`, { method: 'POST' });
+  await panel.get(`${API}/import`, { body: { data: JSON.stringify(exported) } });
+  t.deepEqual(pick(await shown(), sentFields), VALUES, 'import');
+
+  // An update sets each field by itself.
+  await panel.get(`${API}/del/every`, { method: 'POST' });
+  await panel.addClient('every', [inbound]);
+  for (const name of sentFields) await panel.get(`${API}/update/every`, { body: { [name]: VALUES[name] } });
+  t.deepEqual(pick(await shown(), sentFields), VALUES, 'update');
+
+  const { dataDirectory } = panel;
+  await panel.stop();
+  panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], dataDirectory });
+  t.deepEqual(pick(await shown(), sentFields), VALUES, 'restart');
+});

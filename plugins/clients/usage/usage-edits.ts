@@ -1,0 +1,103 @@
+// Resets and sets the counters of clients. A client that its quota disabled is enabled when its usage is below the quota again.
+import type { Clock, Principal, Tx } from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import type { ClientWriter } from '../edits/client-writer.js';
+import type { Edit } from '../edits/edit.js';
+import { pickClients } from '../edits/pick-clients.js';
+import type { ClientStore } from '../model/client-store.js';
+import { settle } from '../model/new-client.js';
+import type { ClientRow } from '../model/row.js';
+
+export class UsageEdits {
+  readonly #store: ClientStore;
+  readonly #writer: ClientWriter;
+  readonly #clock: Clock;
+
+  constructor({ store, writer, clock }: { store: ClientStore; writer: ClientWriter; clock: Clock }) {
+    this.#store = store;
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  /** A reset by name enables the clients too, whoever disabled them. */
+  async resetTraffic(
+    emails: readonly string[],
+    who: Principal,
+  ): Promise<{ affected: number; applied: Applied }> {
+    const now = this.#clock.now();
+    const { rows } = pickClients(this.#store.roster, emails);
+    const applied = await this.#apply(
+      rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
+      who,
+    );
+    return { affected: rows.length, applied };
+  }
+
+  /** Clients that an admin disabled stay disabled. */
+  resetAll(who: Principal): Promise<Applied> {
+    return this.#resetWhere(() => true, who);
+  }
+
+  /** The same for the clients that are attached to any of these inbounds; `also` is written in the same transaction. */
+  resetOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied> {
+    const wanted = new Set(inboundIds);
+    return this.#resetWhere(({ inboundIds: attached }) => attached.some((id) => wanted.has(id)), who, also);
+  }
+
+  #resetWhere(
+    isMeant: (row: ClientRow) => boolean,
+    who: Principal,
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<Applied> {
+    const now = this.#clock.now();
+    const rows = this.#store.roster
+      .ordered('id')
+      .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && isMeant(row));
+    return this.#apply(
+      rows.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
+      who,
+      also,
+    );
+  }
+
+  setTraffic(
+    row: ClientRow,
+    counters: { readonly up: number; readonly down: number },
+    who: Principal,
+  ): Promise<Applied> {
+    return this.#apply([this.#used(row, row, counters, this.#clock.now())], who);
+  }
+
+  setTraffics(
+    counters: readonly { readonly email: string; readonly up: number; readonly down: number }[],
+    who: Principal,
+  ): Promise<Applied> {
+    const now = this.#clock.now();
+    return this.#apply(
+      counters.flatMap(({ email, up, down }) => {
+        const row = this.#store.byEmail(email);
+        return row && up + down > 0 ? [this.#used(row, row, { up, down }, now)] : [];
+      }),
+      who,
+    );
+  }
+
+  async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+    return (await this.#writer.write({ edits, also }, who)).applied;
+  }
+
+  /** Plans new counters, and whether the client is enabled with them. */
+  #used(
+    wanted: ClientRow,
+    row: ClientRow,
+    counters: { readonly up: number; readonly down: number },
+    now: number,
+  ): Edit {
+    const { enable, depletedCause } = settle({ ...wanted, ...counters }, now);
+    const fields =
+      enable === row.enable && depletedCause === row.depletedCause
+        ? {}
+        : { enable, depletedCause, updatedAt: now };
+    return { row, counters, fields };
+  }
+}
