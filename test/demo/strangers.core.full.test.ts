@@ -1,6 +1,15 @@
 // Strangers in the tree of a running panel, while bytes flow: one that does right, and others that throw or hang wherever a plugin can.
 import test, { type ExecutionContext } from 'ava';
-import { connect, counted, MIB, openPanel, openServer, type Usage, usageOf, within } from '../engine/user.js';
+import {
+  connect,
+  counted,
+  MIB,
+  openServer,
+  spawnPanel,
+  type Usage,
+  usageOf,
+  within,
+} from '../engine/user.js';
 import type { LogLine, PanelProcess } from '../harness/panel-process.js';
 import { folderOf, stranger, writeFiles } from '../outside/stranger.js';
 import { type Heard, healthy, HOOKS, type Kind, misbehaving } from './misbehaving.js';
@@ -45,7 +54,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
     'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },
   });
   const server = await openServer(t);
-  const panel = await openPanel(t, { dataDirectory: folder, env: LIMITS });
+  const panel = await spawnPanel(t, { dataDirectory: folder, env: LIMITS });
   t.like(await statesOf(panel), { hanging: 'running', healthy: 'running', throwing: 'running' });
   t.is(panel.ready.engine, 'running');
   t.is((await panel.call('/panel/api/clients/list', { anonymous: true })).status, 401);
@@ -56,9 +65,8 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   const [a, b] = [await connect(t, panel, 'alice', server), await connect(t, panel, 'bob', server)];
 
   const bytes = 24 * MIB;
-  const transfer = a.download(bytes, { rate: 2 * MIB });
-  transfer.catch(() => undefined);
-  const over = b.download(64 * MIB, { rate: 2 * MIB }).catch(() => 0);
+  const transfer = a.start(bytes, 2 * MIB);
+  const over = b.start(64 * MIB, 2 * MIB);
   // Meanwhile clients are edited, settings changed, lists read.
   await panel.addClient('carol', [inboundId]);
   await panel.get('/panel/api/clients/update/carol', { body: { totalGB: 5 * MIB, comment: 'edited' } });
@@ -89,8 +97,8 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
 
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the quota switches bob off');
   await panel.until(async () => !(await b.served()), 'the core lets bob in no more');
-  await Promise.race([over, b.end()]);
-  t.is(await transfer, bytes);
+  await Promise.race([over.ended, b.end()]);
+  t.is(await transfer.ended, bytes);
   const total = await counted(panel, 'alice', bytes);
   t.true(within(total, bytes), `counted ${total} of ${bytes}`);
   t.true(await a.served());
@@ -126,7 +134,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
   await unanswered;
   t.is(await panel.corePid(), undefined, 'the core ended with the panel');
-  const again = await openPanel(t, { dataDirectory: panel.dataDirectory, env: LIMITS });
+  const again = await spawnPanel(t, { dataDirectory: panel.dataDirectory, env: LIMITS });
   t.is(
     both(await again.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)),
     both(inbound),

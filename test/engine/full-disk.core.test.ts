@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../harness/api.js';
 import { SmallDisk } from '../harness/small-disk.js';
-import { connect, MIB, openPanel, openServer } from './user.js';
+import { connect, MIB, openPanel, openServer, spawnPanel } from './user.js';
 
 const inboundOf = (port: number) => ({ protocol: 'vless', listen: '127.0.0.1', port, remark: 'test' });
 
@@ -16,7 +16,7 @@ test('the disk of the core files: clients are edited, inbounds follow, a new pan
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   await symlink(disk.path, join(dataDirectory, 'engine'));
   const server = await openServer(t);
-  const first = await openPanel(t, { dataDirectory });
+  const first = await spawnPanel(t, { dataDirectory });
   const core = await first.corePid();
   const record = () => readFile(join(disk.path, 'core.json'), 'utf8');
   const inbound = await first.addInbound();
@@ -41,7 +41,7 @@ test('the disk of the core files: clients are edited, inbounds follow, a new pan
   disk.free();
   await second.until(async () => (await record()).includes(added.body.obj.tag), 'the core has the inbound');
   disk.fill();
-  t.deepEqual(await second.kill('SIGTERM'), { code: 0, signal: null });
+  await second.stop();
   t.is(await second.corePid(), undefined);
 });
 
@@ -65,7 +65,7 @@ test('the disk of everything: edits are refused by name, no plugin is blamed, an
   disk.free();
   await first.addClient('carol', [inbound]);
   disk.fill();
-  t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null });
+  await first.stop();
   t.is(await first.corePid(), undefined);
   disk.free();
   const second = await openPanel(t, { dataDirectory });

@@ -2,14 +2,34 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { weirCommand } from '../harness/weir-command.js';
-import type { PanelProcess } from '../harness/panel-process.js';
+import { weir } from '../../cli/weir.js';
+import { environmentOf, type PanelApi } from '../harness/api.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
 
 const IMPORT = "import { composeCoreConfig } from '@weir-panel/weir/plugins/engine';\n";
 const NAMES = 'route, message, tap';
 const UNKNOWN = "{ outbound: { tag: 'weed', protocol: 'no-such-protocol' } }";
+
+/** `weir …` in this process, for the panel of this data folder. */
+async function weirCommand(
+  dataDirectory: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly said: string; readonly complained: string }> {
+  const said: string[] = [];
+  const complained: string[] = [];
+  const settings = { PATH: process.env['PATH'] ?? '', ...environmentOf(dataDirectory), WEIR_LOG_LEVEL: '' };
+  const code = await weir(
+    argv,
+    { ...settings, ...env },
+    {
+      say: (line) => void said.push(line),
+      complain: (line) => void complained.push(line),
+    },
+  );
+  return { code, said: said.join('\n'), complained: complained.join('\n') };
+}
 
 /** A plugin that adds these to the core's config, and has a route beside. */
 const adding = (name: string, entries: string): string =>
@@ -26,11 +46,11 @@ interface Listed {
   readonly state: string;
   readonly reason: string;
 }
-const listed = async (panel: PanelProcess): Promise<Record<string, Listed>> =>
+const listed = async (panel: PanelApi): Promise<Record<string, Listed>> =>
   Object.fromEntries(
     (await panel.get<Listed[]>('/panel/api/system/plugins')).map((plugin) => [plugin.name, plugin]),
   );
-const configOf = (panel: PanelProcess) =>
+const configOf = (panel: PanelApi) =>
   panel.get<{ inbounds: { tag: string; port: number }[]; outbounds: { tag: string }[] }>(
     '/panel/api/server/getConfigJson',
   );
@@ -43,7 +63,7 @@ test('a plugin whose part the core refuses is named and does its other work; use
   await before.addClient('alice', [inbound]);
   const { tag, port } = await before.get<{ tag: string; port: number }>(`/panel/api/inbounds/get/${inbound}`);
   const user = await connect(t, before, 'alice', server);
-  await before.kill('SIGTERM');
+  await before.stop();
 
   const file = join(folder, 'weed-part');
   const sources = {

@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { outboundOf } from '../demo/link-to-outbound.js';
-import type { PanelProcess } from '../harness/panel-process.js';
+import type { PanelApi } from '../harness/api.js';
+import type { CorePanel } from './core-panel.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
 import {
   type ClientCore,
@@ -36,7 +37,7 @@ interface Login {
   readonly port: number;
 }
 /** The link of a client, read as its program reads it. */
-async function loginOf(panel: PanelProcess, email: string): Promise<Login> {
+async function loginOf(panel: PanelApi, email: string): Promise<Login> {
   const [link = ''] = await panel.get<string[]>(`/panel/api/clients/links/${email}`);
   const { protocol, username, hostname, port } = new URL(link.replace('socks:', 'http:'));
   if (protocol !== 'http:') throw new Error(`no link of socks: ${link}`);
@@ -56,11 +57,7 @@ async function program(t: ExecutionContext, { address, port, user, pass }: Login
   return core;
 }
 
-async function boot(
-  t: ExecutionContext,
-  references: readonly string[],
-  folder: string,
-): Promise<PanelProcess> {
+async function boot(t: ExecutionContext, references: readonly string[], folder: string): Promise<CorePanel> {
   await writeFiles(folder, {
     'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },
   });
@@ -130,7 +127,7 @@ test('a panel that takes its core over finds these users as they are, and makes 
   await first.addClient('ada', [inbound]);
   const ada = await loginOf(first, 'ada');
   const core = await first.corePid();
-  await first.kill('SIGKILL');
+  await first.leave();
 
   const second = await boot(t, [reference], folder);
   t.is(await second.corePid(), core);
@@ -227,7 +224,7 @@ test('users of an account type from outside come and go over the core’s API; w
 
   await panel.get('/panel/api/clients/update/ada', { body: { enable: false } });
   await t.throwsAsync(download({ socksPort, server, bytes: 10 }));
-  await panel.kill('SIGKILL');
+  await panel.leave();
   const next = await openPanel(t, { dataDirectory: folder });
   t.is(await next.corePid(), corePid);
   await next.get('/panel/api/clients/update/ada', { body: { enable: true } });

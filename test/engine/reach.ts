@@ -39,6 +39,11 @@ export interface Reach {
   readonly udp: Readonly<Record<string, Packets>>;
   readonly panel: Readonly<Record<string, string>>;
 }
+export interface Found {
+  readonly standard: Reach;
+  /** with WEIR_ENGINE_UDP=cone */
+  readonly cone: Pick<Reach, 'tcp' | 'udp'>;
+}
 
 const PROTOCOLS: Record<string, Record<string, unknown>> = {
   vless: { decryption: 'none' },
@@ -159,13 +164,14 @@ async function tryUdp(
   protocol: string,
   socksPort: number,
   { echo, inside }: Awaited<ReturnType<typeof startPacketServers>>,
+  flip: string,
 ): Promise<Pick<Packets, 'back' | 'begun'>> {
   const open = async (): Promise<Awaited<ReturnType<typeof openPackets>>> => {
     const session = await openPackets(socksPort);
     undo.push(session.close);
     return session;
   };
-  for (const host of ['127.0.0.1', 'loopback.test', `${protocol}.flip.test`, 'second.loopback.test'])
+  for (const host of ['127.0.0.1', 'loopback.test', `${protocol}.${flip}`, 'second.loopback.test'])
     (await open()).send(host, inside, `${protocol} ${host}`);
   const packets = await open();
   const back: string[] = [];
@@ -185,10 +191,11 @@ async function tryUdp(
 const locally = (link: string): JsonObject =>
   JSON.parse(JSON.stringify(outboundOf(link).outbound).replace('0.0.0.0', '127.0.0.1')) as JsonObject;
 
-async function reach(dataDirectory: string, env: Record<string, string>): Promise<Reach> {
+/** A panel that listens on every address, with an inbound of each protocol and a user program for each. */
+async function openUsers(dataDirectory: string, env: Record<string, string>) {
   const panel = await openPanel(t, {
     dataDirectory,
-    env: { WEIR_HOST: '0.0.0.0', WEIR_SUB_HOST: '0.0.0.0', ...env },
+    env: { WEIR_HOST: '0.0.0.0', WEIR_SUB_HOST: '0.0.0.0', WEIR_ENGINE_PRIVATE: '', ...env },
   });
   const ids = [];
   // With a sniffed name for routing only, the core routes by that name and dials the address that the user asked for.
@@ -203,21 +210,38 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
     links.map((link) => startClientCore({ binary: engineBinary(), outbound: locally(link) })),
   );
   undo.push(...clients.map((client) => client.stop));
-  const { socksPort } = clients[0] as (typeof clients)[0];
+  return { panel, links, ports: clients.map(({ socksPort }) => socksPort) };
+}
+
+/** By protocol. Loopback's part is complete when the last session's packets are back. */
+async function tryAllUdp(ports: readonly number[], flip: string): Promise<Reach['udp']> {
+  const servers = await startPacketServers();
+  const packets: [string, Pick<Packets, 'back' | 'begun'>][] = [];
+  for (const [n, protocol] of Object.keys(PROTOCOLS).entries())
+    packets.push([protocol, await tryUdp(protocol, ports[n] ?? 0, servers, flip)]);
+  const loopback = (protocol: string): string[] =>
+    servers.got
+      .filter((text) => text.startsWith(`${protocol} `))
+      .map((text) => text.slice(protocol.length + 1));
+  return Object.fromEntries(
+    packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
+  );
+}
+
+async function reach(dataDirectory: string): Promise<Reach> {
+  const { panel, links, ports } = await openUsers(dataDirectory, {});
+  const [socksPort = 0] = ports;
   const open = await startTeller('::');
   const inside = await startTeller('127.0.0.1');
-  const tcp = await tryTcp(socksPort, open, inside);
-  const ss2022 = await tryTcp(clients.at(-1)?.socksPort ?? 0, open, inside);
   const muxed = await startClientCore({
     binary: engineBinary(),
     outbound: { ...locally(links[0] ?? ''), mux: { enabled: true, concurrency: 8 } },
   });
   undo.push(muxed.stop);
+  const tcp = await tryTcp(socksPort, open, inside);
+  const ss2022 = await tryTcp(ports.at(-1) ?? 0, open, inside);
   const mux = await tryTcp(muxed.socksPort, open, inside);
-  const servers = await startPacketServers();
-  const packets: [string, Pick<Packets, 'back' | 'begun'>][] = [];
-  for (const [n, protocol] of Object.keys(PROTOCOLS).entries())
-    packets.push([protocol, await tryUdp(protocol, (clients[n] as (typeof clients)[0]).socksPort, servers)]);
+  const udp = await tryAllUdp(ports, 'flip.test');
   const health = 'GET /healthz HTTP/1.1\r\nHost: server.test\r\nConnection: close\r\n\r\n';
   const status = async (host: string, url: string): Promise<string> =>
     (await ask(socksPort, host, Number(new URL(url).port), health)).slice('HTTP/1.1 '.length).slice(0, 3);
@@ -230,18 +254,11 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
     status('127.0.0.1', panelUrl),
   ]);
   const itself = await fetch(`${panel.url}/healthz`);
-  // By now the core has long given up looking names up again.
-  const loopback = (protocol: string): string[] =>
-    servers.got
-      .filter((text) => text.startsWith(`${protocol} `))
-      .map((text) => text.slice(protocol.length + 1));
   return {
     tcp,
     mux,
     ss2022,
-    udp: Object.fromEntries(
-      packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
-    ),
+    udp,
     panel: {
       address,
       name,
@@ -253,6 +270,15 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
   };
 }
 
+async function reachAsCone(dataDirectory: string): Promise<Found['cone']> {
+  const { ports } = await openUsers(dataDirectory, { WEIR_ENGINE_UDP: 'cone' });
+  const inside = await startTeller('127.0.0.1');
+  const tcp: [string, string][] = [];
+  for (const host of ['127.0.0.1', 'cone.flip.test'])
+    tcp.push([host, await ask(ports[0] ?? 0, host, inside)]);
+  return { tcp: Object.fromEntries(tcp), udp: await tryAllUdp(ports, 'cone.flip.test') };
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
 undo.push(() => rmSync(folder, { recursive: true, force: true }));
 try {
@@ -261,20 +287,24 @@ try {
     name.includes('flip') ? [before === 0 ? SERVER : '127.0.0.1'] : (NAMES[name]?.(before) ?? []),
   );
   undo.push(() => names.stop());
-  mkdirSync(join(folder, 'second'));
-  writeFileSync(join(folder, 'second', 'index.js'), PLUGIN);
-  writeFileSync(
-    join(folder, 'second', 'package.json'),
-    JSON.stringify({
-      name: 'weir-plugin-second',
-      version: '1.0.0',
-      type: 'module',
-      exports: './index.js',
-      weir: { api: 1 },
-    }),
-  );
-  writeFileSync(join(folder, 'weir.json'), JSON.stringify({ plugins: { 'path:./second': true } }));
-  const found = await reach(folder, JSON.parse(process.argv[2] ?? '{}') as Record<string, string>);
+  const dataDirectories = ['standard', 'cone'].map((name) => join(folder, name));
+  for (const directory of dataDirectories) {
+    mkdirSync(join(directory, 'second'), { recursive: true });
+    writeFileSync(join(directory, 'second', 'index.js'), PLUGIN);
+    writeFileSync(
+      join(directory, 'second', 'package.json'),
+      JSON.stringify({
+        name: 'weir-plugin-second',
+        version: '1.0.0',
+        type: 'module',
+        exports: './index.js',
+        weir: { api: 1 },
+      }),
+    );
+    writeFileSync(join(directory, 'weir.json'), JSON.stringify({ plugins: { 'path:./second': true } }));
+  }
+  const [standard = '', cone = ''] = dataDirectories;
+  const found: Found = { standard: await reach(standard), cone: await reachAsCone(cone) };
   process.stdout.write(`${JSON.stringify(found)}\n`);
 } finally {
   for (const end of undo.reverse()) await end();
