@@ -213,22 +213,25 @@ async function openUsers(dataDirectory: string, env: Record<string, string>) {
   return { panel, links, ports: clients.map(({ socksPort }) => socksPort) };
 }
 
-/** By protocol. Loopback's part is complete when the last session's packets are back. */
-async function tryAllUdp(ports: readonly number[], flip: string): Promise<Reach['udp']> {
+/** By protocol. What loopback got is read when the returned function is called: the core may look names up again until then. */
+async function tryAllUdp(ports: readonly number[], flip: string): Promise<() => Reach['udp']> {
   const servers = await startPacketServers();
-  const packets: [string, Pick<Packets, 'back' | 'begun'>][] = [];
-  for (const [n, protocol] of Object.keys(PROTOCOLS).entries())
-    packets.push([protocol, await tryUdp(protocol, ports[n] ?? 0, servers, flip)]);
+  const packets = await Promise.all(
+    Object.keys(PROTOCOLS).map(
+      async (protocol, n) => [protocol, await tryUdp(protocol, ports[n] ?? 0, servers, flip)] as const,
+    ),
+  );
   const loopback = (protocol: string): string[] =>
     servers.got
       .filter((text) => text.startsWith(`${protocol} `))
       .map((text) => text.slice(protocol.length + 1));
-  return Object.fromEntries(
-    packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
-  );
+  return () =>
+    Object.fromEntries(
+      packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
+    );
 }
 
-async function reach(dataDirectory: string): Promise<Reach> {
+async function reach(dataDirectory: string): Promise<() => Reach> {
   const { panel, links, ports } = await openUsers(dataDirectory, {});
   const [socksPort = 0] = ports;
   const open = await startTeller('::');
@@ -238,10 +241,12 @@ async function reach(dataDirectory: string): Promise<Reach> {
     outbound: { ...locally(links[0] ?? ''), mux: { enabled: true, concurrency: 8 } },
   });
   undo.push(muxed.stop);
-  const tcp = await tryTcp(socksPort, open, inside);
-  const ss2022 = await tryTcp(ports.at(-1) ?? 0, open, inside);
-  const mux = await tryTcp(muxed.socksPort, open, inside);
-  const udp = await tryAllUdp(ports, 'flip.test');
+  const [tcp, ss2022, mux, udp] = await Promise.all([
+    tryTcp(socksPort, open, inside),
+    tryTcp(ports.at(-1) ?? 0, open, inside),
+    tryTcp(muxed.socksPort, open, inside),
+    tryAllUdp(ports, 'flip.test'),
+  ]);
   const health = 'GET /healthz HTTP/1.1\r\nHost: server.test\r\nConnection: close\r\n\r\n';
   const status = async (host: string, url: string): Promise<string> =>
     (await ask(socksPort, host, Number(new URL(url).port), health)).slice('HTTP/1.1 '.length).slice(0, 3);
@@ -254,11 +259,11 @@ async function reach(dataDirectory: string): Promise<Reach> {
     status('127.0.0.1', panelUrl),
   ]);
   const itself = await fetch(`${panel.url}/healthz`);
-  return {
+  return () => ({
     tcp,
     mux,
     ss2022,
-    udp,
+    udp: udp(),
     panel: {
       address,
       name,
@@ -267,16 +272,17 @@ async function reach(dataDirectory: string): Promise<Reach> {
       'loopback, with a sniffed name': sniffed,
       'from loopback': String(itself.status),
     },
-  };
+  });
 }
 
-async function reachAsCone(dataDirectory: string): Promise<Found['cone']> {
+async function reachAsCone(dataDirectory: string): Promise<() => Found['cone']> {
   const { ports } = await openUsers(dataDirectory, { WEIR_ENGINE_UDP: 'cone' });
   const inside = await startTeller('127.0.0.1');
   const tcp: [string, string][] = [];
   for (const host of ['127.0.0.1', 'cone.flip.test'])
     tcp.push([host, await ask(ports[0] ?? 0, host, inside)]);
-  return { tcp: Object.fromEntries(tcp), udp: await tryAllUdp(ports, 'cone.flip.test') };
+  const udp = await tryAllUdp(ports, 'cone.flip.test');
+  return () => ({ tcp: Object.fromEntries(tcp), udp: udp() });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
@@ -304,7 +310,8 @@ try {
     writeFileSync(join(directory, 'weir.json'), JSON.stringify({ plugins: { 'path:./second': true } }));
   }
   const [standard = '', cone = ''] = dataDirectories;
-  const found: Found = { standard: await reach(standard), cone: await reachAsCone(cone) };
+  const [reached, asCone] = await Promise.all([reach(standard), reachAsCone(cone)]);
+  const found: Found = { standard: reached(), cone: asCone() };
   process.stdout.write(`${JSON.stringify(found)}\n`);
 } finally {
   for (const end of undo.reverse()) await end();

@@ -147,3 +147,17 @@ test('who the core has given up is told; who it still has is not', async (t) => 
   await world.supervisor.mend();
   t.deepEqual(world.removed, [user(1, 1), user(1, 3)]);
 });
+
+test('a user of an adopted core whose account differs in its flow alone is replaced', async (t) => {
+  const first = await opened({ 1: 'a', 2: 'b' });
+  const users = first.driver.core?.inbounds.get('in-1')?.users;
+  users?.set('i1.c1', { name: 'i1.c1', account: { ...account('a'), flow: 'xtls-rprx-vision' } });
+  const second = new World(first.leaveCore());
+  second.inbound(1, { 1: 'a', 2: 'b' });
+  await second.open();
+  t.deepEqual(
+    second.driver.news().filter((call) => call.startsWith('putUser')),
+    ['putUser i1.c1'],
+  );
+  t.deepEqual(second.driver.core?.inbounds.get('in-1')?.users.get('i1.c1')?.account, account('a'));
+});
