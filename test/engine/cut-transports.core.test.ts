@@ -32,7 +32,7 @@ import { testUnless } from '../harness/left-out.js';
 import { until } from '../harness/until.js';
 import { MIB } from './user.js';
 
-const test = testUnless(await new Sockets().hindrance());
+const test = testUnless(await new Sockets().obstacle());
 
 interface Keys {
   readonly certificate: JsonObject;

@@ -19,7 +19,7 @@ import {
 const ENDLESS = 100_000 * MIB;
 
 // Without the right to close connections, bytes flow on between the last reading and the end of the core.
-const testWithCut = testUnless(await new Sockets().hindrance());
+const testWithCut = testUnless(await new Sockets().obstacle());
 
 async function clientOf(t: Teardown, panel: Awaited<ReturnType<typeof spawnPanel>>, email: string) {
   const server = await openServer(t);

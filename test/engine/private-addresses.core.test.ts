@@ -11,11 +11,11 @@ const OWN_NETWORK = ['--user', '--map-root-user', '--net', '--mount'];
 const LIMIT_MS = 120_000;
 
 /** Why this machine allows no network of one's own; empty where it does. */
-const hindrance = await run('unshare', [...OWN_NETWORK, 'ip', 'link', 'set', 'lo', 'up']).then(
+const obstacle = await run('unshare', [...OWN_NETWORK, 'ip', 'link', 'set', 'lo', 'up']).then(
   () => '',
   (error: Error) => `it needs unshare and ip with user namespaces: ${error.message.trim()}`,
 );
-const declare = testUnless(hindrance);
+const declare = testUnless(obstacle);
 
 /** What users reach in a network of its own: one run of the program for all tests here. */
 let found: Promise<Found> | undefined;

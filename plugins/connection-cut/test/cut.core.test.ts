@@ -13,7 +13,7 @@ import type { CorePanel } from '../../../test/engine/core-panel.js';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { Sockets } from '../sockets.js';
 
-const test = testUnless(await new Sockets().hindrance());
+const test = testUnless(await new Sockets().obstacle());
 const RATE = MIB;
 /** Far more than flows while a test runs. A client program may not notice at once that it was cut off, so the server is asked. */
 const ENDLESS = 600 * MIB;
