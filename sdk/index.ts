@@ -1136,11 +1136,11 @@ export type SettingsAllReply = {
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
   trafficDiff: number;
-  /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+  /** closes the open connections of disabled and deleted clients, where the transport allows it */
   engineCutConnections: boolean;
-  /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+  /** replaces an inbound that serves UDP when a client is removed from it; that closes the UDP sessions of everybody on it */
   engineReplaceUdpInbounds: boolean;
-  /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+  /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
   /** what channels are told of */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
@@ -1243,11 +1243,11 @@ export type SettingsUpdateInput = {
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
     trafficDiff?: number;
-    /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+    /** closes the open connections of disabled and deleted clients, where the transport allows it */
     engineCutConnections?: boolean;
-    /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+    /** replaces an inbound that serves UDP when a client is removed from it; that closes the UDP sessions of everybody on it */
     engineReplaceUdpInbounds?: boolean;
-    /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+    /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
     /** what channels are told of */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
@@ -1644,13 +1644,13 @@ export class Weir extends Transport {
     /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
     newX25519: (): Promise<ServerNewX25519Reply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' }),
-    /** Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is. — POST /panel/api/server/restartEngineService */
+    /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
-    /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
+    /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */

@@ -1694,43 +1694,42 @@ declare module '@weir-panel/weir/plugins/clients' {
 declare module '@weir-panel/weir/plugins/core-guard' {
   import type { Issue, Token } from '@weir-panel/weir/kernel';
 
-  // Where an IP address or a host name leads, in every spelling that the core or the C library would take.
+  // Where an IP address or a host name leads, in every notation that the core or the C library accepts.
   /** `own`: an address of this machine; `private`: its network, and other addresses that are not public. */
   export type Reach = 'own' | 'private' | 'public';
-  /** One spelling for each address: no zone, IPv6 compressed, IPv4 instead of an IPv6 address that holds one. */
+  /** Returns one notation for each address: no zone, IPv6 compressed, IPv4 for an IPv6 address that contains one. */
   export function plainAddress(address: string): string;
-  /** Takes an address as `plainAddress` writes it. */
+  /** @param address in the notation of `plainAddress` */
   export function reachOf(address: string): Reach;
   type Host = {
     readonly address: string;
   } | {
     readonly name: string;
   };
-  /** Reads a host as the core's dialer and getaddrinfo would; undefined for what is neither an address nor a host name. */
+  /** Reads a host as the core's dialer and getaddrinfo would; undefined for text that is neither an address nor a host name. */
   export function hostOf(text: string): Host | undefined;
 
-  // Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
-  // have no business there, and neither have fallbacks.
+  // Addresses that are not public: this machine, its network, and services of cloud providers. Users of the core and
+  // fallbacks must not reach them.
   /** As `address/prefix`. */
   export const PRIVATE_RANGES: readonly string[];
-  /** Takes an IP address without a zone. */
+  /** @param address an IP address without a zone */
   export const isPrivate: (address: string) => boolean;
 
-  // What may not stand in the core's config: files that the core would read or write, and connections of the core into
-  // the panel.
-  /** Tags that begin so are the panel's own. */
+  // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
+  /** Prefix of tags that are reserved for the panel. */
   export const OWN_TAGS = "weir.";
-  /** Tag of the core's own API, which no part of another may name. */
+  /** Tag of the core's own API, which no part may name. */
   export const CORE_API_TAG = "weir.api";
-  /** JSON of an inbound, an outbound or a rule as the core's config has it. */
+  /** JSON of an inbound, an outbound or a rule in the core's config. */
   export type ConfigPart = Readonly<Record<string, unknown>>;
   export interface Finding extends Issue {
-    /** set where this entry of `WEIR_FALLBACK_DESTINATIONS` would allow it */
+    /** the entry of `WEIR_FALLBACK_DESTINATIONS` that would allow it, if any */
     readonly destination?: string;
   }
-  /** What other inbounds have to do with the destinations of one. */
+  /** Other inbounds, for the check of one's destinations. */
   export interface Beside {
-    /** all inbounds of the panel; those that are switched off say so */
+    /** all inbounds of the panel, with disabled ones marked */
     readonly inbounds: readonly {
       readonly listen?: unknown;
       readonly port?: unknown;
@@ -1738,16 +1737,16 @@ declare module '@weir-panel/weir/plugins/core-guard' {
     }[];
   }
   export interface CoreGuardApi {
-    /** All that speaks against saving this inbound; host names are resolved. */
+    /** Resolves with all reasons against saving this inbound; resolves host names. */
     examine(part: ConfigPart, beside: Beside): Promise<Finding[]>;
     /**
-     * The first reason to keep a part out of the core, whatever allowed it when it was saved: ports of the panel change,
-     * and so do files. Destinations that only have no name in `WEIR_FALLBACK_DESTINATIONS` pass.
+     * Resolves with the first reason to keep a part out of the core, even if it could be saved: ports of the panel and files
+     * change. Accepts destinations that are merely missing in `WEIR_FALLBACK_DESTINATIONS`.
      */
     problem(part: ConfigPart, beside: Beside): Promise<string | undefined>;
-    /** Where a fallback or REALITY of this part leads to, as `WEIR_FALLBACK_DESTINATIONS` would name it. */
+    /** Returns the destinations of this part's fallbacks and REALITY, in the form of `WEIR_FALLBACK_DESTINATIONS`. */
     destinations(part: ConfigPart): string[];
-    /** Text of a file in a folder for certificates. Rejects with the reason for a person. */
+    /** Resolves with the text of a file in a folder for certificates. Rejects with a readable reason. */
     readCertificate(path: string): Promise<string>;
   }
   export const CoreGuard: Token<CoreGuardApi>;
@@ -1758,16 +1757,16 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 declare module '@weir-panel/weir/plugins/engine' {
   import type { Draft, Event, ExtensionPoint, Guard, Token } from '@weir-panel/weir/kernel';
 
-  // The seam between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
+  // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
   // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
-  /** JSON as it stands in a config file. */
+  /** JSON of a config file. */
   export type Json = null | boolean | number | string | readonly Json[] | {
     readonly [key: string]: Json;
   };
   export type JsonObject = {
     readonly [key: string]: Json;
   };
-  /** What a field of an account may be; bytes are base64. */
+  /** Value of a field of an account; bytes are base64. */
   export type AccountValue = string | number | boolean;
   /** Credentials of one user; `protocol` names an account type, whose fields are the others, e.g. `{ protocol: 'trojan', password }`. */
   export interface CoreAccount {
@@ -1782,20 +1781,20 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
   export interface CoreInbound {
     readonly tag: string;
-    /** The account type that it takes: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
+    /** The account type of its users: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
     readonly protocol: string;
     readonly config: JsonObject;
   }
-  /** The config is wrong; `message` is the core's own reason, shortened to its last cause. */
+  /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
   }
-  /** The core cannot do the protocol itself: it does not know it, or not the accounts as they are declared. */
+  /** The core does not support the protocol: it is unknown, or its accounts differ from their declaration. */
   export class ProtocolRefused extends CoreRefused {
 
   }
 
-  // What an account is to the core: its message, its fields, and where the users of an inbound stand.
+  // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
   /** One field of an account. */
   export interface AccountField {
     /** Values are text, and for `bytes` standard base64; numbers for int and uint, at most 2^53 − 1; true or false for `bool`; a name among `values` for `enum`. */
@@ -1808,7 +1807,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly lowerCase?: true;
   }
   interface AnyAccountType {
-    /** What `protocol` of a `CoreInbound` and of its accounts says. */
+    /** Value of `protocol` in a `CoreInbound` and in its accounts. */
     readonly name: string;
     /** The protocol in the core's JSON config; `name` without it. */
     readonly protocol?: string;
@@ -1818,10 +1817,10 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly list?: string;
     /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
     readonly nameKey?: string;
-    /** Says what is wrong with an account that the core would not notice, or only too late. Its fields have their types already. Called for every user at a start. */
+    /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
     fault?(account: CoreAccount): string | undefined;
   }
-  /** Users that the core adds and removes by its API, one by one, while everybody else goes on. */
+  /** Users that the core adds and removes by its API, one by one; other users are not affected. */
   export interface ApiAccountType extends AnyAccountType {
     readonly users: 'api';
     /** Full name of the account's message, e.g. `xray.proxy.trojan.Account`. */
@@ -1832,25 +1831,25 @@ declare module '@weir-panel/weir/plugins/engine' {
     }>>;
     /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
     readonly usersField: number;
-    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, for a user added by the API would not get them. */
+    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
     readonly omit?: readonly string[];
-    /** The core takes a second user of the same name beside the first, whose credentials go on working. */
+    /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
     readonly admitsTwins?: true;
-    /** Fields of an account that nobody can have, with new random credentials at every call; for an inbound that would not take users later when its config has none. */
+    /** Returns fields of a placeholder account with new random credentials. For an inbound that accepts no users later when its config has none. */
     nobody?(settings: JsonObject): Readonly<Record<string, AccountValue>>;
   }
-  /** Users that stand in the inbound's config only. The engine replaces the inbound when they change. */
+  /** Users that exist only in the inbound's config. The engine replaces the inbound when they change. */
   export interface ConfigAccountType extends AnyAccountType {
     readonly users: 'config';
     /** The fields of an account beside `protocol`. An account has all of them and no other. */
     readonly fields: Readonly<Record<string, AccountField>>;
-    /** Fields of an account that nobody can have, with new random credentials at every call. It is always in the list: with an empty one many protocols let everybody in. */
+    /** Returns fields of a placeholder account with new random credentials. It is always in the list: with an empty list many protocols accept everybody. */
     nobody(settings: JsonObject): Readonly<Record<string, AccountValue>>;
   }
   export type AccountType = ApiAccountType | ConfigAccountType;
 
-  // What the engine offers: one core process that runs what the other plugins describe.
-  /** running; stop: switched off or absent; error: it failed and is tried again */
+  // API of the engine: one core process that runs what other plugins describe.
+  /** running; stop: stopped or absent; error: it failed and is retried */
   export type EngineState = 'running' | 'stop' | 'error';
   export interface EngineStatus {
     readonly state: EngineState;
@@ -1859,7 +1858,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Unix ms; 0 when no core runs */
     readonly startedAt: number;
   }
-  /** Absolute counters of one core process: a new `epoch` means that they began again at zero. */
+  /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
   export interface CoreCounters {
     readonly epoch: string;
     /** bytes */
@@ -1874,73 +1873,73 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core runs what it should; `pending` is made good by the engine itself as soon as it can be. */
+  /** Whether the core has the change; the engine retries a `pending` one by itself. */
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
   }
-  /** Saved is saved; whether the core has it already is worth a word. */
+  /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
   export interface EngineApi {
     status(): EngineStatus;
-    /** Makes the core agree about these users, whatever it knows of them now. Call it after the commit. Never rejects. */
+    /** Reconciles these users with the core. Call it after the commit. Never rejects. */
     reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-    /** Makes the core run the inbounds (and everything else) that `composeCoreConfig` gives now. Call it after the commit. Never rejects. */
+    /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. */
     reconcileConfig(): Promise<Applied>;
-    /** Takes the inbound out and puts it back, users included: what goes on over TCP goes on, what goes over UDP begins anew for everybody. Never rejects. */
+    /** Removes the inbound and puts it back, users included. TCP connections stay open; UDP sessions of all its users are closed. Never rejects. */
     replaceInbound(inboundId: number): Promise<Applied>;
-    /** A start with the present config, after a last poll; ends everything for everybody. Rejects with CoreRefused when the config is no good, and the core goes on. */
+    /** Restarts the core with the current config, after a last poll; closes all connections. Rejects with CoreRefused when the core rejects the config; it then keeps running. */
     restart(reason: string): Promise<void>;
     /**
-     * Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. With `sample`, a
-     * user as the inbound would have them, it rejects with ProtocolRefused when no plugin declares such accounts, or the
-     * core does not read them as they are declared. Where no core can be asked, only the declaration is looked at; the
-     * core's refusal then stands in `status` as soon as there is one.
+     * Has the core test an inbound before it is saved; rejects with CoreRefused and the core's reason. With `sample`, a
+     * user of this inbound, it rejects with ProtocolRefused when no plugin declares such accounts, or the core reads them
+     * otherwise than declared. Without a core only the declaration is checked; `status` then shows the core's reason once
+     * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
     /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
     counters(): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
-  /** A connection of a user that the core let through, or a stream inside one. */
+  /** A connection of a user that the core accepted, or a stream inside one. */
   export interface AcceptedPeer extends UserRef {
     /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
     readonly address: string;
-    /** 0 when a proxy told the address */
+    /** 0 when a proxy reported the address */
     readonly port: number;
   }
-  /** Who comes in. Known from the core's log, which loses lines in bursts: good for hints, not for a ledger. */
+  /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
   export interface CoreAccessApi {
-    /** Whether the core should let this user in now, out of memory; while nothing is known of its config, everybody. */
+    /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
     admits(user: UserRef): boolean;
-    /** Hears about once a second of what was let through, in batches; of a core that was taken over also what happened before, as far back as its log goes. Nothing is read while nobody follows. */
+    /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
     follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
-    /** Resolves when followers have heard all that the core has written by now. Never rejects. */
+    /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
-  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: what comes second with one is left out, and what comes from outside is second to what is built in. */
+  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
-  /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
+  /** `accounts` is what accounts depend on beside the config; when it changes, all users are put again. */
   {
     readonly inbound: CoreInbound & {
       readonly id: number;
       readonly accounts?: string;
     };
   }
-  /** A freedom among them gets the guards of ours: names only by the core's DNS, packets only to a checked address. */
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
    | {
     readonly outbound: JsonObject;
   } | {
     readonly rule: JsonObject;
   }
-  /** as an entry of the core's `dns.servers`; in place of the system's resolver. Private addresses are left out of its answers. */
+  /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
    | {
     readonly nameServer: string | JsonObject;
   };
-  /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. When the core refuses what comes of it, the parts of plugins from outside that it refuses are left out until they change. */
+  /** Collects everything that the core must run; called at starts and by `reconcileConfig`. Third-party parts that the core rejects are left out until they change. */
   export const composeCoreConfig: Draft<CorePart, undefined>;
-  /** What the core says of what plugins from outside add to its config. */
+  /** The core's verdict on what third-party plugins add to its config. */
   export interface CoreCheckResult {
     /** which core was asked; empty when there is none */
     readonly core: string;
@@ -1952,20 +1951,20 @@ declare module '@weir-panel/weir/plugins/engine' {
     }[];
   }
   export interface CoreCheckApi {
-    /** Has the core test what plugins from outside add, with no core started and nothing changed. `dataDirectory` is the folder whose core is used; none is downloaded. */
+    /** Has the core test what third-party plugins add; starts nothing and changes nothing. Uses the core of `dataDirectory`; downloads none. */
     checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
   }
   export const CoreCheck: Token<CoreCheckApi>;
-  /** How the core knows users, by kinds: each protocol brings its own. `protocol` of an inbound and of its accounts names one. */
+  /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
   export const AccountTypes: ExtensionPoint<AccountType>;
-  /** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
+  /** Source of the users of inbounds, from memory: asked for all at starts, and for one after each change of it. */
   export interface CoreUserSource {
     user(ref: UserRef): CoreUser | undefined;
     users(inboundId: number): Iterable<CoreUser>;
   }
-  /** Those who know which users the core should have. */
+  /** Sources of the users that the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** Before a running core is given another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` ends everything for everybody. A refusal keeps the config that runs, and is shown in the state; it is asked again, with what there is to change then, until nobody refuses. Users are not part of it. Not asked at the start of a core that does not run. */
+  /** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
   export const beforeCoreReload: Guard<{
     readonly reason: string;
     readonly plan: 'hot' | 'restart';
@@ -1977,24 +1976,24 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly remove: readonly string[];
     };
   }>;
-  /** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
+  /** Called before a planned stop: the core accepts no connections any more and still answers, so a last poll is possible. Refusals are ignored. */
   export const beforeCoreStop: Guard<{
     readonly reason: string;
   }>;
-  /** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */
+  /** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;
-  /** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
+  /** The core started, stopped or failed; `reason` may be empty. */
   export const coreStateChanged: Event<{
     readonly from: EngineState;
     readonly to: EngineState;
     readonly reason: string;
   }>;
-  /** The core's own name of a user: one attachment of a client to an inbound, so that renaming a client keeps its counter and a deleted one's counter is inherited by nobody. */
+  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
   export const userName: ({ inboundId, clientId }: UserRef) => string;
   export const userOf: (name: string) => UserRef | undefined;
-  /** The core lets these users in no more; what they have open goes on, the core cannot end it. */
+  /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
   }>;
@@ -2598,7 +2597,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
 }
 
 declare module '@weir-panel/weir/plugins/keygen' {
-  // Keys for who makes inbounds by program.
+  // Key generation for code that creates inbounds.
   /** An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). */
   export function newX25519(): {
     privateKey: string;
@@ -3021,14 +3020,14 @@ declare module '@weir-panel/weir/plugins/server-status' {
   import type { Static, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
-  // How machine and core are doing, for those who show it elsewhere.
+  // Status of machine and core, for other plugins to show.
   export interface ServerStatusApi {
-    /** What `GET /panel/api/server/status` answers; the figures of the machine are up to two seconds old. */
+    /** Returns the reply of `GET /panel/api/server/status`; figures of the machine are up to two seconds old. */
     status(): Promise<Static<typeof StatusReply>>;
   }
   export const ServerStatus: Token<ServerStatusApi>;
 
-  // Machine and core in one answer.
+  // Status of machine and core in one reply.
   const StatusReply: Joi.ObjectSchema<any> & Typed<{
     appStats: {
       mem: number;

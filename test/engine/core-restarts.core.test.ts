@@ -56,7 +56,7 @@ test('a core that is killed is started again; counters continue and never go bac
     if (down < most) backwards.push(down);
     most = Math.max(most, down);
   };
-  const STOPPED = 'the core ended by itself; what moved since the last poll is not counted';
+  const STOPPED = 'the core exited; bytes since the last poll are not counted';
   await panel.until(async () => {
     await look();
     return panel.said(STOPPED) !== undefined;

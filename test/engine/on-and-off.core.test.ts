@@ -34,8 +34,8 @@ test('a transfer continues while a plugin is disabled and enabled again, every b
   t.is(await transfer.ended, bytes);
   const logged = (...messages: string[]): string[] =>
     panel.log.map(({ msg }) => msg).filter((msg) => messages.includes(msg));
-  t.is(logged('a running core was found and taken over').length, 2);
-  t.deepEqual(logged('core stopped', 'core ended', 'core started'), ['core started']);
+  t.is(logged('adopted a running core').length, 2);
+  t.deepEqual(logged('core stopped', 'core exited', 'core started'), ['core started']);
   const total = await counted(panel, 'a', bytes);
   t.true(within(total, bytes), `counted ${total} of ${bytes}`);
   t.is(

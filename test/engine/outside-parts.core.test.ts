@@ -95,7 +95,7 @@ test('a plugin whose part the core refuses is named and does its other work; use
   const plugins = await listed(panel);
   t.like(plugins['good'], { state: 'running', reason: '' });
   t.is(plugins['weed']?.state, 'running');
-  t.regex(plugins['weed']?.reason ?? '', /core refuses that: .*no-such-protocol/);
+  t.regex(plugins['weed']?.reason ?? '', /core rejected what it adds .*no-such-protocol/);
   t.regex(
     plugins['thief']?.reason ?? '',
     new RegExp(`its inbound ${tag} is left out: inbounds has an inbound`),

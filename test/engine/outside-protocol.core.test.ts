@@ -131,7 +131,7 @@ test('a panel that takes its core over finds these users as they are, and makes 
 
   const second = await boot(t, [reference], folder);
   t.is(await second.corePid(), core);
-  t.falsy(second.log.find(({ msg }) => String(msg).includes('the core did not take')));
+  t.falsy(second.log.find(({ msg }) => String(msg).includes('the core did not accept')));
   const { socksPort } = await program(t, ada);
   t.is(await download({ socksPort, server, bytes: MIB }), MIB);
   t.true(within(await counted(second, 'ada', MIB), MIB));

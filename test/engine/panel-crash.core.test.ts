@@ -21,7 +21,7 @@ import {
 const RATE = 2 * MIB;
 const BYTES = 16 * MIB;
 
-test('transfers outlive a panel that is killed; the next panel takes the core over, counts all of it once, and applies what the core was never told', async (t) => {
+test('transfers outlive a panel that is killed; the next panel adopts the core, counts all bytes once, and applies what the core had missed', async (t) => {
   const site = await openSite(engineBinary());
   t.teardown(() => site.stop());
   const server = await openServer(t);
@@ -64,7 +64,7 @@ test('transfers outlive a panel that is killed; the next panel takes the core ov
   );
 
   const second = await openPanel(t, { dataDirectory: first.dataDirectory, env: site.env });
-  t.like(second.said('a running core was found and taken over'), { pid: core });
+  t.like(second.said('adopted a running core'), { pid: core });
   t.is(await second.corePid(), core);
   t.is(second.ready.engine, 'running');
   t.true(

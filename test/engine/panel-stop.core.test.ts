@@ -47,7 +47,7 @@ test('SIGTERM stops panel and core; bytes since the last poll are in the databas
   const second = await openPanel(t, { dataDirectory: first.dataDirectory });
   const { down } = await usageOf(second, 'a');
   t.true(within(down, moved), `${down} of ${moved}`);
-  t.is(second.said('a running core was found and taken over'), undefined);
+  t.is(second.said('adopted a running core'), undefined);
   t.true(await user.served(), 'the new core has the inbound and its user');
   t.true(within(await counted(second, 'limited', 3 * MIB), 3 * MIB));
   t.false((await usageOf(second, 'limited')).enable);

@@ -113,7 +113,7 @@ test('a panel that takes a running core over knows from its log who is connected
   await first.until(() => a.soFar > 0 && b.soFar > 0, 'both transfer');
   await first.leave();
   const second = await openPanel(t, { dataDirectory: first.dataDirectory });
-  t.truthy(second.said('a running core was found and taken over'));
+  t.truthy(second.said('adopted a running core'));
   t.is(server.giving, 2);
   await second.get('/panel/api/clients/update/a', { body: { enable: false } });
   await second.until(() => server.giving === 1, 'a connection from before ends');

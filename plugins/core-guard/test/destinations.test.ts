@@ -84,7 +84,7 @@ test.serial('ports of the panel are refused in every spelling, whatever else is 
     );
 });
 
-test.serial('what Go might take for a destination and nobody needs is refused', async (t) => {
+test.serial('unusual destinations that Go might accept are refused', async (t) => {
   for (const dest of [
     `localhost:+${panelPort()}`,
     `localhost:0${panelPort()}`,
@@ -212,7 +212,7 @@ test.serial('two keys that the core takes for one are refused', async (t) => {
     );
 });
 
-test.serial("tags of the panel's own are nobody's", async (t) => {
+test.serial("the panel's own tags are refused", async (t) => {
   for (const tag of ['weir.api', 'weir.dns', 'weir.udp.direct'])
     await refuse(t, 'tag', { tag }, 'belong to the panel');
 });

@@ -96,7 +96,7 @@ test.serial('only regular files of at most 1 MiB are opened', async (t) => {
   );
 });
 
-test.serial("the panel's own files are nobody's certificate", async (t) => {
+test.serial("the panel's own files are refused as certificates", async (t) => {
   const own = panel.dataDirectory;
   await mkdir(join(own, 'engine'), { recursive: true });
   await writeFile(join(own, 'engine', 'config.json'), '{}');
@@ -111,7 +111,7 @@ test.serial("the panel's own files are nobody's certificate", async (t) => {
   );
 });
 
-test.serial('a file wins over text beside it, as in the core, so it is looked at all the same', async (t) => {
+test.serial('a file is checked also beside text: the core prefers the file', async (t) => {
   const lines = (pem: string) => pem.trim().split('\n');
   const pair = { certificate: lines(cert), key: lines(key) };
   await refuse(

@@ -50,7 +50,7 @@ test('an account has each field in its type, and no other', (t) => {
     [{ large: 2 ** 60 }, /^large must be a whole number/],
     [{ kind: 'toString' }, /^kind must be one of one, two/],
     [{ text: undefined }, /^text is missing/],
-    [{ more: 'x' }, /^every knows no field more/],
+    [{ more: 'x' }, /^every has no field more/],
   ];
   for (const [change, problem] of wrong)
     t.regex(accountProblem(every, { ...good, ...change } as CoreAccount) ?? '', problem);
@@ -92,7 +92,7 @@ test('a declaration that cannot be used says why', (t) => {
   for (const type of [vlessLike, socksLike, every]) t.is(accountTypeProblem(type), undefined);
 });
 
-test('a check that fails or answers junk refuses its own accounts, and its plugin is told once', (t) => {
+test('a check that fails or returns junk rejects its own accounts, and the fault is reported once', (t) => {
   const faults: string[] = [];
   const declared = (name: string, fault: unknown) => ({
     plugin: 'weed',

@@ -26,12 +26,12 @@ test('at a start the core runs without what a plugin adds that it refuses, and t
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
   t.deepEqual([...world.leftOut.keys()], ['weed']);
   t.regex(world.leftOut.get('weed') ?? '', /refuses that: outbound weed-1: unknown config id$/);
-  t.is(world.said('the core refuses what a plugin adds to its config'), 1);
+  t.is(world.said('the core rejected what a plugin adds to its config'), 1);
   t.true(tests(world) <= 6);
 
   // It stays out, unasked, until it changes.
   t.false((await world.supervisor.reconcileConfig()).pending);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.is(tests(world), 0);
   world.driver.refusesOutboundsLike = 'nothing';
   world.outsider('weed', outbound('weed-2'));
@@ -83,7 +83,7 @@ test('an admin can save inbounds and restart the core whatever a plugin adds', a
   await t.throwsAsync(world.supervisor.examine(wanted), { message: 'no such cipher' });
 });
 
-test('what the core itself has against the panel is nobody else\u2019s fault', async (t) => {
+test('a problem with the panel\u2019s own parts is attributed to no plugin', async (t) => {
   const world = new World();
   world.inbound(1);
   world.inbound(2, { 1: 'a' });
@@ -176,7 +176,7 @@ test('an inbound of a plugin that the running core does not take is named with i
   t.true((await world.supervisor.reconcileConfig()).pending);
   t.regex(world.leftOut.get('weed') ?? '', /its inbound weed-1: address already in use/);
   world.driver.refuses.clear();
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.is(world.leftOut.size, 0);
 });
 
