@@ -1,4 +1,4 @@
-// The disk is full: what is acknowledged holds, what was written before is whole, and the rest follows when there is room.
+// The disk is full: acknowledged edits hold, earlier files stay whole, and the rest follows when there is room.
 import test from 'ava';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

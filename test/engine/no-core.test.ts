@@ -30,7 +30,7 @@ test('with a program that is no core the panel starts, says so and takes clients
   t.like(await panel.get('/panel/api/clients/get/a'), { email: 'a', inboundIds: [inboundId] });
 });
 
-test('a core that is not there is named, with the way out', async (t) => {
+test('a missing core is named, with the fix', async (t) => {
   const panel = await openPanel(t, { env: { WEIR_ENGINE_BIN: '/nowhere/xray' } });
   t.not(panel.ready.engine, 'running');
   t.regex(panel.ready.engineProblem ?? '', /\/nowhere\/xray/);

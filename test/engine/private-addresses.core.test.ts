@@ -3,21 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { testUnless } from '../harness/left-out.js';
-import type { Found } from './reach.js';
+import type { Found } from './reachable.js';
 
 const run = promisify(execFile);
-const PROGRAM = fileURLToPath(new URL('./reach.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./reachable.js', import.meta.url));
 const OWN_NETWORK = ['--user', '--map-root-user', '--net', '--mount'];
 const LIMIT_MS = 120_000;
 
-/** Why this machine allows no network of one's own; empty where it does. */
+/** Why this machine allows no separate network namespace; empty where it does. */
 const obstacle = await run('unshare', [...OWN_NETWORK, 'ip', 'link', 'set', 'lo', 'up']).then(
   () => '',
   (error: Error) => `it needs unshare and ip with user namespaces: ${error.message.trim()}`,
 );
 const declare = testUnless(obstacle);
 
-/** What users reach in a network of its own: one run of the program for all tests here. */
+/** One run of the program in a network namespace, for all tests here. */
 let found: Promise<Found> | undefined;
 const findings = (t: ExecutionContext): Promise<Found> => {
   t.timeout(LIMIT_MS + 10_000);

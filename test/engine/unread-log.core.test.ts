@@ -88,7 +88,7 @@ test('nobody empties a full pipe: what is dropped is counted, whoever wrote it; 
   for (const email of ['ann', 'bob', 'carol']) await isSaved(t, panel.dataDirectory, email);
 });
 
-/** A panel whose log cannot tell where it is. */
+/** A panel without a readable log, which would say where it listens. */
 class SilentPanel extends PanelApi {
   readonly url: string;
   readonly dataDirectory: string;
@@ -156,7 +156,7 @@ class SilentPanel extends PanelApi {
   }
 }
 
-test('a device that is full from the beginning', async (t) => {
+test('a device that is full from the start', async (t) => {
   const command = [process.execPath, '--input-type=module', '--eval', RUN_MAIN];
   const panel = await SilentPanel.start(t, command, openSync('/dev/full', 'w'));
   const core = await panel.corePid();
@@ -177,7 +177,7 @@ const inTerminal = (before: string): string[] => [
   '/dev/null',
 ];
 
-test('a terminal that shows nothing any more, and then is closed without a word', async (t) => {
+test('a terminal that stops reading, and then is closed', async (t) => {
   // In a session of its own the panel gets no SIGHUP.
   const panel = await SilentPanel.start(t, inTerminal('setsid --wait'), 'ignore');
   const [pid, core] = [await panel.pid(), await panel.corePid()];
@@ -193,7 +193,7 @@ test('a terminal that shows nothing any more, and then is closed without a word'
   await isSaved(t, panel.dataDirectory, 'bob');
 });
 
-test('a terminal that is closed ends panel and core', async (t) => {
+test('closing the terminal stops panel and core', async (t) => {
   const panel = await SilentPanel.start(t, inTerminal(''), 'ignore');
   const [pid, core] = [await panel.pid(), await panel.corePid()];
   await use(t, panel, 'ann');

@@ -1,4 +1,4 @@
-// A user's side in tests with a whole panel: their link, read as a client program reads it, and a core that connects with it.
+// The user's side of tests with a whole panel: a link, read as a client program does, and a core that connects with it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ByteServer,
@@ -64,7 +64,7 @@ export interface Transfer {
 export interface User {
   /** Starts a download. `rate` in bytes per second, 0 for full speed. */
   start(bytes: number, rate?: number): Transfer;
-  /** Resolves with the bytes that came; rejects when the core lets nobody in. */
+  /** Resolves with the bytes that came; rejects when the core refuses the connection. */
   download(bytes: number): Promise<number>;
   /** Whether a new connection is served. */
   served(): Promise<boolean>;
@@ -100,7 +100,7 @@ export async function connect(
       return transfer;
     },
     download: (bytes) => download({ socksPort, server, bytes }),
-    // A connection that hangs serves nobody.
+    // A connection that hangs counts as not served.
     served: () =>
       Promise.race([
         download({ socksPort, server, bytes: 1000 }).then(

@@ -1,4 +1,4 @@
-// The core as a way into the panel: what it could be led to, by inbounds that no check of today has seen.
+// The core must not give access to the panel, also with inbounds in the database that no check has seen.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { until } from '../harness/until.js';
 import { askPanel } from '../../plugins/command-line/channel.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
 
-/** What is answered to bytes that are sent as they are. */
+/** Resolves with the reply to these bytes. */
 async function answerTo(port: number, sent: string): Promise<string> {
   const socket = dial(port, '127.0.0.1').on('error', () => undefined);
   let heard = '';
@@ -21,7 +21,7 @@ async function answerTo(port: number, sent: string): Promise<string> {
   return heard;
 }
 
-/** A core of nobody's, whose fallback leads to this socket or port. */
+/** Starts an unmanaged core whose fallback leads to this socket or port. */
 async function coreWithFallback(t: ExecutionContext, dest: string): Promise<number> {
   const port = await freePort();
   const settings = { clients: [], decryption: 'none', fallbacks: [{ dest }] };
@@ -38,7 +38,7 @@ const login = (panel: PanelApi) =>
 const leadTo = (id: number, dest: string) =>
   `UPDATE inbounds SET settings = '${JSON.stringify({ decryption: 'none', fallbacks: [{ dest }] })}' WHERE id = ${id}`;
 
-test('bytes that a core passes on to the command socket are worthless', async (t) => {
+test('bytes that a core passes to the command socket have no effect', async (t) => {
   const panel = await openPanel(t);
   const socket = join(panel.dataDirectory, 'panel.sock');
   const port = await coreWithFallback(t, socket);
@@ -106,7 +106,7 @@ test('a fallback to a named local server serves, until the panel itself moves to
   const { dataDirectory } = first;
   await first.stop();
 
-  // Without its name it goes on as it was saved.
+  // Without the entry it keeps working as it was saved.
   const second = await openPanel(t, { dataDirectory });
   t.is(await answerTo(port, `GET / HTTP/1.1\r\nHost: ${'x'.repeat(40)}\r\n\r\n`), 'the site');
   await second.stop();

@@ -1,5 +1,5 @@
-// Protocols that plugins from outside bring, served by a real core: one whose users stand in the inbound's config, and one
-// whose users the core changes over its API.
+// Protocols of third-party plugins on a real core: one whose users are part of the inbound's config, and one whose users
+// the core changes over its API.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -17,7 +17,7 @@ import { counted, engineBinary, engineOf, MIB, openPanel, openServer, usageOf, w
 
 const BUILT = new URL('../../examples/socks-inbound/', import.meta.url);
 
-/** examples/socks-inbound, as its author has built it, in a folder of its own. */
+/** The built examples/socks-inbound, in a folder of its own. */
 async function socksPackage(folder: string): Promise<string> {
   const reference = await stranger(
     folder,
@@ -64,7 +64,7 @@ async function boot(t: ExecutionContext, references: readonly string[], folder: 
   return openPanel(t, { dataDirectory: folder });
 }
 
-test('clients of a protocol that a package brings log in with their accounts, are counted, and are out when they are removed', async (t) => {
+test('clients of a package’s protocol log in with their accounts, are counted, and are rejected when they are removed', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const panel = await boot(t, [await socksPackage(folder)], folder);
@@ -110,7 +110,7 @@ test('clients of a protocol that a package brings log in with their accounts, ar
   await panel.get('/panel/api/clients/update/ada', { body: { enable: true } });
   await panel.until(() => served(ada), 'ada is enabled');
 
-  // Whoever is left is nobody: an empty list would let everybody in.
+  // The list must still have its placeholder: an empty list would accept everybody.
   await panel.get('/panel/api/clients/del/bob', { method: 'POST' });
   await panel.get('/panel/api/clients/del/ada', { method: 'POST' });
   await panel.until(async () => !(await served(ada)) && !(await served(bob)), 'both are deleted');
@@ -118,7 +118,7 @@ test('clients of a protocol that a package brings log in with their accounts, ar
   t.like(await engineOf(panel), { state: 'running', errorMsg: '' });
 });
 
-test('a panel that takes its core over finds these users as they are, and makes good what it missed', async (t) => {
+test('a panel that adopts its core finds these users unchanged, and applies later edits', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const reference = await socksPackage(folder);
@@ -173,7 +173,7 @@ const VLESS =
 const FIELDS =
   "fields: { uuid: { number: 1, type: 'string', json: 'id', lowerCase: true }, flow: { number: 2, type: 'string' } }";
 
-test('users of an account type from outside come and go over the core’s API; what the core cannot do is refused when it is saved', async (t) => {
+test('users of a third-party account type are added and removed over the core’s API; what the core does not support is refused when it is saved', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const core = "coreName: 'vless',";

@@ -1,5 +1,5 @@
-// What users of a panel's core reach, tried in a network of its own: `unshare` starts this program with no network but a
-// loopback interface, to which it gives addresses of every kind. Prints what it found as one line of JSON.
+// Tries what users of a panel's core can reach, in a network namespace: `unshare` starts this program with only a loopback
+// interface, to which it adds addresses of every kind. Prints its findings as one line of JSON.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export interface Packets {
   /** what came back in a session that began with the server's name */
   readonly begun: string;
 }
-/** Everything that one panel's users tried, and where they came out; '' where they did not. */
+/** Everything that one panel's users tried, and the address they reached; '' where none. */
 export interface Reach {
   readonly tcp: Readonly<Record<string, string>>;
   /** the same tries in one connection (mux), and by the one protocol whose names another library reads */
@@ -88,7 +88,7 @@ function prepareNetwork(folder: string): void {
   execFileSync('mount', ['--bind', resolver, '/etc/resolv.conf']);
 }
 
-/** Tells whoever connects which address they came out at. */
+/** Replies to each connection with the address that it reached. */
 async function startTeller(host: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -107,7 +107,7 @@ const NAMES: Record<string, (before: number) => string[]> = {
   'embedded.test': () => EMBEDDED,
   'metadata.test': () => METADATA,
   'own.test': () => [OWN],
-  // Of these two the outbound of a plugin takes care.
+  // The outbound of a plugin handles these two.
   'second.test': () => [SERVER],
   'second.loopback.test': () => ['127.0.0.1'],
 };

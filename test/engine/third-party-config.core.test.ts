@@ -1,4 +1,4 @@
-// What plugins from outside add to the config of a real core, and it refuses: the panel's own work goes on, and the plugin is named.
+// A real core rejects what a third-party plugin adds to its config: the panel works without it and names the plugin.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -31,7 +31,7 @@ async function weirCommand(
   return { code, said: said.join('\n'), complained: complained.join('\n') };
 }
 
-/** A plugin that adds these to the core's config, and has a route beside. */
+/** Source of a plugin that adds these to the core's config, and has a route. */
 const adding = (name: string, entries: string): string =>
   IMPORT +
   source(
@@ -55,7 +55,7 @@ const configOf = (panel: PanelApi) =>
     '/panel/api/server/getConfigJson',
   );
 
-test('a plugin whose part the core refuses is named and does its other work; users are served, and others’ parts are in', async (t) => {
+test('a plugin whose part the core rejects is named and does its other work; users are served, and the parts of others are used', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const before = await openPanel(t, { dataDirectory: folder });
@@ -73,7 +73,7 @@ test('a plugin whose part the core refuses is named and does its other work; use
       'thief',
       `{ inbound: { id: 77, tag: '${tag}', protocol: 'vless', config: { tag: '${tag}', port: ${port}, listen: '127.0.0.1', protocol: 'vless', settings: { decryption: 'none' } } } }`,
     ),
-    // What it adds stands in a file, as if an admin had changed it.
+    // It reads its part from a file, as from a changed setting.
     weed: `import { readFileSync } from 'node:fs';\n${adding('weed', `...JSON.parse(readFileSync(${JSON.stringify(file)}, 'utf8'))`)}`,
   };
   await writeFile(file, '[{"outbound":{"tag":"weed","protocol":"no-such-protocol"}}]');
@@ -109,7 +109,7 @@ test('a plugin whose part the core refuses is named and does its other work; use
   );
   for (const name of Object.keys(sources)) t.is((await panel.call(`/panel/api/x/${name}/well`)).status, 200);
 
-  // Edits go on, and what was mended is taken.
+  // Edits still work, and a fixed part is accepted.
   t.is((await panel.call('/panel/api/inbounds/update/1', { body: { remark: 'edited' } })).status, 200);
   const core = await panel.corePid();
   t.is((await panel.call('/panel/api/inbounds/update/1', { body: { remark: 'again' } })).status, 200);
