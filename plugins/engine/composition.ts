@@ -7,7 +7,7 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
-import { digestOf, outsiders, type Plan, planOf } from './plan.js';
+import { digestOf, thirdPartyPlugins, type Plan, planOf } from './plan.js';
 import type { UserReconciler } from './users.js';
 
 type UsersInConfig = Pick<UserReconciler, 'inConfig'>;
@@ -89,7 +89,7 @@ export class Composition {
    * that are left out stay out until they change. Rejects when the core cannot be asked.
    */
   async accepted(driver: CoreDriver, plan: Plan, whole: boolean): Promise<Plan> {
-    const plugins = outsiders(plan.parts);
+    const plugins = thirdPartyPlugins(plan.parts);
     if (plugins.length === 0) return plan;
     const refusal = await this.#refusal(driver, plan, whole);
     if (refusal === undefined) return plan;
@@ -111,7 +111,7 @@ export class Composition {
 
   /** Returns the plan without third-party parts, for a core that does not start with them. */
   withoutOutsiders(plan: Plan, reason: string): Plan {
-    return this.#leaveOut(plan, new Map(outsiders(plan.parts).map((plugin) => [plugin, reason])));
+    return this.#leaveOut(plan, new Map(thirdPartyPlugins(plan.parts).map((plugin) => [plugin, reason])));
   }
 
   #leaveOut(plan: Plan, culprits: ReadonlyMap<string, string>): Plan {

@@ -39,7 +39,7 @@ export const digestOf = (value: Json): string =>
     .slice(0, 32);
 
 /** Third-party plugins that added parts. */
-export const outsiders = (parts: readonly Part[]): string[] => [
+export const thirdPartyPlugins = (parts: readonly Part[]): string[] => [
   ...new Set(parts.flatMap(({ plugin, outside }) => (outside ? [plugin] : []))),
 ];
 

@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/index.js';
 import type { Composition } from './composition.js';
 import type { ConfigReconciler } from './config.js';
 import { type CoreDriver, type CoreProcess, type CoreRecord, CoreRefused, CoreTooSlow } from './driver.js';
-import { outsiders, type Plan, recordOf } from './plan.js';
+import { thirdPartyPlugins, type Plan, recordOf } from './plan.js';
 
 interface Parts {
   readonly driver: CoreDriver;
@@ -50,7 +50,7 @@ export function startCore(parts: Parts, plan: Plan): Promise<Started> {
   const oneByOne = (next: Plan, refusal: Error): Promise<Started> => {
     // A slow machine is no reason to leave parts out.
     if (refusal instanceof CoreTooSlow) throw refusal;
-    if (next.inbounds.size === 0 && outsiders(next.parts).length === 0) throw refusal;
+    if (next.inbounds.size === 0 && thirdPartyPlugins(next.parts).length === 0) throw refusal;
     // One bad inbound, for example with a taken port, must not stop all others.
     log.warn('the core rejected the whole config; adding its inbounds one by one', {
       reason: refusal.message,
@@ -58,7 +58,7 @@ export function startCore(parts: Parts, plan: Plan): Promise<Started> {
     return unlessRefused(
       () => bare(parts, next),
       (again) => {
-        if (again instanceof CoreTooSlow || outsiders(next.parts).length === 0) throw again;
+        if (again instanceof CoreTooSlow || thirdPartyPlugins(next.parts).length === 0) throw again;
         return bare(parts, composition.withoutOutsiders(next, again.message));
       },
     );

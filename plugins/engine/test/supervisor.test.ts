@@ -16,15 +16,15 @@ test('a fresh core is started with all inbounds and users in one go', async (t) 
 test('a user changed while the core starts is not lost', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a', 2: 'b' });
-  let leave = (): void => undefined;
-  world.driver.gate = new Promise((resolve) => (leave = resolve));
+  let openGate = (): void => undefined;
+  world.driver.gate = new Promise((resolve) => (openGate = resolve));
   const opened = world.open();
   await world.until(() => world.driver.starts.length === 1, 'the start is under way');
   world.users.delete('i1.c1');
   world.users.set('i1.c3', 'c');
   const applied = await world.supervisor.reconcileUsers([user(1, 1), user(1, 3)]);
   t.true(applied.pending, 'the core cannot have it yet');
-  leave();
+  openGate();
   await opened;
   t.deepEqual(world.driver.names('in-1'), ['i1.c2', 'i1.c3']);
 });
@@ -32,13 +32,13 @@ test('a user changed while the core starts is not lost', async (t) => {
 test('an inbound added while the core starts is put when it runs', async (t) => {
   const world = new World();
   world.inbound(1);
-  let leave = (): void => undefined;
-  world.driver.gate = new Promise((resolve) => (leave = resolve));
+  let openGate = (): void => undefined;
+  world.driver.gate = new Promise((resolve) => (openGate = resolve));
   const opened = world.open();
   await world.until(() => world.driver.starts.length === 1, 'the start is under way');
   world.inbound(2, { 1: 'a' });
   const applied = world.supervisor.reconcileConfig();
-  leave();
+  openGate();
   await opened;
   t.deepEqual(await applied, { pending: false, reason: '' });
   t.deepEqual(world.driver.names('in-2'), ['i2.c1']);
