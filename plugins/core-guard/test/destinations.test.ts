@@ -101,8 +101,8 @@ test.serial('unusual destinations that Go might accept are refused', async (t) =
     { port: 1 },
     [panelPort()],
   ])
-    await refuse(t, DEST, fallback(dest), 'no destination');
-  await refuse(t, DEST, fallback('127.0.0.1:8080', { type: 'udp' }), 'no destination');
+    await refuse(t, DEST, fallback(dest), 'not a valid destination');
+  await refuse(t, DEST, fallback('127.0.0.1:8080', { type: 'udp' }), 'not a valid destination');
 });
 
 test.serial('sockets are refused but those that are named, and never one in the data folder', async (t) => {

@@ -160,7 +160,7 @@ test.serial('keys with which the core writes or serves files are refused whereve
   );
 });
 
-test.serial('what makes an inbound stall or end the whole core is refused', async (t) => {
+test.serial('settings with which an inbound blocks or crashes the whole core are refused', async (t) => {
   const pair = { certificateFile: join(named, 'site.crt'), keyFile: join(named, 'site.key') };
   await refuse(
     t,
@@ -176,7 +176,7 @@ test.serial('what makes an inbound stall or end the whole core is refused', asyn
     t,
     'streamSettings.tlsSettings.certificates.0.ocspStapling',
     tls({ certificates: [{ ...pair, ocspStapling: 9_223_372_037 }] }),
-    'end the core',
+    'crash the core',
   );
   const own = { certificates: [{ ...pair, ocspStapling: 3600 }], echConfigList: 'AAAA' };
   const client = { echConfigList: 'a.example+https://1.1.1.1/dns-query' };

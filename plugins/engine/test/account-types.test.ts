@@ -79,7 +79,7 @@ test('a declaration that cannot be used says why', (t) => {
     ],
     [{ ...vlessLike, list: '__proto__' }, /list must be a word/],
     [{ ...vlessLike, fields: { protocol: { number: 1, type: 'string' } } }, /cannot be the name/],
-    [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* under email/],
+    [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* the key email/],
     [
       { ...vlessLike, fields: { a: { number: 1, type: 'string' }, b: { number: 1, type: 'string' } } },
       /two fields have the number 1/,
