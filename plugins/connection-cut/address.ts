@@ -1,5 +1,5 @@
-// One spelling for each IP address: the kernel's own in /proc/net, 8 hex digits for IPv4, however it is wrapped, and 32 for
-// IPv6. Its tables have thousands of rows and are read every few seconds, so nothing of them is converted.
+// One notation for each IP address, that of /proc/net: 8 hex digits for IPv4, also when mapped into IPv6, and 32 for IPv6.
+// Those tables have thousands of rows and are read every few seconds, so their rows are not converted.
 import { isIPv4, isIPv6 } from 'node:net';
 import { endianness } from 'node:os';
 
@@ -23,7 +23,7 @@ function groups(text: string): string {
     .join('');
 }
 
-/** Undefined for what is no address, or one of a single link (`fe80::1%eth0`), which is no more than a name here. */
+/** Converts to that notation; undefined for what is not an address, or has a zone (`fe80::1%eth0`). */
 export function spell(address: string): string | undefined {
   if (isIPv4(address)) return fromDotted(address);
   if (!isIPv6(address) || address.includes('%')) return undefined;
@@ -33,7 +33,7 @@ export function spell(address: string): string | undefined {
   return words.startsWith(MAPPED) ? words.slice(MAPPED.length) : words;
 }
 
-/** As everybody else writes it. */
+/** Converts to the usual notation. */
 export function written(spelt: string): string {
   const hex = swap(spelt);
   if (hex.length === 8) return [0, 2, 4, 6].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.');

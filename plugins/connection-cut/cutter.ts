@@ -1,4 +1,4 @@
-// Ends what removed users have open, and nothing else; counts what it could not end.
+// Closes the open connections of removed users, and no others; counts polls in which it could not.
 import {
   type ListenersApi,
   type Log,
@@ -10,15 +10,15 @@ import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf }
 import type { InboundsApi } from '../inbounds/contract.js';
 import { spell, written } from './address.js';
 import { PeerIndex } from './peers.js';
-import { runsOverUdp } from './reach.js';
+import { runsOverUdp } from './udp.js';
 import type { cutSettings } from './settings.js';
 import { addressIn, socketKey } from './socket-table.js';
 import type { SocketsApi } from './sockets.js';
 
-/** Users of whom it is watched whether they still move bytes. */
+/** Limit of removed users that are watched for further traffic. */
 const MAX_WATCHED = 10_000;
 const POLLS_ALLOWED = 2;
-/** Polls with traffic before the first line, after which the log is taken to be off. */
+/** After this many polls with traffic and no usable line, the log counts as off. */
 const SILENT_POLLS = 3;
 
 export class Cutter {
@@ -29,21 +29,21 @@ export class Cutter {
   readonly #trusts: (address: string) => boolean;
   readonly #sockets: SocketsApi;
   readonly #index = new PeerIndex();
-  /** TCP port of an inbound; 0 for those whose connections cannot be ended one by one */
+  /** TCP port of an inbound; 0 for those over UDP */
   readonly #ports = new Map<number, number>();
   /** removed user → polls since then in which it moved bytes */
   readonly #watched = new Map<string, number>();
-  /** by inbound: connections that were ended, and polls in which a removed user went on */
+  /** by inbound: connections that were closed, and polls in which a removed user still moved bytes */
   readonly #counts = new Map<number, { ended: number; missed: number }>();
-  #hindrance = 'it is not known yet whether connections can be ended here';
-  #leave: () => void = () => undefined;
+  #obstacle = 'it is not known yet whether connections can be closed here';
+  #unfollow: () => void = () => undefined;
   readonly #queue = new SerialQueue();
-  /** the look that those who are removed meanwhile join */
+  /** the pass that later removals join until it begins */
   #next: Promise<void> = Promise.resolve();
   #failing = false;
-  /** polls with traffic since the core's start, as long as no line of its log was of use */
+  /** polls with traffic since the core's start; undefined once a line of its log was usable */
   #silent: number | undefined = 0;
-  /** removed since the pass that is under way began */
+  /** removed since the current pass began */
   #waiting: string[] = [];
 
   constructor({
@@ -70,40 +70,41 @@ export class Cutter {
   }
 
   async start(): Promise<void> {
-    this.#hindrance = this.#access
-      ? await this.#sockets.hindrance()
-      : 'the engine does not tell who is connected';
-    if (this.#hindrance)
-      this.#log.info('open connections of removed clients cannot be ended; they run out', {
-        reason: this.#hindrance,
-      });
-    else this.#leave = this.#access?.follow((accepted) => this.#heard(accepted)) ?? this.#leave;
+    this.#obstacle = this.#access ? await this.#sockets.obstacle() : 'the engine does not report connections';
+    if (this.#obstacle)
+      this.#log.info(
+        'open connections of removed clients cannot be closed; they stay open until the client ends them',
+        {
+          reason: this.#obstacle,
+        },
+      );
+    else this.#unfollow = this.#access?.follow((accepted) => this.#onAccepted(accepted)) ?? this.#unfollow;
   }
   async stop(): Promise<void> {
-    this.#leave();
+    this.#unfollow();
     await this.#queue.settled();
   }
 
-  get #wanted(): boolean {
+  get #isEnabled(): boolean {
     return this.#settings.read().engineCutConnections;
   }
 
-  /** What becomes of the open connections of a client that is removed from this inbound. */
+  /** Says whether open connections of removed clients are closed on this inbound; if not, why. */
   describe(inbound: Parameters<typeof runsOverUdp>[0] & { readonly id: number }) {
     const reason = runsOverUdp(inbound)
-      ? 'it runs over UDP, where no connection can be ended alone'
-      : this.#hindrance || this.#pause;
+      ? 'it runs over UDP, where no connection can be closed alone'
+      : this.#obstacle || this.#pause;
     return { end: reason === '', reason, ...(this.#counts.get(inbound.id) ?? { ended: 0, missed: 0 }) };
   }
 
   get #pause(): string {
-    if (!this.#wanted) return 'the setting engineCutConnections is off';
+    if (!this.#isEnabled) return 'the setting engineCutConnections is off';
     return this.#silent === undefined || this.#silent < SILENT_POLLS
       ? ''
       : 'the core logs no connections; is its access log off, or does it mask addresses?';
   }
 
-  /** Another core may be told to log otherwise. */
+  /** A new core may log otherwise. */
   coreStarted(): void {
     this.#silent = 0;
   }
@@ -118,46 +119,46 @@ export class Cutter {
     if (known !== undefined) return known;
     const inbound = this.#inbounds.get(inboundId);
     const port = !inbound || runsOverUdp(inbound) ? 0 : inbound.port;
-    // Of an inbound that is gone lines may still come; there is no end to those that never were.
+    // Lines of a deleted inbound may still come; remembering those would grow without limit.
     if (inbound) this.#ports.set(inboundId, port);
     return port;
   }
 
-  #heard(accepted: readonly AcceptedPeer[]): void {
-    if (!this.#wanted) return;
+  #onAccepted(accepted: readonly AcceptedPeer[]): void {
+    if (!this.#isEnabled) return;
     for (const peer of accepted) {
       if (this.#silent !== undefined && spell(peer.address) !== undefined) this.#silent = undefined;
       const localPort = peer.port === 0 ? 0 : this.#portOf(peer.inboundId);
       const address = localPort === 0 ? undefined : spell(peer.address);
-      if (address !== undefined) this.#index.heard(userName(peer), socketKey(address, peer.port, localPort));
+      if (address !== undefined) this.#index.logged(userName(peer), socketKey(address, peer.port, localPort));
     }
   }
 
-  /** The core has given these up. */
+  /** The core has removed these users. */
   removed(users: readonly UserRef[]): Promise<void> {
-    if (this.#hindrance || !this.#wanted || users.length === 0) return Promise.resolve();
+    if (this.#obstacle || !this.#isEnabled || users.length === 0) return Promise.resolve();
     for (const user of users.slice(-MAX_WATCHED)) {
       if (this.#watched.size >= MAX_WATCHED) this.#watched.delete(this.#watched.keys().next().value ?? '');
       this.#watched.set(userName(user), 0);
     }
     const first = this.#waiting.length === 0;
     for (const user of users) this.#waiting.push(userName(user));
-    // Many calls that remove one each are one look at the table, not many.
-    if (first) this.#next = this.#inTurn(() => this.#pass(this.#waiting.splice(0)));
+    // Many calls that remove one user each share one reading of the table.
+    if (first) this.#next = this.#enqueue(() => this.#pass(this.#waiting.splice(0)));
     return this.#next;
   }
 
-  /** Looks after everybody: those whose line came late, whose end failed, who were removed while no panel ran. */
+  /** Checks all users: lines may come late, closing may fail, users may be removed while no panel runs. */
   tick(): Promise<void> {
-    return this.#inTurn(() => this.#pass(undefined));
+    return this.#enqueue(() => this.#pass(undefined));
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #enqueue(work: () => Promise<void>): Promise<void> {
     return this.#queue.run(work).then(
       () => void (this.#failing = false),
       (error: unknown) => {
         if (!this.#failing)
-          this.#log.error('open connections of removed clients could not be ended; it is tried again', {
+          this.#log.error('open connections of removed clients could not be closed; retrying', {
             reason: messageOf(error),
           });
         this.#failing = true;
@@ -171,30 +172,30 @@ export class Cutter {
   }
 
   async #pass(only: readonly string[] | undefined): Promise<void> {
-    if (this.#hindrance || !this.#access) return;
-    if (!this.#wanted) return this.#index.clear();
+    if (this.#obstacle || !this.#access) return;
+    if (!this.#isEnabled) return this.#index.clear();
     await this.#access.catchUp();
-    const concerned = only ? only.filter((user) => this.#index.has(user)) : this.#index.users();
-    if (concerned.length === 0) return;
+    const candidates = only ? only.filter((user) => this.#index.has(user)) : this.#index.users();
+    if (candidates.length === 0) return;
     const mark = this.#index.mark();
     const table = await this.#sockets.read(this.#index.localPorts());
     this.#index.settle(table, mark);
-    const ends = concerned
+    const found = candidates
       .filter((user) => this.#isGone(user))
       .flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key })))
       .filter(({ key }) => !this.#trusts(addressIn(key)));
-    if (ends.length === 0) return;
-    const connections = await this.#sockets.end(ends.map(({ key }) => key));
-    for (const { user } of ends) this.#count(user, 'ended');
-    this.#log.info('open connections of removed clients ended', {
+    if (found.length === 0) return;
+    const connections = await this.#sockets.close(found.map(({ key }) => key));
+    for (const { user } of found) this.#count(user, 'ended');
+    this.#log.info('closed open connections of removed clients', {
       connections,
-      users: new Set(ends.map(({ user }) => user)).size,
+      users: new Set(found.map(({ user }) => user)).size,
     });
   }
 
-  /** The poll that removed a user, and the next, still hold bytes from before; who moves in a later one goes on. */
+  /** Bytes in the poll that removed a user, and in the next, may be from before. A user with bytes in a later poll is still connected. */
   counted(usage: readonly UserRef[]): void {
-    if (this.#silent !== undefined && usage.length > 0 && this.#wanted) this.#silent += 1;
+    if (this.#silent !== undefined && usage.length > 0 && this.#isEnabled) this.#silent += 1;
     if (this.#watched.size === 0) return;
     const moved = new Set(usage.map(userName));
     for (const [user, polls] of this.#watched) {
@@ -206,7 +207,7 @@ export class Cutter {
       if (polls < POLLS_ALLOWED || !moved.has(user)) continue;
       this.#count(user, 'missed');
       if (polls === POLLS_ALLOWED)
-        this.#log.warn('a removed client goes on through a connection that could not be ended', {
+        this.#log.warn('a removed client still uses a connection that could not be closed', {
           user,
           ...this.#why(user),
         });

@@ -3,8 +3,8 @@ import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } fr
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { Cutter } from './cutter.js';
-import { Levers } from './levers.js';
-import { Parting } from './parting.js';
+import { DisruptiveFallbacks } from './disruptive-fallbacks.js';
+import { CloseOnStop } from './close-on-stop.js';
 import { cutSettings } from './settings.js';
 import { Sockets } from './sockets.js';
 
@@ -12,7 +12,7 @@ export default definePlugin({
   name: 'connection-cut',
   version: '0.1.0',
   api: 1,
-  about: 'Ends the open connections of clients that were switched off or deleted.',
+  about: 'Closes the open connections of clients that were disabled or deleted.',
   uses: {
     access: maybe(CoreAccess),
     engine: Engine,
@@ -23,17 +23,17 @@ export default definePlugin({
   services: {
     sockets: singleton(Sockets),
     cutter: singleton(Cutter),
-    levers: singleton(Levers),
-    parting: singleton(Parting),
+    fallbacks: singleton(DisruptiveFallbacks),
+    closeOnStop: singleton(CloseOnStop),
   },
-  taps: ({ cutter, levers, parting }) => [
+  taps: ({ cutter, fallbacks, closeOnStop }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {
       void cutter.removed(users);
-      void levers.removed(users);
+      void fallbacks.removed(users);
     }),
     // Before the last poll.
-    tap(beforeCoreStop, () => parting.endAll(), { stage: stage.EARLY }),
+    tap(beforeCoreStop, () => closeOnStop.closeAll(), { stage: stage.EARLY }),
     tap(coreStateChanged, ({ to }) => {
       if (to === 'running') cutter.coreStarted();
     }),
@@ -44,9 +44,9 @@ export default definePlugin({
     }),
     tap(describeInbounds, (rows) => rows.map((row) => ({ ...row, openConnections: cutter.describe(row) }))),
   ],
-  jobs: ({ cutter, levers }) => [
+  jobs: ({ cutter, fallbacks }) => [
     job('cut', '5s', () => cutter.tick()),
-    job('levers', '5s', () => levers.tick()),
+    job('disruptive-fallbacks', '5s', () => fallbacks.tick()),
   ],
   start: ({ cutter }) => cutter.start(),
   stop: ({ cutter }) => cutter.stop(),

@@ -1,4 +1,4 @@
-// Which connections belong to which user, as the core's log told and the kernel's table confirmed.
+// Index of connections by user: learnt from the core's log, confirmed by the Linux kernel's table.
 import { addressIn, localPortIn, type SocketTable } from './socket-table.js';
 
 const MAX_PEERS = 100_000;
@@ -9,14 +9,14 @@ interface Entry {
   readonly key: string;
   /** the core's name of the user */
   readonly user: string;
-  /** of the socket that the user was seen on; 0 until it was seen */
+  /** of the user's socket in the table; 0 before it was found there */
   inode: number;
-  /** heard on this connection after `user`: its next owner, or somebody who shares it */
+  /** logged on this connection after `user`: its next owner, or a user who shares it */
   other: string | undefined;
-  /** several users were heard on this very socket, or perhaps: it is nobody's to end */
+  /** whether several users were logged on this socket; unless `no` it must not be closed */
   shared: 'no' | 'perhaps' | 'yes';
   absent: boolean;
-  /** reading of the table before which it was heard */
+  /** number of the table reading before which it was logged */
   readonly era: number;
 }
 
@@ -52,14 +52,14 @@ export class PeerIndex {
     return ports;
   }
 
-  heard(user: string, key: string): void {
+  logged(user: string, key: string): void {
     const known = this.#entries.get(key);
     if (known) {
       if (known.user !== user) known.other = user;
       return;
     }
     const own = this.#byUser.get(user);
-    // The oldest is the likeliest to be over.
+    // The oldest is most likely closed by now.
     const surplus =
       own && own.size >= this.#bounds.ofUser
         ? own.values().next().value
@@ -80,18 +80,18 @@ export class PeerIndex {
     this.#own(entry);
   }
 
-  /** To be called before the table is read: what is heard from here on may be younger than the table. */
+  /** Call it before the table is read: what is logged from here on may be newer than the table. */
   mark(): number {
     return (this.#era += 1);
   }
 
-  /** Compares with a table that was read after this mark. What cannot be told apart is given up, or belongs to nobody: a connection that lives on is a lesser evil than another user's that ends. */
+  /** Compares with a table that was read after this mark. Drops what is ambiguous: a connection that stays open does less harm than closing another user's. */
   settle(table: SocketTable, mark: number): void {
     for (const entry of this.#entries.values()) {
       if (entry.era >= mark) continue;
       const inode = table.get(entry.key);
       if (inode === undefined) {
-        // A table that changes while it is read may lack a row; a socket that was seen before is known again by its inode.
+        // A table that changes while it is read may lack a row; the inode identifies a socket that was found before.
         if (entry.inode === 0 || entry.absent) this.#drop(entry);
         else entry.absent = true;
         continue;
@@ -108,7 +108,7 @@ export class PeerIndex {
       entry.inode = inode;
       if (other !== undefined) entry.shared = 'perhaps';
     } else if (entry.inode === inode) {
-      if (entry.shared === 'yes') this.#isProxy(addressIn(entry.key));
+      if (entry.shared === 'yes') this.#noteProxy(addressIn(entry.key));
       else if (other !== undefined) entry.shared = 'yes';
     } else {
       this.#drop(entry);
@@ -119,7 +119,7 @@ export class PeerIndex {
     }
   }
 
-  /** Keys of the connections that are this user's alone, and open in this table. */
+  /** Keys of the connections that only this user has, and that are open in this table. */
   of(user: string, table: SocketTable): string[] {
     const own = [...(this.#byUser.get(user) ?? [])].filter(
       ({ key, inode, other, shared }) =>
@@ -146,7 +146,7 @@ export class PeerIndex {
     if (own?.size === 0) this.#byUser.delete(entry.user);
   }
 
-  #isProxy(address: string): void {
+  #noteProxy(address: string): void {
     this.#proxies.delete(address);
     this.#proxies.add(address);
     if (this.#proxies.size > MAX_PROXIES) this.#proxies.delete(this.#proxies.values().next().value ?? '');

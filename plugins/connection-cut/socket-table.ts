@@ -1,20 +1,20 @@
-// The kernel's table of TCP sockets, as far as it concerns some local ports. Read as a file: no program is started for it.
+// Reads the Linux kernel's table of TCP sockets for some local ports, as a file: starting a program costs more.
 import { createReadStream } from 'node:fs';
 import { MAPPED } from './address.js';
 
 const portHex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
-/** A connection by its ends, seen from here, e.g. `0100007F:EDA4>01BB`. The local address is left out: nobody connects twice from one port to one port. */
+/** A connection by its ends, seen from here, e.g. `0100007F:EDA4>01BB`. The local address is not needed: no client connects twice from one port to one port. */
 export const socketKey = (spelt: string, port: number, localPort: number): string =>
   `${spelt}:${portHex(port)}>${portHex(localPort)}`;
 export const addressIn = (key: string): string => key.slice(0, key.indexOf(':'));
 export const portIn = (key: string): number => Number.parseInt(key.slice(-9, -5), 16);
 export const localPortIn = (key: string): number => Number.parseInt(key.slice(-4), 16);
 
-/** socketKey → inode, which is another one for each socket */
+/** socketKey → inode, unique to each socket */
 export type SocketTable = ReadonlyMap<string, number>;
 
-/** ESTABLISHED, and CLOSE_WAIT: the peer says no more and may still be sent to. */
+/** ESTABLISHED, and CLOSE_WAIT: the peer sends no more but still receives. */
 const OPEN = new Set(['01', '08']);
 /** queues, timer, retransmits, user, timeout, inode */
 const INODE = / \S+ \S+ \S+ +\d+ +\d+ (\d+)/y;
@@ -39,7 +39,7 @@ function addRows(text: string, width: number, ports: ReadonlySet<string>, into: 
     if (!ports.has(localPort) || !OPEN.has(text.slice(state, state + 2))) continue;
     INODE.lastIndex = state + 2;
     const [, inode = '0'] = INODE.exec(text) ?? [];
-    // A socket that the core has not taken yet has none.
+    // A socket that the core has not accepted yet has none.
     if (inode === '0') continue;
     const peer = text.slice(remote, state - 1);
     into.set(`${peer.startsWith(MAPPED) ? peer.slice(MAPPED.length) : peer}>${localPort}`, Number(inode));

@@ -1,4 +1,4 @@
-// Ending connections of another process: the kernel does it for whoever has CAP_NET_ADMIN, by way of `ss -K`.
+// Closes connections of another process: with CAP_NET_ADMIN the Linux kernel does it, through `ss -K`.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { messageOf } from '../../kernel/index.js';
 import { spell, written } from './address.js';
 import { addressIn, localPortIn, portIn, readSockets, socketKey, type SocketTable } from './socket-table.js';
 
-/** What the plugin does with sockets; a test has others. */
+/** Replaced in tests. */
 export interface SocketsApi {
   read(localPorts: ReadonlySet<number>): Promise<SocketTable>;
-  /** Ends the connections of these keys and resolves with how many there were. */
-  end(keys: readonly string[]): Promise<number>;
-  /** Why connections cannot be ended here, or nothing. Never rejects, and harms nobody: it ends a connection of its own. */
-  hindrance(): Promise<string>;
+  /** Closes the connections of these keys and resolves with their number. */
+  close(keys: readonly string[]): Promise<number>;
+  /** Resolves with the reason why connections cannot be closed here, or ''. Never rejects. Tries it on a connection of its own. */
+  obstacle(): Promise<string>;
 }
 
 export interface Place {
@@ -24,10 +24,10 @@ export interface Place {
 const AT_ONCE = 200;
 const LIMIT_MS = 5_000;
 const CAP_NET_ADMIN = 1n << 12n;
-// Where services find little on PATH.
+// PATH of a service may lack these.
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`;
 
-/** Both ends are named in full: a filter that says less would end connections of others. Never of UDP: there it would end the listener. */
+/** Names both ends in full: a shorter filter would close connections of others. TCP only: for UDP it would close the listener. */
 export const filterOf = (keys: readonly string[]): string =>
   keys
     .map(
@@ -67,13 +67,13 @@ function ss(filter: string): Promise<string> {
   });
 }
 
-async function inPortions<T>(all: readonly T[], filter: (portion: readonly T[]) => string): Promise<number> {
-  let ended = 0;
+async function inBatches<T>(all: readonly T[], filter: (batch: readonly T[]) => string): Promise<number> {
+  let closed = 0;
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const output = await ss(filter(all.slice(at, at + AT_ONCE)));
-    ended += output.split('\n').length - 1;
+    closed += output.split('\n').length - 1;
   }
-  return ended;
+  return closed;
 }
 
 async function mayAdministrate(): Promise<boolean> {
@@ -86,26 +86,26 @@ export class Sockets implements SocketsApi {
     return readSockets(localPorts);
   }
 
-  end(keys: readonly string[]): Promise<number> {
-    return inPortions(keys, filterOf);
+  close(keys: readonly string[]): Promise<number> {
+    return inBatches(keys, filterOf);
   }
-  /** Ends all connections to these places of this machine; an address that is none stands for all. */
-  endAt(places: readonly Place[]): Promise<number> {
-    return inPortions(places, placesFilterOf);
+  /** Closes all connections to these local addresses; a name in place of an address stands for all. */
+  closeAt(places: readonly Place[]): Promise<number> {
+    return inBatches(places, placesFilterOf);
   }
 
-  async hindrance(): Promise<string> {
+  async obstacle(): Promise<string> {
     try {
       if (!(await mayAdministrate())) return 'the panel lacks the right CAP_NET_ADMIN';
-      return (await this.#endsItsOwn())
+      return (await this.#closesItsOwn())
         ? ''
-        : 'this kernel does not end connections (it is built without INET_DIAG_DESTROY)';
+        : 'this kernel cannot close connections (it is built without INET_DIAG_DESTROY)';
     } catch (error) {
-      return `a connection of its own could not be ended: ${messageOf(error)}`;
+      return `a connection of its own could not be closed: ${messageOf(error)}`;
     }
   }
 
-  async #endsItsOwn(): Promise<boolean> {
+  async #closesItsOwn(): Promise<boolean> {
     const server = createServer().listen(0, '127.0.0.1');
     const ours: Socket[] = [];
     try {
@@ -119,7 +119,7 @@ export class Sockets implements SocketsApi {
         once(client, 'connect', { signal }),
       ]);
       ours.push(taken.on('error', () => undefined));
-      await this.end([socketKey(spell('127.0.0.1') ?? '', client.localPort ?? 0, localPort)]);
+      await this.close([socketKey(spell('127.0.0.1') ?? '', client.localPort ?? 0, localPort)]);
       return (await this.read(new Set([localPort]))).size === 0;
     } finally {
       for (const socket of ours) socket.destroy();

@@ -1,4 +1,4 @@
-// Where an IP address or a host name leads, in every spelling that the core or the C library would take.
+// Where an IP address or a host name leads, in every notation that the core or the C library accepts.
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -22,16 +22,16 @@ function embedded(address: string): string | undefined {
   return first === 0x2002 ? dotted(second, groups[2]) : undefined;
 }
 
-/** One spelling for each address: no zone, IPv6 compressed, IPv4 instead of an IPv6 address that holds one. */
+/** Returns one notation for each address: no zone, IPv6 compressed, IPv4 for an IPv6 address that contains one. */
 export function plainAddress(address: string): string {
   const plain = canonicalAddress(address) ?? address;
   return isIP(plain) === 6 ? (embedded(plain) ?? plain) : plain;
 }
 
-/** Addresses that end at whatever this machine has bound to loopback. */
+/** Addresses that reach the loopback listeners of this machine. */
 export const isHere = (address: string): boolean => ['127.0.0.1', '0.0.0.0', '::1', '::'].includes(address);
 
-/** Takes an address as `plainAddress` writes it. */
+/** @param address in the notation of `plainAddress` */
 export function reachOf(address: string): Reach {
   if (isHere(address) || address.startsWith('127.') || address.startsWith('0.')) return 'own';
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -41,7 +41,7 @@ export function reachOf(address: string): Reach {
 
 export type Host = { readonly address: string } | { readonly name: string };
 
-/** Reads a host as the core's dialer and getaddrinfo would; undefined for what is neither an address nor a host name. */
+/** Reads a host as the core's dialer and getaddrinfo would; undefined for text that is neither an address nor a host name. */
 export function hostOf(text: string): Host | undefined {
   const host = text.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (isIP(host) !== 0) return { address: plainAddress(host) };
@@ -54,7 +54,7 @@ export function hostOf(text: string): Host | undefined {
   return isIP(url) === 4 ? { address: url } : undefined;
 }
 
-/** The addresses of a name as the system has them now; none when it has none, or does not say so in time. */
+/** Resolves with the addresses that the system has for a name now; none when it has none, or answers too late. */
 export async function addressesOf(name: string): Promise<string[]> {
   const found = await Promise.race([
     lookup(name, { all: true }).catch(() => []),

@@ -1,4 +1,4 @@
-// Files that an inbound may name: regular ones of a certificate's size, in folders that the machine's owner has named.
+// Files that an inbound may name: regular files of a certificate's size, in folders that the machine's owner allows.
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LARGEST = 1024 * 1024;
 const LIMIT_MS = 2_000;
-/** What the panel keeps in the first level of its data folder. */
+/** The panel's own entries in its data folder. */
 const OWN = /^(?:weir\.|panel\.|first-login|(?:engine|backups|plugins|bin)$)/i;
 
-/** The file may never be used, whatever is in it; other errors may pass. */
+/** The file must never be used, whatever its content; other errors may be temporary. */
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 }
 
-/** A path below the folder, or undefined when it is not in there. */
+/** Returns the path relative to the folder; undefined outside of it. */
 function below(folder: string, path: string): string | undefined {
   const rest = relative(folder, path);
   return rest === '' || rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest) ? undefined : rest;
@@ -34,7 +34,7 @@ export class CertificateFiles {
     return this.#inTime(path, async () => {
       const file = await open(
         await this.#find(path),
-        // A pipe or a terminal would keep the caller waiting for somebody at its other end.
+        // A pipe or a terminal would block the caller.
         constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
       );
       try {
@@ -47,12 +47,12 @@ export class CertificateFiles {
     });
   }
 
-  /** Looks at the file without opening it; rejects like `read`. */
+  /** Checks the file without opening it; rejects like `read`. */
   async check(path: string): Promise<void> {
     await this.#inTime(path, () => this.#find(path));
   }
 
-  /** Its real path. What lies outside is refused by its name, without a look at what is there. */
+  /** Resolves with the real path. Paths outside are refused by name, whether they exist or not. */
   async #find(path: string): Promise<string> {
     if (!isAbsolute(path))
       throw new FileRefused(

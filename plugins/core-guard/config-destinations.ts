@@ -1,11 +1,11 @@
-// The keys of the core's config that say where the core itself connects to, each with its place in the core's source
-// (github.com/xtls/xray-core at v1.260327.0). Where users want to go is the business of the core's rules.
+// Keys of the core's config that say where the core itself connects to, each with its place in the core's source
+// (github.com/xtls/xray-core at v1.260327.0). The core's rules decide where users may go.
 import { endsWith } from './config-files.js';
 import { type Destination, destinationOf, placeOf } from './destination.js';
 import type { Place } from './walk.js';
 
 export interface Dialed {
-  /** `relay`: anybody who reaches the inbound is connected, with every byte as it came; `server`: an outbound's next hop */
+  /** `relay`: anybody who reaches the inbound is connected there, with every byte unchanged; `server`: an outbound's next hop */
   readonly as: 'relay' | 'server';
   readonly to: Destination;
 }
@@ -32,13 +32,13 @@ function proxied(value: unknown): Destination {
   return placeOf(url.hostname, url.port || (url.protocol === 'https:' ? '443' : '80'));
 }
 
-/** All that the core may connect to because of this key. */
+/** Returns all destinations that this key gives the core. */
 export function dialed(place: Place): Dialed[] {
   const { key, keys, value, siblings } = place;
   if (RELAYS.some((end) => endsWith(keys, end))) return [{ as: 'relay', to: relayed(place) }];
   if (endsWith(keys, ['masquerade', 'url'])) return [{ as: 'relay', to: proxied(value) }];
   const server = (to: Destination): Dialed[] => [{ as: 'server', to }];
-  // infra/conf/freedom.go; without a host it changes the port alone
+  // infra/conf/freedom.go; without a host it changes only the port
   if (key === 'redirect' && typeof value === 'string')
     return value.startsWith(':') ? [] : server(destinationOf(value));
   // infra/conf/wireguard.go, a peer

@@ -1,19 +1,19 @@
-// The keys of the core's config with which Xray-core 26.3.27 reads or writes files, each with its place in the core's
+// Keys of the core's config with which Xray-core 26.3.27 reads or writes files, each with its place in the core's
 // source (github.com/xtls/xray-core at v1.260327.0). It runs no programs: outside of its tests and generators nothing
-// there calls os/exec. What follows from environment variables (geodata, XRAY_MPH_CACHE, XRAY_LOCATION_*) is closed by
-// the environment that the core is started with.
+// there calls os/exec. The core starts with an
+// environment without the variables that name files (geodata, XRAY_MPH_CACHE, XRAY_LOCATION_*).
 import type { Place } from './walk.js';
 
 interface FileKey {
-  /** the end of the way to the key, folded */
+  /** end of the key's path, folded */
   readonly keys: readonly string[];
-  /** `certificate`: may name a file in the folders for certificates; `refused`: may not be given at all */
+  /** `certificate`: may name a file in the folders for certificates; `refused`: never allowed */
   readonly use: 'certificate' | 'refused';
   readonly does: string;
 }
 
 const FILE_KEYS: readonly FileKey[] = [
-  // infra/conf/transport_internet.go:568 readFileOrString (a file wins over the text beside it), common/platform/
+  // infra/conf/transport_internet.go:568 readFileOrString (a file takes precedence over the text beside it), common/platform/
   // filesystem/file.go ReadCert; again every hour in transport/internet/tls/config.go:111
   { keys: ['certificatefile'], use: 'certificate', does: 'reads a certificate' },
   { keys: ['keyfile'], use: 'certificate', does: 'reads a key' },
@@ -21,7 +21,7 @@ const FILE_KEYS: readonly FileKey[] = [
   { keys: ['masterkeylog'], use: 'refused', does: 'writes the secrets of every connection to a file' },
   // transport/internet/hysteria/hub.go:333: http.FileServer over the whole folder
   { keys: ['masquerade', 'dir'], use: 'refused', does: 'serves the files of a folder to everybody' },
-  // infra/conf/log.go, common/log/logger.go:165; the panel gives both
+  // infra/conf/log.go, common/log/logger.go:165; the panel sets both
   { keys: ['log', 'access'], use: 'refused', does: 'writes a log to a file' },
   { keys: ['log', 'error'], use: 'refused', does: 'writes a log to a file' },
 ];
@@ -29,7 +29,7 @@ const FILE_KEYS: readonly FileKey[] = [
 export const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
   end.every((key, i) => keys[keys.length - end.length + i] === key);
 
-/** Undefined for what names no file; `none` switches off what is refused. */
+/** Undefined for values that name no file; `none` disables a refused key. */
 export function fileKey({ keys, value }: Place): FileKey | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const found = FILE_KEYS.find((file) => endsWith(keys, file.keys));

@@ -1,4 +1,4 @@
-// One destination as it stands in the core's config, read as the core reads it (infra/conf/vless.go and trojan.go,
+// Parses a destination of the core's config as the core does (infra/conf/vless.go and trojan.go,
 // fallbacks; infra/conf/transport_internet.go, REALITYConfig; Go's net.SplitHostPort and net.Dial).
 import { hostOf, isHere } from './address.js';
 
@@ -24,7 +24,7 @@ export function placeOf(host: string, portText: string): Destination {
   return 'name' in read ? { kind: 'name', ...read, port } : { kind: 'address', ...read, port };
 }
 
-/** A port, `host:port`, or a Unix socket. Go takes more (`+2053`, names of services); nobody needs it. */
+/** A port, `host:port`, or a Unix socket. Go accepts more (`+2053`, names of services), which is not needed. */
 export function destinationOf(value: unknown): Destination {
   if (value === undefined || value === null || value === '') return { kind: 'nothing' };
   if (typeof value === 'number') return placeOf('localhost', String(value));
@@ -37,7 +37,7 @@ export function destinationOf(value: unknown): Destination {
   return placeOf(bracketed ?? plain, port);
 }
 
-/** What one text of `WEIR_FALLBACK_DESTINATIONS` and the destinations that it allows have in common. */
+/** Returns a key that an entry of `WEIR_FALLBACK_DESTINATIONS` shares with the destinations that it allows. */
 export function nameOf(destination: Destination): string {
   if (destination.kind === 'socket') return destination.path;
   if (destination.kind === 'name') return `${destination.name}:${destination.port}`;

@@ -1,4 +1,4 @@
-// Judges parts of the core's config: when they are saved, and each time that the config is composed.
+// Checks parts of the core's config: when they are saved, and each time that the config is composed.
 import { realpath } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { dirname, relative, resolve } from 'node:path';
@@ -21,7 +21,7 @@ interface Needs {
   readonly dataDirectory: string;
   readonly config: GuardConfig;
 }
-/** What is wrong, and the entry of `WEIR_FALLBACK_DESTINATIONS` that would put it right. */
+/** A problem, and the entry of `WEIR_FALLBACK_DESTINATIONS` that would allow it. */
 interface Objection {
   readonly text: string;
   readonly destination?: string;
@@ -105,7 +105,7 @@ export class Guard implements CoreGuardApi {
       await this.#files.check(value);
       return undefined;
     } catch (error) {
-      // A file that is not there just now is no reason to take a running inbound from its users.
+      // A file that is missing for now must not stop a running inbound.
       return saving || error instanceof FileRefused ? messageOf(error) : undefined;
     }
   }
@@ -127,12 +127,12 @@ export class Guard implements CoreGuardApi {
     if (to.kind === 'nothing') return undefined;
     if (to.kind === 'unreadable')
       return {
-        text: `${JSON.stringify(written)} is no destination; write a port, or host:port with numbers`,
+        text: `${JSON.stringify(written)} is not a valid destination; write a port, or host:port with numbers`,
       };
     if (to.kind === 'socket') return this.#socketProblem(to.path, beside);
     const owner = this.#ownerOf(to.port);
     if (to.kind === 'name') {
-      // Whose name it is decides where it leads, and may decide otherwise a second later.
+      // The owner of the name decides where it leads, and may change it at any time.
       if (owner !== undefined)
         return {
           text: `port ${to.port} is ${owner}, where a name may lead to at any time; write an address`,
@@ -152,7 +152,7 @@ export class Guard implements CoreGuardApi {
     return { text: `${nameOf(to)} is ${where}; ${NAME_IT}`, destination: nameOf(to) };
   }
 
-  /** A path leads to whatever lies there, the panel's own sockets among them, through any number of links. */
+  /** A path may lead to the panel's own sockets, through any number of links. */
   async #socketProblem(path: string, { inbounds }: Beside): Promise<Objection | undefined> {
     const abstract = (text: unknown): unknown =>
       typeof text === 'string' && text.startsWith('@') ? text.replace(/^@@/, '@') : undefined;
@@ -162,7 +162,7 @@ export class Guard implements CoreGuardApi {
     if (named && (path.startsWith('@') || !(await this.#isOurs(path)))) return undefined;
     return {
       text: named
-        ? `${path} lies in the panel's data folder`
+        ? `${path} is in the panel's data folder`
         : `${path} is a Unix socket of no inbound; use a port, or name the path in WEIR_FALLBACK_DESTINATIONS and restart the panel`,
     };
   }
@@ -176,14 +176,14 @@ export class Guard implements CoreGuardApi {
     );
   }
 
-  /** Whose a port of this machine is, when it is one of ours. */
+  /** Owner of a port of this machine, if it is the panel's. */
   #ownerOf(port: number): string | undefined {
     const name = this.#listeners.places().find((place) => place.port === port)?.name;
     return name && (name === 'panel' ? "the panel's own" : `that of the panel's listener ${name}`);
   }
 }
 
-/** Whether whoever connects there ends at this inbound: while it is off, or beside its address, another program may listen. */
+/** Whether a connection there reaches this inbound: if it is disabled, or has another address, another program may listen. */
 function serves(
   { listen, port, enable }: Beside['inbounds'][number],
   to: { readonly address: string; readonly port: number },

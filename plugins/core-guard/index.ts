@@ -13,7 +13,7 @@ import { CoreGuard } from './contract.js';
 import { destinationOf, nameOf } from './destination.js';
 import { Guard } from './guard.js';
 
-/** A list, in the environment comma-separated; `problem` says what is wrong with one entry. */
+/** A list, comma-separated in the environment; `problem` returns what is wrong with an entry. */
 const listOf = (problem: (entry: string) => string | undefined) =>
   custom<readonly string[]>(
     Joi.any().custom((value: unknown, state) => {
@@ -28,9 +28,9 @@ export default definePlugin({
   name: 'core-guard',
   version: '0.1.0',
   api: 1,
-  // Without it an inbound could lead into the panel, or have the core write anywhere.
+  // Without it an inbound could lead into the panel, or make the core write any file.
   essential: true,
-  about: 'Keeps out of the core what would let it into the panel or at files that are not certificates.',
+  about: 'Rejects config with which the core could reach the panel, or files other than certificates.',
   uses: { listeners: Listeners },
   config: {
     fallbackDestinations: variable(

@@ -1,17 +1,17 @@
-// Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
-// have no business there, and neither have fallbacks.
+// Addresses that are not public: this machine, its network, and services of cloud providers. Users of the core and
+// fallbacks must not reach them.
 import { BlockList, isIPv6 } from 'node:net';
 
 // IANA special-purpose registries (RFC 6890 and its updates). Named here, so that no geodata file is needed.
 const IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
-  // carrier-grade NAT; 100.100.100.200 in it tells machines of one cloud about themselves
+  // carrier-grade NAT; 100.100.100.200 in it is the metadata service of a cloud
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // 169.254.169.254 in it does so in nearly all clouds
+  // 169.254.169.254 in it is the metadata service of nearly all clouds
   '169.254.0.0/16',
-  // does so in Azure, though the address is a public one
+  // metadata service of Azure, although the address is public
   '168.63.129.16/32',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -32,10 +32,10 @@ const IPV6 = [
   '100::/64',
   // Teredo and other tunnels (RFC 2928)
   '2001::/23',
-  // 6to4 (RFC 3056): carries an IPv4 address, and nobody offers it any more
+  // 6to4 (RFC 3056): carries an IPv4 address; no longer in use
   '2002::/16',
   '5f00::/16',
-  // fd00:ec2::254 in it tells machines of one cloud about themselves
+  // fd00:ec2::254 in it is the metadata service of a cloud
   'fc00::/7',
   'fe80::/9',
   'ff00::/8',
@@ -63,5 +63,5 @@ for (const range of PRIVATE_RANGES) {
   ranges.addSubnet(address, Number(prefix), familyOf(address));
 }
 
-/** Takes an IP address without a zone. */
+/** @param address an IP address without a zone */
 export const isPrivate = (address: string): boolean => ranges.check(address, familyOf(address));

@@ -1,4 +1,4 @@
-// Every key and value of a piece of the core's config, found as the core finds it.
+// Walks through every key and value of a part of the core's config, as the core does.
 
 /** One value with its key. `keys` are folded, from the outermost object inwards; places in lists are left out. */
 export interface Place {
@@ -16,7 +16,7 @@ export interface Place {
 /** Go's encoding/json matches keys in any case, and takes U+017F for s and U+212A for k. */
 export const fold = (key: string): string => key.toUpperCase().toLowerCase();
 
-/** Objects whose keys are names that anybody chooses. */
+/** Objects whose keys are free names. */
 const MAPS = new Set(['headers', 'hosts', 'portmap']);
 
 export function* walk(value: unknown, path = '', keys: readonly string[] = []): Generator<Place> {

@@ -1,4 +1,4 @@
-// Who follows what the core lets through, and who is told.
+// Followers of the connections that the core accepts.
 import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userOf } from './contract.js';
 import type { Accepted } from './driver.js';
@@ -28,7 +28,7 @@ export class Accesses implements CoreAccessApi {
     return () => void this.#followers.delete(hear);
   }
 
-  /** A reading that is under way may be past what the caller wants to know of; one that waits is not. */
+  /** A reading in progress may have passed the lines that the caller waits for; the next one has not. */
   catchUp(): Promise<void> {
     this.#waiting ??= this.#queue.run(async () => {
       this.#waiting = undefined;

@@ -1,4 +1,4 @@
-// What an account is to the core: its message, its fields, and where the users of an inbound stand.
+// How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
 import type { AccountValue, CoreAccount, JsonObject } from './driver.js';
 
 /** One field of an account. */
@@ -14,7 +14,7 @@ export interface AccountField {
 }
 
 interface AnyAccountType {
-  /** What `protocol` of a `CoreInbound` and of its accounts says. */
+  /** Value of `protocol` in a `CoreInbound` and in its accounts. */
   readonly name: string;
   /** The protocol in the core's JSON config; `name` without it. */
   readonly protocol?: string;
@@ -24,11 +24,11 @@ interface AnyAccountType {
   readonly list?: string;
   /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
   readonly nameKey?: string;
-  /** Says what is wrong with an account that the core would not notice, or only too late. Its fields have their types already. Called for every user at a start. */
+  /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
   fault?(account: CoreAccount): string | undefined;
 }
 
-/** Users that the core adds and removes by its API, one by one, while everybody else goes on. */
+/** Users that the core adds and removes by its API, one by one; other users are not affected. */
 export interface ApiAccountType extends AnyAccountType {
   readonly users: 'api';
   /** Full name of the account's message, e.g. `xray.proxy.trojan.Account`. */
@@ -37,20 +37,20 @@ export interface ApiAccountType extends AnyAccountType {
   readonly fields: Readonly<Record<string, AccountField & { readonly number: number }>>;
   /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
   readonly usersField: number;
-  /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, for a user added by the API would not get them. */
+  /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
   readonly omit?: readonly string[];
-  /** The core takes a second user of the same name beside the first, whose credentials go on working. */
+  /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
   readonly admitsTwins?: true;
-  /** Fields of an account that nobody can have, with new random credentials at every call; for an inbound that would not take users later when its config has none. */
+  /** Returns fields of a placeholder account with new random credentials. For an inbound that accepts no users later when its config has none. */
   nobody?(settings: JsonObject): Readonly<Record<string, AccountValue>>;
 }
 
-/** Users that stand in the inbound's config only. The engine replaces the inbound when they change. */
+/** Users that exist only in the inbound's config. The engine replaces the inbound when they change. */
 export interface ConfigAccountType extends AnyAccountType {
   readonly users: 'config';
   /** The fields of an account beside `protocol`. An account has all of them and no other. */
   readonly fields: Readonly<Record<string, AccountField>>;
-  /** Fields of an account that nobody can have, with new random credentials at every call. It is always in the list: with an empty one many protocols let everybody in. */
+  /** Returns fields of a placeholder account with new random credentials. It is always in the list: with an empty list many protocols accept everybody. */
   nobody(settings: JsonObject): Readonly<Record<string, AccountValue>>;
 }
 export type AccountType = ApiAccountType | ConfigAccountType;
@@ -58,10 +58,10 @@ export type AccountType = ApiAccountType | ConfigAccountType;
 const MOST_FIELDS = 50;
 const MOST_VALUES = 1000;
 const LONGEST = 200;
-/** An enum goes over the wire as int32: a larger number would arrive as another one (protobuf.dev, "Language Guide (proto 3)"). */
+/** An enum is an int32 on the wire: a larger number would arrive as another one (protobuf.dev, "Language Guide (proto 3)"). */
 const isEnumNumber = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) === (Number(value) | 0);
-/** Numbers of fields, and those that protobuf keeps for itself (protobuf.dev, "Assigning Field Numbers"). */
+/** Valid field numbers, without those that protobuf reserves (protobuf.dev, "Assigning Field Numbers"). */
 const isFieldNumber = (value: unknown): boolean =>
   Number.isInteger(value) &&
   Number(value) >= 1 &&
@@ -87,7 +87,7 @@ function fieldProblem(name: string, field: unknown, numbered: boolean): string |
     : `${name} needs values: whole numbers of 32 bits by name`;
 }
 
-/** What keeps an account type from being used at all. */
+/** Returns the reason why an account type cannot be used. */
 export function accountTypeProblem(type: AccountType): string | undefined {
   const given = type as unknown as Readonly<Record<string, unknown>>;
   const { name, users, fields } = given;
@@ -121,7 +121,7 @@ export function accountTypeProblem(type: AccountType): string | undefined {
 function clash(type: AccountType): string | undefined {
   const keys = [...jsonKeys(type), ...(type.users === 'api' ? ['level'] : [])];
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-  if (twice !== undefined) return `two values would stand under ${twice} in the core's config`;
+  if (twice !== undefined) return `two values would have the key ${twice} in the core's config`;
   const numbers = Object.values(type.fields).map((field) => ('number' in field ? field.number : undefined));
   const same = numbers.find((number, at) => number !== undefined && numbers.indexOf(number) !== at);
   return same === undefined ? undefined : `two fields have the number ${same}`;
@@ -158,7 +158,7 @@ function valueProblem(name: string, { type, values }: AccountField, value: Accou
   return /\p{Cs}/u.test(value) ? `${name} must be well-formed Unicode` : undefined;
 }
 
-/** Says what keeps an account from being one of this type; `fault` of the type has its say last. */
+/** Returns the reason why an account is not valid for this type; `fault` of the type is called last. */
 export function accountProblem(type: AccountType, account: CoreAccount): string | undefined {
   for (const [name, field] of Object.entries(type.fields)) {
     const value = Object.hasOwn(account, name) ? account[name] : undefined;
@@ -167,8 +167,7 @@ export function accountProblem(type: AccountType, account: CoreAccount): string 
     if (found !== undefined) return found;
   }
   for (const name of Object.keys(account))
-    if (name !== 'protocol' && !Object.hasOwn(type.fields, name))
-      return `${type.name} knows no field ${name}`;
+    if (name !== 'protocol' && !Object.hasOwn(type.fields, name)) return `${type.name} has no field ${name}`;
   return type.fault?.(account);
 }
 

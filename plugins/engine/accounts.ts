@@ -1,4 +1,4 @@
-// The account types that plugins declare, by name; what one of them breaks is written down to its plugin.
+// The account types that plugins declare, by name; errors of their functions are attributed to their plugins.
 import { type Contributed, messageOf, type PluginContext } from '../../kernel/index.js';
 import { type AccountType, accountProblem, type ApiAccountType } from './account-type.js';
 import { AccountTypes } from './contract.js';
@@ -6,7 +6,7 @@ import { type CoreUser, ProtocolRefused } from './driver.js';
 
 const LONGEST_FAULT = 1000;
 
-/** The same type, whose functions answer what they should. */
+/** Returns the same type with functions whose results are checked. */
 function contained({ value: type, fault: blame }: Contributed<AccountType>): AccountType {
   const said = new Set<string>();
   const wrong = (what: string, error: unknown): string => {
@@ -22,7 +22,7 @@ function contained({ value: type, fault: blame }: Contributed<AccountType>): Acc
         const answer: unknown = check(account);
         if (answer === undefined || typeof answer === 'string') return answer?.slice(0, LONGEST_FAULT);
         if (answer instanceof Promise) answer.catch(() => undefined);
-        throw new Error(`it answered ${typeof answer} instead of a text or nothing`);
+        throw new Error(`it returned ${typeof answer} instead of a text or nothing`);
       } catch (error) {
         return wrong('fault', error);
       }
@@ -34,7 +34,7 @@ export class Accounts {
   readonly #declared: () => readonly Contributed<AccountType>[];
   #types: ReadonlyMap<string, AccountType> | undefined;
 
-  /** Asks for contributions at the first use, when all plugins have said what they add. */
+  /** Reads the contributions at the first use: all plugins have added theirs by then. */
   constructor({ contributions }: Pick<PluginContext, 'contributions'>) {
     this.#declared = () => contributions(AccountTypes);
   }
@@ -47,7 +47,7 @@ export class Accounts {
     return this.#all.get(name);
   }
 
-  /** The types that an inbound of this message takes by the core's API. */
+  /** Types that an inbound of this message accepts by the core's API. */
   byInbound(inboundType: string): ApiAccountType[] {
     return [...this.#all.values()].filter(
       (type): type is ApiAccountType => type.users === 'api' && type.inboundType === inboundType,
@@ -60,7 +60,7 @@ export class Accounts {
     if (problem !== undefined) throw new ProtocolRefused(problem);
   }
 
-  /** Why this user cannot be one of an inbound that takes these accounts; undefined when it can. */
+  /** Returns the reason why this user does not fit an inbound with these accounts; undefined when it does. */
   problem(user: CoreUser, protocol: string): string | undefined {
     const { account, name } = user;
     const type = this.of(protocol);

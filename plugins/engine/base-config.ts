@@ -1,10 +1,10 @@
-// The part of the core's config that is nobody's inbound: where traffic leaves, and what users of the core may not reach.
+// The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
 import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { CoreBase, JsonObject } from './driver.js';
 import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './names.js';
 import { forPackets, remainingStreams, splitByNetwork } from './packets.js';
 
-/** What users of the core may reach. */
+/** Which addresses users of the core may reach. */
 export interface Openness {
   /** loopback and private addresses of this machine and its network, and all that follows from it */
   readonly private: 'allow' | 'block';
@@ -15,7 +15,7 @@ export interface Openness {
 export interface BaseParts {
   readonly outbounds: readonly JsonObject[];
   readonly rules: readonly JsonObject[];
-  /** in place of the system's resolver */
+  /** instead of the system's resolver */
   readonly nameServers: readonly (string | JsonObject)[];
   readonly open: Openness;
 }
@@ -49,7 +49,7 @@ function openBase({ outbounds, rules, nameServers }: BaseParts): CoreBase {
   };
 }
 
-/** Refuses private targets before all added rules, and gives added outbounds the same guards as ours. */
+/** Blocks private targets before all added rules, and protects added outbounds like our own. */
 function guardedBase({ outbounds, rules, nameServers, open }: BaseParts): CoreBase {
   const guarded = [...own, ...outbounds].map((outbound) =>
     dialsForUsers(outbound) ? withCheckedNames(outbound) : outbound,
@@ -62,8 +62,8 @@ function guardedBase({ outbounds, rules, nameServers, open }: BaseParts): CoreBa
     outbounds: [...tags.map(forPackets), ...guarded, ...(asksServers ? [nameServerOutbound] : [])],
     dns: checkedDns(nameServers),
     routing: {
-      // Names need no rule to be safe; they are looked up for added rules that ask for addresses. Never on demand: with
-      // a sniffed name the core would judge the addresses of that name and then dial another one.
+      // Names need no rule to be safe; added rules on addresses need names looked up. Never on demand: with a sniffed
+      // name the core would check the addresses of that name and then dial another address.
       domainStrategy: asksForAddresses ? 'IPIfNonMatch' : 'AsIs',
       rules: [
         ...(asksServers ? [nameServerRule] : []),

@@ -1,12 +1,12 @@
-// Names in the core's config belong to whoever came first. A second inbound of a tag would take the place of the first
-// one, and a second outbound would get its traffic.
+// Tags and ids in the core's config belong to the plugin that added them first. A second inbound of a tag would replace
+// the first one, and a second outbound would get its traffic.
 import type { Stamped } from '../../kernel/index.js';
 import { OWN_TAGS } from '../core-guard/contract.js';
 import { OWN_OUTBOUNDS } from './base-config.js';
 import type { CorePart } from './contract.js';
 
 export type Part = Stamped<CorePart>;
-/** A part that is left out, and why. */
+/** A part that is left out, with the reason. */
 export interface Lost {
   readonly plugin: string;
   readonly outside: boolean | undefined;
@@ -15,7 +15,7 @@ export interface Lost {
 
 const ENGINE = 'engine';
 
-/** Names with their owners; a claim answers who has the name already. */
+/** Names with their owners; a claim returns the present owner, if any. */
 class Names {
   readonly #owners = new Map<string, string>();
   claim(name: string, plugin: string): string | undefined {
@@ -25,7 +25,7 @@ class Names {
   }
 }
 
-/** In the order in which they came, without those that come second with a name; what is built in is first, whatever the order. */
+/** Returns the parts in their order, without those whose name is taken. Built-in parts come first in any order. */
 export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lost[] } {
   const inbounds = new Names();
   const outbounds = new Names();
@@ -51,7 +51,7 @@ export function withoutClashes(parts: readonly Part[]): { kept: Part[]; lost: Lo
   };
   const lost: Lost[] = [];
   const out = new Set<Part>();
-  /** Rules for an outbound that is left out would send its traffic to somebody else's. */
+  /** Rules for an outbound that is left out would send its traffic to another plugin's outbound. */
   const orphaned = new Set<string>();
   for (const part of [
     ...parts.filter(({ outside }) => !outside),

@@ -1,4 +1,4 @@
-// What the core should run, of all that plugins add: without what clashes, and without what the core has refused.
+// Composes what the core should run from the parts of all plugins, without clashes and without parts that the core rejected.
 import type { Hooks, Log, PluginsApi } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Openness } from './base-config.js';
@@ -7,17 +7,17 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
-import { digestOf, outsiders, type Plan, planOf } from './plan.js';
+import { digestOf, thirdPartyPlugins, type Plan, planOf } from './plan.js';
 import type { UserReconciler } from './users.js';
 
 type UsersInConfig = Pick<UserReconciler, 'inConfig'>;
 
-/** Under what the kernel keeps what is left out of a plugin's work. */
+/** Under this name the kernel shows the part of a plugin's work that is left out. */
 const CONFIG = composeCoreConfig.id;
 const INBOUNDS = `${CONFIG}: inbounds`;
 
 interface Refused {
-  /** of its parts: what changes is tried again */
+  /** of its parts: changed parts are tried again */
   readonly digest: string;
   readonly reason: string;
 }
@@ -30,9 +30,9 @@ export class Composition {
   readonly #guard: CoreGuardApi;
   readonly #users: UsersInConfig;
   #keptOut: readonly string[] = [];
-  /** plugins from outside whose parts are left out */
+  /** third-party plugins whose parts are left out */
   readonly #refused = new Map<string, Refused>();
-  /** what is said of plugins by now: plugin and work */
+  /** what is shown now: plugin and work */
   readonly #said = new Map<string, Set<string>>();
   #lost: ReadonlyMap<string, string> = new Map();
 
@@ -55,7 +55,7 @@ export class Composition {
   async plan(): Promise<Plan> {
     const { kept: composed, lost } = withoutClashes(await this.#hooks.compose(composeCoreConfig, undefined));
     const { parts: kept, keptOut } = await keepOut(composed, this.#guard);
-    // What an inbound of the panel itself loses is told where its admin looks.
+    // Problems of the panel's own inbounds are shown in the engine's status.
     this.#keptOut = [...lost.flatMap(({ outside, reason }) => (outside ? [] : [reason])), ...keptOut];
     for (const [plugin, { digest }] of this.#refused)
       if (digestOfParts(kept, plugin) !== digest) this.#refused.delete(plugin);
@@ -68,12 +68,12 @@ export class Composition {
     return planOf(parts, this.#open, (inbound) => this.#users.inConfig(inbound), this.#keptOut);
   }
 
-  /** What the core has refused is tried again from the next plan on. */
-  tryAgain(): void {
+  /** The next plan tries again what the core has rejected. */
+  retryRefused(): void {
     this.#refused.clear();
   }
 
-  /** Why the core does not take this plan; undefined when it does. Without `whole` inbounds are not looked at. */
+  /** Resolves with the reason why the core rejects this plan; undefined when it accepts it. Without `whole`, inbounds are not tested. */
   async #refusal(driver: CoreDriver, { base, inbounds }: Plan, whole: boolean): Promise<string | undefined> {
     try {
       await driver.test(base, whole ? [...inbounds.values()] : []);
@@ -85,11 +85,11 @@ export class Composition {
   }
 
   /**
-   * The plan without the parts that the core refuses of plugins from outside; the same plan when it refuses nothing of
-   * theirs. What is left out stays out until it changes. Rejects when the core cannot be asked.
+   * Returns the plan without third-party parts that the core rejects; the same plan when it rejects none of them. Parts
+   * that are left out stay out until they change. Rejects when the core cannot be asked.
    */
   async accepted(driver: CoreDriver, plan: Plan, whole: boolean): Promise<Plan> {
-    const plugins = outsiders(plan.parts);
+    const plugins = thirdPartyPlugins(plan.parts);
     if (plugins.length === 0) return plan;
     const refusal = await this.#refusal(driver, plan, whole);
     if (refusal === undefined) return plan;
@@ -98,26 +98,26 @@ export class Composition {
     const culprits = await findCulprits(plugins, refusal, (kept) =>
       this.#refusal(driver, without(new Set(plugins.filter((name) => !kept.includes(name)))), whole),
     );
-    // One of the panel's own inbounds is refused as well: those are put one by one, and the rest has to be right without them.
+    // The core rejects one of the panel's own inbounds too: those are put one by one, so the rest must be valid without them.
     if (!culprits) return whole ? this.accepted(driver, plan, false) : plan;
     return this.#leaveOut(plan, culprits);
   }
 
-  /** Rejects with CoreRefused when the core would not take the config, even without what plugins from outside add. */
+  /** Rejects with CoreRefused when the core rejects the config even without third-party parts. */
   async require(driver: CoreDriver): Promise<void> {
     const { base, inbounds } = await this.accepted(driver, await this.plan(), true);
     await driver.test(base, [...inbounds.values()]);
   }
 
-  /** The plan without anything of plugins from outside, for a core that does not start with it. */
+  /** Returns the plan without third-party parts, for a core that does not start with them. */
   withoutOutsiders(plan: Plan, reason: string): Plan {
-    return this.#leaveOut(plan, new Map(outsiders(plan.parts).map((plugin) => [plugin, reason])));
+    return this.#leaveOut(plan, new Map(thirdPartyPlugins(plan.parts).map((plugin) => [plugin, reason])));
   }
 
   #leaveOut(plan: Plan, culprits: ReadonlyMap<string, string>): Plan {
     for (const [plugin, reason] of culprits) {
       this.#refused.set(plugin, { digest: digestOfParts(plan.parts, plugin), reason });
-      this.#log.error('the core refuses what a plugin adds to its config; it runs without that', {
+      this.#log.error('the core rejected what a plugin adds to its config; it runs without that', {
         of: plugin,
         reason,
       });
@@ -126,13 +126,13 @@ export class Composition {
     return this.#planOf(plan.parts.filter(({ plugin }) => !culprits.has(plugin)));
   }
 
-  /** Inbounds that the running core did not take, by tag. */
-  tellRefused({ inbounds }: Plan, refused: ReadonlyMap<string, string>): void {
+  /** Shows inbounds that the running core rejected, by tag. */
+  showRefused({ inbounds }: Plan, refused: ReadonlyMap<string, string>): void {
     const lost = [...refused].flatMap(([tag, reason]) => {
       const plugin = inbounds.get(tag)?.plugin;
       return plugin === undefined
         ? []
-        : [{ plugin, reason: `the core refuses its inbound ${tag}: ${reason}` }];
+        : [{ plugin, reason: `the core rejected its inbound ${tag}: ${reason}` }];
     });
     this.#say(INBOUNDS, new Map(lost.map(({ plugin }) => [plugin, reasons(lost, plugin)])));
   }
@@ -140,10 +140,7 @@ export class Composition {
   #tell(): void {
     const refused = [...this.#refused].map(
       ([plugin, { reason }]) =>
-        [
-          plugin,
-          `the core runs without what it adds to the config, for the core refuses that: ${reason}`,
-        ] as const,
+        [plugin, `the core rejected what it adds to the config and runs without that: ${reason}`] as const,
     );
     this.#say(CONFIG, new Map([...this.#lost, ...refused]));
   }

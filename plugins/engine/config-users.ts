@@ -1,5 +1,5 @@
-// Users that stand in the config of their inbound: the whole inbound is replaced when one of them changes, so changes
-// are gathered, and one replacement serves all that came meanwhile.
+// Users that exist only in their inbound's config: a change replaces the whole inbound. Changes are batched, and one
+// replacement applies all that came before it.
 import type { ConfigReconciler } from './config.js';
 import { type Applied, type UserRef, userName } from './contract.js';
 import { DONE, type UserReconciler } from './users.js';
@@ -8,13 +8,13 @@ import { DONE, type UserReconciler } from './users.js';
 const BETWEEN_MS = 1_000;
 const LATER: Applied = {
   pending: true,
-  reason: `users of this inbound stand in its config, which is replaced at most every ${BETWEEN_MS / 1000} s`,
+  reason: `users of this inbound are part of its config, which is replaced at most every ${BETWEEN_MS / 1000} s`,
 };
 
 interface Parts {
   readonly users: UserReconciler;
   readonly config: ConfigReconciler;
-  /** Takes its turn, calls `begin`, and brings the running core to a plan of that moment. Never rejects. */
+  /** Waits in the queue, calls `begin`, and applies the plan of that moment to the running core. Never rejects. */
   readonly reconcile: (begin: () => void) => Promise<Applied>;
   /** whether the core may differ from the last plan */
   readonly isBehind: () => boolean;
@@ -25,9 +25,9 @@ export class ConfigUsers {
   readonly #config: ConfigReconciler;
   readonly #reconcile: Parts['reconcile'];
   readonly #isBehind: Parts['isBehind'];
-  /** what changed and has not reached the core, by name */
+  /** changes that have not reached the core, by name */
   #waiting = new Map<string, UserRef>();
-  /** a replacement that has not begun: it serves whoever asks until then */
+  /** a replacement that has not begun: later callers share it */
   #next: Promise<Applied> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begunAt = -Infinity;
@@ -39,7 +39,7 @@ export class ConfigUsers {
     this.#isBehind = isBehind;
   }
 
-  /** Whether users of this inbound stand in its config. */
+  /** Whether users of this inbound are part of its config. */
   readonly has = ({ inboundId }: Pick<UserRef, 'inboundId'>): boolean =>
     this.#config.inbounds.get(inboundId)?.users !== undefined;
 
@@ -66,7 +66,7 @@ export class ConfigUsers {
     const applied = await this.#reconcile(() => {
       users = [...this.#waiting.values()];
       this.#waiting = new Map();
-      // Those who ask from here on are served by the next one.
+      // Callers from here on get the next replacement.
       this.#next = undefined;
       this.#begunAt = performance.now();
     });
@@ -84,18 +84,18 @@ export class ConfigUsers {
     return this.#config.inbounds.get(inboundId)?.tag ?? '';
   }
 
-  /** Whether the core lacks changes: those that failed, and those that came while it started. */
+  /** Whether the core lacks changes: failed ones, or ones that came while it started. */
   get behind(): boolean {
     return this.#waiting.size > 0 || [...this.#users.dirty].some((inboundId) => this.has({ inboundId }));
   }
 
-  /** A plan is made: it has the users of these inbounds as they should be, so that nothing is to be compared. */
+  /** A new plan has the current users of these inbounds, so they need no comparison. */
   planned(): void {
     for (const inboundId of this.#users.dirty)
       if (this.has({ inboundId })) this.#users.dirty.delete(inboundId);
   }
 
-  /** Nothing is replaced any more. */
+  /** Cancels planned replacements. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,4 +1,4 @@
-// What the running core runs, and how it is brought to a plan. Like the users: every step may be repeated or come late.
+// What the running core runs, and how it is reconciled with a plan. As with users, each step may be repeated or late.
 import type { Log } from '../../kernel/index.js';
 import type { UserRef } from './contract.js';
 import { type CoreDriver, type CoreInbound, type CoreRecord, CoreRefused, type CoreUser } from './driver.js';
@@ -8,11 +8,11 @@ import type { UserReconciler } from './users.js';
 export class ConfigReconciler {
   readonly #log: Log;
   readonly #users: UserReconciler;
-  /** of the running core, as it is written beside it */
+  /** of the running core, as stored in core.json */
   record: CoreRecord = { base: '', inbounds: {} };
   /** inbounds that the core should run, by id */
   inbounds: ReadonlyMap<number, PlannedInbound> = new Map();
-  /** inbounds that the core does not take, by tag, with its reason */
+  /** inbounds that the core rejects, by tag, with the reason */
   refused: ReadonlyMap<string, string> = new Map();
   /** what the plan leaves out of the core, with the reasons */
   #keptOut: readonly string[] = [];
@@ -24,7 +24,7 @@ export class ConfigReconciler {
     this.#users = users;
   }
 
-  /** What the running core does not run of the plan, and why. */
+  /** Parts of the plan that the core does not run, with the reasons. */
   refusals(): string[] {
     return [
       ...(this.#refusedBase ? [this.#refusedBase] : []),
@@ -32,7 +32,7 @@ export class ConfigReconciler {
       ...[...this.refused].map(([tag, reason]) => `${tag}: ${reason}`),
     ];
   }
-  /** The next change puts this inbound, whatever the core runs of it. */
+  /** Makes the next change put this inbound, even if the core already runs it. */
   suspect(inboundId: number): void {
     const tag = this.inbounds.get(inboundId)?.tag;
     if (tag !== undefined && tag in this.record.inbounds)
@@ -43,7 +43,7 @@ export class ConfigReconciler {
     this.#refusedBase = '';
   }
 
-  /** Whether it is known at all what the core should run. */
+  /** Whether there is a plan yet. */
   get planned(): boolean {
     return this.#planned;
   }
@@ -58,7 +58,7 @@ export class ConfigReconciler {
     this.#keptOut = plan.keptOut;
   }
 
-  /** Whether something of the plan does not run that may run later. */
+  /** Whether parts of the plan do not run yet and may run later. */
   get incomplete(): boolean {
     return this.refused.size + this.#keptOut.length > 0;
   }
@@ -68,7 +68,7 @@ export class ConfigReconciler {
     return { tag, protocol, config, users: users ?? this.#users.fitting(inbound) };
   };
 
-  /** Users of the running inbounds have to be compared; those in a config stand in its digest. */
+  /** Marks users of the running inbounds for comparison; the digest covers those in a config. */
   suspectUsers(): void {
     for (const { tag, id, users } of this.inbounds.values())
       if (!users && tag in this.record.inbounds) this.#users.dirty.add(id);
@@ -79,9 +79,9 @@ export class ConfigReconciler {
     return this.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined;
   }
 
-  /** Only another base needs one. A base that the core refuses must not end the core that runs: its inbounds and users are followed all the same. */
+  /** Only another base needs a restart. If the core rejects the base, the running core must stay, with its inbounds and users up to date. */
   async needsRestart(driver: CoreDriver, { base, baseDigest }: Plan): Promise<boolean> {
-    const former = this.#refusedBase;
+    const previous = this.#refusedBase;
     this.#refusedBase = '';
     if (baseDigest === this.record.base) return false;
     try {
@@ -90,15 +90,15 @@ export class ConfigReconciler {
     } catch (error) {
       if (!(error instanceof CoreRefused)) throw error;
       this.#refusedBase = error.message;
-      if (former !== error.message)
-        this.#log.error('the core refused a change of its config and goes on with the former one', {
+      if (previous !== error.message)
+        this.#log.error('the core rejected the config and keeps the previous one', {
           reason: error.message,
         });
       return false;
     }
   }
 
-  /** Removes and puts what differs. What the core refuses is kept in `refused` and holds up no other. */
+  /** Removes and puts inbounds that differ. Those that the core rejects are noted in `refused` and delay no others. */
   async change(driver: CoreDriver, plan: Plan): Promise<void> {
     const { put, remove } = difference(plan, this.record);
     for (const tag of remove) {
@@ -110,7 +110,7 @@ export class ConfigReconciler {
     this.refused = refused;
     for (const inbound of put) {
       const { tag, digest, plugin } = inbound;
-      // An empty digest beside the core says "perhaps": after a crash here the next panel puts the inbound again.
+      // An empty digest in the record means "unknown": after a crash here the next panel puts the inbound again.
       await this.#remember(driver, tag, '');
       try {
         await this.#users.queues.run(tag, () => driver.putInbound(this.withUsers(inbound)));
@@ -119,7 +119,7 @@ export class ConfigReconciler {
         if (!(error instanceof CoreRefused)) throw error;
         refused.set(tag, error.message);
         if (before.get(tag) !== error.message)
-          this.#log.error('the core refused an inbound; it is tried again until it is taken', {
+          this.#log.error('the core rejected an inbound; retrying until it is accepted', {
             tag,
             ...(plugin !== undefined && { of: plugin }),
             reason: error.message,

@@ -1,4 +1,4 @@
-// What the core says of the plugins from outside before any of them runs in the panel: nothing is started, nothing kept.
+// Has the core test third-party plugins before they run in the panel; starts nothing and stores nothing.
 import { join } from 'node:path';
 import { type Hooks, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
@@ -57,7 +57,7 @@ export class CoreCheck implements CoreCheckApi {
         plugins: { leaveOut: (plugin, _, reason) => void (reason && said.set(plugin, reason)) },
         open: this.#config,
         guard: this.#guard,
-        // Nobody uses it: an inbound is tested without users.
+        // Not needed: an inbound is tested without users.
         users: { inConfig: () => undefined },
       });
       await composition.accepted(driver, await composition.plan(), true);

@@ -1,4 +1,4 @@
-// How the panel's environment says where the core is.
+// Reads from the panel's environment where the core is.
 import { findCore } from './install/find.js';
 import type { Progress } from './install/release.js';
 

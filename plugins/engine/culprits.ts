@@ -1,13 +1,13 @@
-// Whose parts the core does not take, found out with few test-runs: all are left out, and come back half by half.
+// Finds the plugins whose parts the core rejects, with few test runs: all are left out, then added again in halves.
 
-/** Each takes the core some 100 ms. */
+/** Each takes about 100 ms. */
 const MOST_TESTS = 40;
 const UNTRIED = `it was left out untried, for the core refused too much in ${MOST_TESTS} test-runs`;
 
 /**
- * The plugins that have to go, with what the core said; undefined when it refuses the config without any of them as well.
- * `refusal` is what the core said of all together; `test` answers with what it says with these alone, or nothing when
- * it takes them.
+ * Resolves with the plugins to leave out, and the core's reasons; undefined when it rejects the config without any of
+ * them too. `refusal` is the core's reason for all together; `test` returns its reason for these alone, or nothing when
+ * it accepts them.
  */
 export async function findCulprits(
   plugins: readonly string[],

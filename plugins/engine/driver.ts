@@ -1,11 +1,11 @@
-// The seam between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
+// The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
 // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
 
-/** JSON as it stands in a config file. */
+/** JSON of a config file. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** What a field of an account may be; bytes are base64. */
+/** Value of a field of an account; bytes are base64. */
 export type AccountValue = string | number | boolean;
 
 /** Credentials of one user; `protocol` names an account type, whose fields are the others, e.g. `{ protocol: 'trojan', password }`. */
@@ -23,7 +23,7 @@ export interface CoreUser {
 /** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
 export interface CoreInbound {
   readonly tag: string;
-  /** The account type that it takes: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
+  /** The account type of its users: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
   readonly protocol: string;
   readonly config: JsonObject;
 }
@@ -38,12 +38,12 @@ export interface UserCounter {
   readonly down: number;
 }
 
-/** A connection, or a stream inside one, that the core let through for a user, as its log tells it: a hint, for lines may be missing. */
+/** A connection, or a stream inside one, that the core's log shows for a user. Lines may be missing. */
 export interface Accepted {
   readonly name: string;
   /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
   readonly address: string;
-  /** 0 when a proxy told the address */
+  /** 0 when a proxy reported the address */
   readonly port: number;
 }
 
@@ -55,7 +55,7 @@ export interface CoreProcess {
   readonly startedAt: number;
 }
 
-/** What was written beside a running core, so that the next panel knows what it runs. */
+/** Record of what a running core runs, for the next panel. */
 export interface CoreRecord {
   /** digest of the base the core was started with */
   readonly base: string;
@@ -63,19 +63,19 @@ export interface CoreRecord {
   readonly inbounds: Readonly<Record<string, string>>;
 }
 
-/** The config is wrong; `message` is the core's own reason, shortened to its last cause. */
+/** The core rejected the config; `message` is its reason, shortened to the last cause. */
 export class CoreRefused extends Error {
   override readonly name = 'CoreRefused';
 }
 
-/** The core cannot do the protocol itself: it does not know it, or not the accounts as they are declared. */
+/** The core does not support the protocol: it is unknown, or its accounts differ from their declaration. */
 export class ProtocolRefused extends CoreRefused {}
 
-/** The core did not answer (not running, died in the call, time-out). Desired and running state may differ from now on. */
+/** The core did not answer (not running, crashed in the call, time-out). Desired and running state may differ from now on. */
 export class CoreUnreachable extends Error {
   override readonly name = 'CoreUnreachable';
 }
-/** A test-run came to no result in time: a config may be too much for the core. */
+/** A test run took too long: the config may be too large for the core. */
 export class CoreTooSlow extends CoreUnreachable {}
 
 export interface CoreDriver {
@@ -85,14 +85,14 @@ export interface CoreDriver {
 
   /** Has the core test a whole config (inbounds without users) without starting it. Rejects with CoreRefused. */
   test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void>;
-  /** Has the core read an account of the type that the inbound takes. Rejects with ProtocolRefused when it does not find there what the type declares. */
+  /** Has the core read an account of the type that the inbound takes. Rejects with ProtocolRefused when the result differs from what the type declares. */
   testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void>;
-  /** The config file of a start with these, in pieces. */
+  /** Returns the config file of a start with these, in chunks. */
   configText(
     base: CoreBase,
     inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>,
   ): Iterable<string>;
-  /** Finds a core of a former panel that still runs, by pid, start ticks and boot id. */
+  /** Finds the running core of a previous panel by pid, start ticks and boot id. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined>;
   /** Starts a core in a session of its own; resolves when its API answers. Rejects with CoreRefused. */
   start(
@@ -104,16 +104,16 @@ export interface CoreDriver {
   stop(): Promise<void>;
   /** Writes the record of the running core, atomically. */
   remember(record: CoreRecord): Promise<void>;
-  /** Called once for each core that ends without `stop`; `reason` is its last words. */
+  /** Called once for each core that exits without `stop`; `reason` is the last line that explains it. */
   onExit(listener: (reason: string) => void): void;
   /** Closes the channel to the core and leaves the core running. */
   detach(): void;
 
-  /** Replaces the inbound of that tag, users included. Transfers that run through it go on as far as the core allows. */
+  /** Replaces the inbound of that tag, users included. Running transfers continue where the core allows it. */
   putInbound(inbound: CoreInbound & { readonly users: Iterable<CoreUser> }): Promise<void>;
   /** Unknown tags are fine. */
   removeInbound(tag: string): Promise<void>;
-  /** Adds the user or replaces its credentials. Not on inbounds whose users stand in their config; those are put whole. */
+  /** Adds the user or replaces its credentials. Not for inbounds whose users are part of their config; those are replaced whole. */
   putUser(tag: string, user: CoreUser): Promise<void>;
   /** Unknown users are fine. */
   removeUser(tag: string, name: string): Promise<void>;
@@ -121,7 +121,7 @@ export interface CoreDriver {
   users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
-  /** Hands over, in batches, what the running core let through since the last call (since its start, at the first); resolves when all that it has written by now is read. One call at a time. */
+  /** Calls the listener with batches of connections since the last call (at first: since the core's start). Resolves when all lines written by now are read. One call at a time. */
   accepted(hear: (batch: readonly Accepted[]) => void): Promise<void>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;

@@ -46,10 +46,10 @@ export default definePlugin({
   name: 'engine',
   version: '0.1.0',
   api: 1,
-  // Closed after faults it could neither count nor switch anybody off.
+  // If it were disabled after faults, nothing would count bytes or apply limits.
   essential: true,
   about:
-    'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, takes it over from a former panel.',
+    'Runs the proxy core: finds, downloads or builds it, starts it, changes it while it serves, adopts it after a restart of the panel.',
   config: {
     binary: variable(
       'WEIR_ENGINE_BIN',
@@ -64,12 +64,12 @@ export default definePlugin({
     releases: variable(
       'WEIR_ENGINE_URL',
       withDefault(word().uri({ scheme: ['http', 'https'] }), RELEASES),
-      'where the releases of the core are, for a mirror',
+      'address of the releases of the core, for a mirror',
     ),
     sha256: variable(
       'WEIR_ENGINE_SHA256',
       optional(word().pattern(/^[0-9a-fA-F]{64}$/, 'SHA-256 of 64 hexadecimal digits')),
-      'digest of the archive that may be downloaded; wins over the one beside it',
+      'digest of the archive to download; takes precedence over the published one',
     ),
     private: variable(
       'WEIR_ENGINE_PRIVATE',
@@ -79,7 +79,7 @@ export default definePlugin({
     udp: variable(
       'WEIR_ENGINE_UDP',
       withDefault(oneOf('single', 'cone'), 'single'),
-      'cone: a UDP session of a user may send to many addresses, which nothing checks',
+      'cone: a UDP session of a user may send to many addresses, which are not checked',
     ),
   },
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
@@ -115,15 +115,15 @@ export default definePlugin({
     });
   },
   taps: ({ supervisor, accounts, processes, config, dataDirectory, log }) => [
-    // Everything that describes the core's config has started by now.
+    // All plugins that add to the core's config have started by now.
     tap(afterKernelOpen, async () => {
       try {
-        // Whoever waits for the first start reads it at once, whatever becomes of the log.
+        // On stderr too, for people who wait for the first start.
         const say = (message: string, data: object = {}) =>
           void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
         const found = await findOurCore(config, dataDirectory, { info: say, warn: log.warn });
         if ('missing' in found) {
-          log.warn('there is no core; the panel runs without one', { reason: found.missing });
+          log.warn('no core found; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);
         }
         log.info('core found', { binary: found.binary, source: found.source });
@@ -141,7 +141,7 @@ export default definePlugin({
         supervisor.absent(messageOf(error));
       }
     }),
-    // What one adds that took its time is missing in the config until now.
+    // A plugin that started late is not in the config yet.
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();
     }),
@@ -156,7 +156,7 @@ export default definePlugin({
   ],
   routes,
   jobs: ({ supervisor, accesses }) => [
-    job('mend', '5s', () => supervisor.mend()),
+    job('retry', '5s', () => supervisor.retryPending()),
     job('accesses', '1s', () => accesses.catchUp()),
     job('trim-logs', '1m', async () => {
       await accesses.catchUp();

@@ -1,12 +1,12 @@
-// Parts of the core's config that must not reach the core, judged each time that the config is composed.
+// Keeps unsafe parts of the config out of the core; checked each time that the config is composed.
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Part } from './claims.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
 
 /**
- * An inbound or a rule is left out. An outbound is replaced by one that lets nothing through: without its tag the core
- * would send what belongs there out by another way.
+ * Leaves out an inbound or a rule. Replaces an outbound by one that blocks all: without its tag the core would send its
+ * traffic to another outbound.
  */
 export async function keepOut(
   composed: readonly Part[],
@@ -31,7 +31,7 @@ export async function keepOut(
   return { parts, keptOut };
 }
 
-/** What of a part the guard looks at; a name server opens nothing on this machine to users. */
+/** Returns what the guard checks of a part; a name server gives users no access to this machine. */
 function judgedPart(part: CorePart): { readonly name: string; readonly config: JsonObject } | undefined {
   if ('inbound' in part) return { name: part.inbound.tag, config: part.inbound.config };
   if ('outbound' in part)

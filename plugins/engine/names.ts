@@ -1,25 +1,25 @@
-// Names are looked up by the core's own DNS, which leaves private addresses out of every answer, and nowhere else. A rule
-// cannot do that: it looks a name up once, the outbound looks it up again, and a name server may answer something else then.
+// Only the core's own DNS looks names up; it removes private addresses from every answer. A rule is not enough: it looks a
+// name up once, the outbound looks it up again, and a name server may answer differently then.
 import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { Json, JsonObject } from './driver.js';
 
-/** Inbound tag of the questions that the core's DNS sends itself, and tag of the outbound that they leave by. */
+/** Inbound tag of the queries that the core's DNS sends, and tag of their outbound. */
 const DNS_TAG = 'weir.dns';
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
-/** How Go dials by itself, which is how the core dialled names before (RFC 8305). */
+/** Go's default for dialling names (RFC 8305). */
 const HAPPY_EYEBALLS: JsonObject = { tryDelayMs: 250, prioritizeIPv6: true };
 
-/** `UseIPv4` and its like fall back to the system's resolver; `ForceIPv4` fails instead. */
+/** `UseIPv4` and similar fall back to the system's resolver; `ForceIPv4` fails instead. */
 const forced = (strategy: Json | undefined): string | undefined => {
   const [, family] = /^(?:use|force)ip(.*)$/i.exec(typeof strategy === 'string' ? strategy : '') ?? [];
   return family === undefined ? undefined : `ForceIP${family}`;
 };
 
-/** The same object, with the strategies that it has forced. */
+/** Returns the same object with its strategies in their `Force` form. */
 function forcedIn(settings: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) =>
@@ -28,7 +28,7 @@ function forcedIn(settings: JsonObject): JsonObject {
   );
 }
 
-/** An outbound that dials where its users want to go, with every name looked up by the core's DNS. */
+/** Returns an outbound that dials the users' targets, with every name looked up by the core's DNS. */
 export function withCheckedNames(outbound: JsonObject): JsonObject {
   const stream = objectOf(outbound['streamSettings']);
   const sockopt = objectOf(stream['sockopt']);
@@ -41,7 +41,7 @@ export function withCheckedNames(outbound: JsonObject): JsonObject {
         happyEyeballs: HAPPY_EYEBALLS,
         ...sockopt,
         domainStrategy: forced(sockopt['domainStrategy']) ?? 'ForceIP',
-        // It would take an address from a TXT or SRV record, which nothing checks.
+        // It would use an unchecked address from a TXT or SRV record.
         addressPortStrategy: 'none',
       },
     },
@@ -52,17 +52,17 @@ function checkedServer(server: string | JsonObject): JsonObject {
   const own = typeof server === 'string' ? { address: server } : server;
   const { unexpectedIPs } = own as { readonly unexpectedIPs?: Json };
   const unwanted = Array.isArray(unexpectedIPs) ? (unexpectedIPs as readonly Json[]) : [];
-  // With `*` in the list the core takes an unexpected address when there is no other.
+  // With `*` in the list the core uses an unexpected address when there is no other.
   return { ...own, unexpectedIPs: [...unwanted.filter((range) => range !== '*'), ...PRIVATE_RANGES] };
 }
 
-/** The system's resolver, unless there are name servers; families that the machine has no route for are not asked for. */
+/** Uses the system's resolver unless there are name servers; does not query address families without a route. */
 export const checkedDns = (servers: readonly (string | JsonObject)[]): JsonObject => ({
   tag: DNS_TAG,
   queryStrategy: 'UseSystem',
   servers: (servers.length > 0 ? servers : ['localhost']).map(checkedServer),
 });
 
-/** Name servers were named by this machine's admin and may be in its own network. */
+/** The admin chose the name servers, so they may be in the machine's own network. */
 export const nameServerOutbound: JsonObject = { tag: DNS_TAG, protocol: 'freedom' };
 export const nameServerRule: JsonObject = { type: 'field', inboundTag: [DNS_TAG], outboundTag: DNS_TAG };

@@ -1,11 +1,11 @@
-// The panel does not listen to users of the core: one who goes through it to a public address of this machine comes from
-// that same address, and no firewall stands in between. Loopback and private addresses are closed to them anyway.
+// Keeps users of the core away from the panel. One who connects through the core to a public address of this machine
+// comes from that same address, past any firewall. Loopback and private addresses are blocked for them anyway.
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { canonicalAddress } from '../../kernel/index.js';
 import { isPrivate } from '../core-guard/contract.js';
 
-/** Addresses come and go while the panel runs, so they are read again each time. */
+/** Read again each time: addresses change while the panel runs. */
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 

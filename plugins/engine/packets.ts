@@ -1,11 +1,11 @@
-// UDP: the core's rules judge the first packet of a session, its freedom sends every packet to that packet's own address.
-// Where a freedom dials through another outbound it hands over the bytes of a packet and not its address, so that all
-// packets of a session go where the first one was let go.
+// UDP: the core's rules check the first packet of a session, but a freedom outbound sends each packet to its own address.
+// A freedom that dials through another outbound passes on the bytes of a packet without its address, so all packets of a
+// session go to the checked address of the first one.
 import type { Json, JsonObject } from './driver.js';
 
 const packetsOf = (tag: string): string => `weir.udp.${tag}`;
 
-/** The outbound that takes the packets in the place of this freedom. IPv4 first is how the core looked names up before. */
+/** Returns the outbound that takes the packets instead of this freedom. IPv4 first, as without it. */
 export const forPackets = (freedom: string): JsonObject => ({
   tag: packetsOf(freedom),
   protocol: 'freedom',
@@ -19,7 +19,7 @@ const networksOf = (rule: JsonObject): readonly string[] => {
   return names.map((name) => String(name).trim().toLowerCase());
 };
 
-/** The rule, and where it leads to a freedom, one rule for each network. */
+/** Returns the rule; where it leads to a freedom, one rule per network. */
 export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>): JsonObject[] {
   const { outboundTag, ruleTag } = rule as { readonly outboundTag?: Json; readonly ruleTag?: Json };
   if (typeof outboundTag !== 'string' || !freedoms.has(outboundTag)) return [rule];
@@ -29,7 +29,7 @@ export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>):
     ...rule,
     network: 'udp',
     outboundTag: packetsOf(outboundTag),
-    // The core refuses a second rule with the same tag.
+    // The core rejects a second rule with the same tag.
     ...(typeof ruleTag === 'string' && { ruleTag: packetsOf(ruleTag) }),
   };
   return [
@@ -39,9 +39,9 @@ export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>):
 }
 
 /**
- * What no rule takes leaves by the first outbound, which is the one for packets: whatever comes to it is safe. Streams
- * need no second outbound in between and go past it. Where added rules ask for addresses, the rule waits for the address
- * of a name like those, for the core looks names up only when no rule takes the name itself.
+ * Traffic that matches no rule leaves by the first outbound, the one for packets, which is safe for all. Streams need no
+ * second outbound and bypass it. Where added rules match addresses, this rule also waits for the address of a name: the
+ * core looks names up only when no rule matches the name itself.
  */
 export const remainingStreams = (freedom: string, rulesAskForAddresses: boolean): JsonObject => ({
   type: 'field',

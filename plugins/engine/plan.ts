@@ -1,4 +1,4 @@
-// What the core should run, composed anew from what plugins say, with digests to compare it with what it does run.
+// Plan of what the core should run, with digests to compare it with what the core runs.
 import { createHash } from 'node:crypto';
 import { baseConfig, type Openness } from './base-config.js';
 import type { Part } from './claims.js';
@@ -7,7 +7,7 @@ import type { CoreBase, CoreInbound, CoreRecord, CoreUser, Json } from './driver
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
   readonly digest: string;
-  /** the plugin from outside that added it */
+  /** the third-party plugin that added it */
   readonly plugin?: string;
   /** Users that stand in its config, as they were when the plan was made; absent when the core's API changes them. */
   readonly users?: readonly CoreUser[];
@@ -17,9 +17,9 @@ export interface Plan {
   readonly baseDigest: string;
   /** by tag */
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
-  /** of which it was made, with who added them */
+  /** its parts, with the plugins that added them */
   readonly parts: readonly Part[];
-  /** what is kept out of the core, each with the reason */
+  /** parts that are kept out of the core, with the reasons */
   readonly keptOut: readonly string[];
 }
 
@@ -38,18 +38,18 @@ export const digestOf = (value: Json): string =>
     .digest('hex')
     .slice(0, 32);
 
-/** Plugins from outside that have added parts. */
-export const outsiders = (parts: readonly Part[]): string[] => [
+/** Third-party plugins that added parts. */
+export const thirdPartyPlugins = (parts: readonly Part[]): string[] => [
   ...new Set(parts.flatMap(({ plugin, outside }) => (outside ? [plugin] : []))),
 ];
 
 export interface InboundIdentity extends Pick<CoreInbound, 'tag' | 'protocol'> {
   readonly id: number;
 }
-/** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
+/** Users that must be in an inbound's config; undefined when the core's API changes its users. */
 export type UsersInConfig = (inbound: InboundIdentity) => readonly CoreUser[] | undefined;
 
-/** `parts` have tags of their own. */
+/** `parts` have unique tags. */
 export function planOf(
   parts: readonly Part[],
   open: Openness,
@@ -81,13 +81,13 @@ export function planOf(
   return { base, baseDigest: digestOf(base), inbounds, parts, keptOut };
 }
 
-/** The record of a core that runs this plan whole. */
+/** Returns the record of a core that runs all of this plan. */
 export const recordOf = ({ baseDigest, inbounds }: Plan): CoreRecord => ({
   base: baseDigest,
   inbounds: Object.fromEntries([...inbounds.values()].map(({ tag, digest }) => [tag, digest])),
 });
 
-/** Tags to put (new or changed) and tags to remove. */
+/** Returns tags to put (new or changed) and tags to remove. */
 export function difference(plan: Plan, record: CoreRecord): { put: PlannedInbound[]; remove: string[] } {
   return {
     put: [...plan.inbounds.values()].filter(({ tag, digest }) => record.inbounds[tag] !== digest),

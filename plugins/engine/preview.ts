@@ -1,10 +1,10 @@
-// What the core would say of a config, and what the config would be, with nothing run.
+// Tests a config with the core, and shows the config of a start, without running anything.
 import { type Log, messageOf } from '../../kernel/index.js';
 import { type CoreDriver, type CoreInbound, CoreRefused, type CoreUser } from './driver.js';
 import type { Composition } from './composition.js';
 import type { Plan, PlannedInbound } from './plan.js';
 
-/** Rejects with CoreRefused; a core that cannot say anything has no objection. */
+/** Rejects with CoreRefused; a core that cannot be asked does not object. */
 export async function examine(
   driver: CoreDriver | undefined,
   composition: Composition,
@@ -18,7 +18,7 @@ export async function examine(
     try {
       await driver.test(plan.base, [inbound]);
     } catch (error) {
-      // It may be somebody else's part of the config that the core refuses.
+      // The core may reject another part of the config.
       const accepted = error instanceof CoreRefused ? await composition.accepted(driver, plan, false) : plan;
       if (accepted === plan) throw error;
       await driver.test(accepted.base, [inbound]);
@@ -26,7 +26,7 @@ export async function examine(
     if (sample) await driver.testAccount(inbound, sample);
   } catch (error) {
     if (error instanceof CoreRefused) throw error;
-    log.warn('the core could not examine an inbound; it is saved unexamined', {
+    log.warn('the core could not test an inbound; saving it untested', {
       tag: inbound.tag,
       reason: messageOf(error),
     });

@@ -1,10 +1,10 @@
-// Whether plugins let the running core be given another config now.
+// Asks plugins whether the running core may get another config now.
 import { type Hooks, type Log, messageOf, PanelError } from '../../kernel/index.js';
 import { beforeCoreReload } from './contract.js';
 import type { CoreRecord } from './driver.js';
 import { difference, type Plan } from './plan.js';
 
-/** A plugin wants the running core left as it is; nothing was changed. */
+/** A plugin refused the change; nothing was changed. */
 export class ReloadRefused extends PanelError {
   constructor({ code, status, message, issues, headers }: PanelError) {
     super(code, status, `the core keeps its config for now: ${message}`, { issues, headers });
@@ -26,7 +26,7 @@ export class ReloadGuard {
     return this.#refusal ? [this.#refusal] : [];
   }
 
-  /** Rejects with ReloadRefused. Nobody is asked about a hot change that changes no inbound. */
+  /** Rejects with ReloadRefused. Does not ask about a hot change that changes no inbound. */
   async ask(reason: string, plan: 'hot' | 'restart', next: Plan, record: CoreRecord): Promise<void> {
     const { put, remove } = difference(next, record);
     if (plan === 'hot' && put.length + remove.length === 0) return;
@@ -38,19 +38,18 @@ export class ReloadGuard {
     }
   }
 
-  /** Logs why the core keeps the config that it runs; an error that goes on is logged once. */
+  /** Logs why the core keeps its config; a repeated error is logged once. */
   failed(error: unknown, isBehind: boolean): void {
     const reason = messageOf(error);
     if (!(error instanceof ReloadRefused)) {
       if (!isBehind)
-        this.#log.error(
-          'the core did not take its whole config; it goes on as it is and it will be tried again',
-          { reason },
-        );
+        this.#log.error('the core did not accept its whole config; it keeps what it runs; retrying', {
+          reason,
+        });
       return;
     }
     if (this.#refusal !== reason)
-      this.#log.warn('a plugin refused a change of the config; the core keeps the one that it runs', {
+      this.#log.warn('a plugin refused a change of the config; the core keeps the previous one', {
         reason,
       });
     this.#refusal = reason;

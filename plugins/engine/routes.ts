@@ -1,4 +1,4 @@
-// The core in an admin's hands.
+// Routes that stop, restart and show the core.
 import {
   message,
   messageOf,
@@ -22,7 +22,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       method: 'POST',
       path: '/panel/api/server/stopEngineService',
       name: 'server.stopEngine',
-      doc: 'Stops the core, after a last poll, until it is restarted from here or the panel starts anew.',
+      doc: 'Stops the core, after a last poll, until it is restarted here or the panel restarts.',
       reply: message(),
       handle: async () => {
         await supervisor.stop('an admin stopped it');
@@ -33,7 +33,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       method: 'POST',
       path: '/panel/api/server/restartEngineService',
       name: 'server.restartEngine',
-      doc: 'Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is.',
+      doc: 'Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one.',
       reply: message(),
       errors: [errors.NO_CORE, errors.CONFIG_REFUSED, errors.START_FAILED],
       handle: async () => {
@@ -41,15 +41,15 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
         try {
           await supervisor.restart('an admin restarts it');
         } catch (cause) {
-          // A plugin refused it, in its own words.
+          // A plugin refused it, with its own message.
           if (cause instanceof PanelError) throw cause;
           throw cause instanceof CoreRefused
-            ? errors.CONFIG_REFUSED(`the core refuses its config: ${cause.message}`, { cause })
+            ? errors.CONFIG_REFUSED(`the core rejected the config: ${cause.message}`, { cause })
             : errors.START_FAILED(`the core did not start: ${messageOf(cause)}; it is tried again`, {
                 cause,
               });
         }
-        return 'the core is running with the present config';
+        return 'the core is running with the current config';
       },
     }),
     route({

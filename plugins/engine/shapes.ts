@@ -1,4 +1,4 @@
-// What plugins may add to the core: parts of its config, and users.
+// Checks what plugins add to the core: parts of its config, and users.
 import Joi from 'joi';
 import {
   custom,
@@ -14,7 +14,7 @@ import {
 import type { CorePart, CoreUserSource } from './contract.js';
 import type { CoreUser, JsonObject } from './driver.js';
 
-/** Only what the panel itself relies on; what the rest means is for the core to say. */
+/** Checks only what the panel itself relies on; the core checks the rest. */
 export const partShape = custom<CorePart>(
   shape({
     inbound: optional(
@@ -33,7 +33,7 @@ export const partShape = custom<CorePart>(
 );
 
 const VALUES: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
-/** By hand: asked of every user at a start. */
+/** Without a schema, for speed: called for every user at a start. */
 function isUser(value: unknown): value is CoreUser {
   if (typeof value !== 'object' || value === null) return false;
   const { name, account } = value as Partial<Record<keyof CoreUser, unknown>>;
@@ -44,10 +44,10 @@ function isUser(value: unknown): value is CoreUser {
   return typeof account.protocol === 'string';
 }
 
-/** Leaves out the users of a source that fails or returns something else; users of other sources stay. */
+/** Leaves out users of a source that fails or returns something else; users of other sources stay. */
 export function containedSource({ value: source, fault }: Contributed<CoreUserSource>): CoreUserSource {
   const said = new Set<string>();
-  /** Each failure is said once: users are asked for by the hundred thousand. */
+  /** Reports each failure once: there may be 100,000 users. */
   const fail = (error: unknown): void => {
     const message = messageOf(error);
     if (said.has(message) || said.size > 100) return;
@@ -56,7 +56,7 @@ export function containedSource({ value: source, fault }: Contributed<CoreUserSo
   };
   const noUser = () =>
     new Error(
-      'it answered what is no user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text, numbers and booleans',
+      'it returned something that is not a valid user: { name: "i<inbound>.c<client>", account: { protocol, … } } of text, numbers and booleans',
     );
   return {
     user: (ref) => {

@@ -1,9 +1,9 @@
-// A start that as much as possible comes of: whatever the core refuses is left out by itself.
+// Starts the core with as much of the plan as it accepts: rejected parts are left out one by one.
 import type { Log } from '../../kernel/index.js';
 import type { Composition } from './composition.js';
 import type { ConfigReconciler } from './config.js';
 import { type CoreDriver, type CoreProcess, type CoreRecord, CoreRefused, CoreTooSlow } from './driver.js';
-import { outsiders, type Plan, recordOf } from './plan.js';
+import { thirdPartyPlugins, type Plan, recordOf } from './plan.js';
 
 interface Parts {
   readonly driver: CoreDriver;
@@ -14,9 +14,9 @@ interface Parts {
 export interface Started {
   readonly process: CoreProcess;
   readonly record: CoreRecord;
-  /** what it was started with */
+  /** the plan it was started with */
   readonly plan: Plan;
-  /** false: its inbounds are still to be put */
+  /** false: its inbounds must still be put */
   readonly whole: boolean;
 }
 
@@ -31,7 +31,7 @@ async function bare({ driver }: Parts, plan: Plan): Promise<Started> {
   return { process: await driver.start(plan.base, [], record), record, plan, whole: false };
 }
 
-/** What `work` comes to, or what `other` makes of the core's refusal. */
+/** Resolves like `work`, or like `other` when the core rejects the config. */
 async function unlessRefused(
   work: () => Promise<Started>,
   other: (refusal: Error) => Promise<Started>,
@@ -44,21 +44,21 @@ async function unlessRefused(
   }
 }
 
-/** Rejects with CoreRefused when the core does not start even without inbounds and without anything of plugins from outside. */
+/** Rejects with CoreRefused when the core does not start even without inbounds and third-party parts. */
 export function startCore(parts: Parts, plan: Plan): Promise<Started> {
   const { composition, driver, log } = parts;
   const oneByOne = (next: Plan, refusal: Error): Promise<Started> => {
-    // A machine that is too slow now is no reason to leave anything out.
+    // A slow machine is no reason to leave parts out.
     if (refusal instanceof CoreTooSlow) throw refusal;
-    if (next.inbounds.size === 0 && outsiders(next.parts).length === 0) throw refusal;
-    // One bad inbound (a port that somebody took, say) must not keep all others from their users.
-    log.warn('the core refused the whole config; its inbounds are added one by one', {
+    if (next.inbounds.size === 0 && thirdPartyPlugins(next.parts).length === 0) throw refusal;
+    // One bad inbound, for example with a taken port, must not stop all others.
+    log.warn('the core rejected the whole config; adding its inbounds one by one', {
       reason: refusal.message,
     });
     return unlessRefused(
       () => bare(parts, next),
       (again) => {
-        if (again instanceof CoreTooSlow || outsiders(next.parts).length === 0) throw again;
+        if (again instanceof CoreTooSlow || thirdPartyPlugins(next.parts).length === 0) throw again;
         return bare(parts, composition.withoutOutsiders(next, again.message));
       },
     );

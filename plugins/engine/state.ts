@@ -1,4 +1,4 @@
-// Where the core stands and why, told to whoever listens.
+// State of the core, with the reason; emits coreStateChanged.
 import type { Hooks, Log } from '../../kernel/index.js';
 import { type Applied, coreStateChanged, type EngineState } from './contract.js';
 
@@ -26,7 +26,7 @@ export class CoreState {
     return this.#reason;
   }
 
-  /** What a change is told that has to wait for the next start. */
+  /** The result of a change that must wait for the next start. */
   notNow(): Applied {
     return { pending: true, reason: `the core does not run: ${this.#reason}` };
   }

@@ -1,4 +1,4 @@
-// The life of the core: found again or started, kept running, changed while it runs, stopped with its last bytes counted.
+// Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
 import {
   type Clock,
   type Database,
@@ -50,16 +50,16 @@ export class Supervisor implements EngineApi {
   readonly #config: ConfigReconciler;
   readonly #accounts: Accounts;
   readonly #configUsers: ConfigUsers;
-  /** Starts, stops and changes of the config, one after another. */
+  /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
-  /** a change of the config ended in the middle: what the core runs may differ from the plan */
+  /** a config change failed midway: what the core runs may differ from the plan */
   #behind = false;
   readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
-  readonly #retry = new BackOff(() => void this.#queue.run(() => this.#tryAgain()));
+  readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
@@ -92,11 +92,11 @@ export class Supervisor implements EngineApi {
     };
   }
 
-  /** Takes over a core that a former panel left running, or starts one. Never rejects: a panel without its core still has to be reachable. */
+  /** Adopts a core that a previous panel left running, or starts one. Never rejects: a panel without its core must stay reachable. */
   async open(driver: CoreDriver): Promise<void> {
     this.#driver = driver;
     this.#wanted = true;
-    driver.onExit((reason) => this.#died(reason));
+    driver.onExit((reason) => this.#onExit(reason));
     await this.#queue.run(() => this.#bringUp(driver));
   }
 
@@ -105,22 +105,22 @@ export class Supervisor implements EngineApi {
       this.#version ||= await driver.version();
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
-      this.#log.info('a running core was found and taken over', { pid: found.process.pid });
+      this.#log.info('adopted a running core', { pid: found.process.pid });
       this.#config.record = found.record;
       this.#running(found.process);
     } catch (error) {
-      this.#stumbled(error);
+      this.#onFailure(error);
       return;
     }
     await this.#catchUp(driver, true);
   }
 
-  /** No core could be had; the panel says so wherever it matters. */
+  /** Notes that there is no core, and why. */
   absent(reason: string): void {
     this.#state.enter('stop', reason);
   }
 
-  /** @param begin is called when its turn has come, before the plan is made */
+  /** @param begin is called when the queue reaches this call, before the plan is made */
   reconcileConfig(begin?: () => void): Promise<Applied> {
     this.#db.refuseInsideWrite('reconcileConfig');
     return this.#queue.run(async () => {
@@ -134,7 +134,7 @@ export class Supervisor implements EngineApi {
     return this.reconcileConfig();
   }
 
-  /** Brings the core to the plan; where that fails it goes on as it is, and `mend` tries again. */
+  /** Applies the plan; when that fails the core keeps what it runs, and `retryPending` tries again. */
   async #catchUp(driver: CoreDriver, adopted: boolean): Promise<Applied> {
     try {
       await this.#follow(driver, adopted);
@@ -143,12 +143,12 @@ export class Supervisor implements EngineApi {
       const [first] = this.#config.refusals();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
-      return this.#stumbled(error);
+      return this.#onFailure(error);
     }
   }
 
-  /** A core that lives goes on as it is and is caught up with later; one that does not is started again. */
-  #stumbled(error: unknown): Applied {
+  /** A running core keeps what it runs until the retry; a stopped one is restarted. */
+  #onFailure(error: unknown): Applied {
     if (!this.#process) {
       this.#failed(error);
       return this.#state.notNow();
@@ -162,7 +162,7 @@ export class Supervisor implements EngineApi {
     this.#db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
     if (!driver || !this.#state.running) {
-      // A core that is being started may have been given its users already.
+      // A core that is starting may have its users already.
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
@@ -176,7 +176,7 @@ export class Supervisor implements EngineApi {
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
     this.#db.refuseInsideWrite('examine');
     this.#accounts.require(sample, inbound.protocol);
-    // A program that never told its version is no core and has no say.
+    // A program that did not print its version is not a core.
     const driver = this.#version ? this.#driver : undefined;
     await examine(driver, this.#composition, inbound, this.#log, sample);
   }
@@ -186,12 +186,12 @@ export class Supervisor implements EngineApi {
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
     const users = ofUsers(await this.#driver.counters('i'));
-    // A core that was replaced meanwhile began at zero: these figures would be somebody else's.
+    // If the core was replaced meanwhile, these figures belong to the previous one.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;
   }
 
-  /** Makes good what failed before; a job calls it. */
-  async mend(): Promise<void> {
+  /** Retries what failed before; a job calls it. */
+  async retryPending(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
     if (this.#configUsers.behind) await this.#configUsers.change([]);
@@ -199,7 +199,7 @@ export class Supervisor implements EngineApi {
     await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
-  /** Nobody is turned away for what is not known yet. */
+  /** True for all users while there is no plan yet. */
   admits(ref: UserRef): boolean {
     return !this.#config.planned || this.#config.has(ref);
   }
@@ -212,12 +212,12 @@ export class Supervisor implements EngineApi {
     await this.#driver?.trimLogs();
   }
 
-  /** A start with the config of this moment. One that the core refuses leaves the running core as it is (where none runs, what it refuses is left out); rejects with CoreRefused then, and when there is no core. */
+  /** Restarts with the current config. If the core rejects it, a running core stays as it is and this rejects with CoreRefused; a stopped core starts without the rejected parts. Rejects with CoreRefused too when there is no core. */
   restart(reason: string): Promise<void> {
     return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
-      this.#composition.tryAgain();
+      this.#composition.retryRefused();
       if (this.#process) {
         await this.#composition.require(driver);
         await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#config.record);
@@ -232,19 +232,19 @@ export class Supervisor implements EngineApi {
     });
   }
 
-  /** The whole config as a start would be given it, users included. Rejects with CoreRefused when there is no core whose config it could be. */
+  /** Returns the whole config of a start, users included. Rejects with CoreRefused when there is no core. */
   async configJson(): Promise<Record<string, unknown>> {
     if (!this.#driver) throw new CoreRefused(this.#state.reason);
     return configJson(this.#driver, await this.#composition.plan(), this.#config.withUsers);
   }
 
-  /** Ends the core on purpose, after a last poll; or lets go of it, and it runs on as it is, for another panel takes it over at once. */
-  stop(reason: string, letGo = false): Promise<void> {
+  /** Stops the core after a last poll; with `leave` it keeps running, for another panel that adopts it at once. */
+  stop(reason: string, leave = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
     this.#configUsers.cancel();
     return this.#queue.run(async () => {
-      if (letGo) return this.#driver?.detach();
+      if (leave) return this.#driver?.detach();
       if (this.#driver) await this.#gracefulStop(this.#driver, reason);
       this.#state.enter('stop', reason);
     });
@@ -275,13 +275,13 @@ export class Supervisor implements EngineApi {
     this.#config.took(started.plan, started.record);
     this.#running(started.process);
     if (!started.whole) await this.#config.change(driver, started.plan);
-    this.#composition.tellRefused(started.plan, this.#config.refused);
-    // Users that changed while the core started: it may not have them yet.
+    this.#composition.showRefused(started.plan, this.#config.refused);
+    // The core may lack users that changed while it started.
     if (this.#configUsers.behind) await this.#follow(driver, false);
     await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
-  /** Brings a running core to the plan of this moment: hot where it can be, by a tested restart where not. */
+  /** Applies the current plan to a running core: hot where possible, else by a tested restart. */
   async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
     this.#configUsers.planned();
     let plan = await this.#composition.plan();
@@ -290,17 +290,17 @@ export class Supervisor implements EngineApi {
     if (await this.#config.needsRestart(driver, plan)) {
       const reason = 'a change of the config needs a restart';
       await this.#reload.ask(reason, 'restart', plan, this.#config.record);
-      this.#log.info('the core is restarted, for this change cannot be made while it runs');
+      this.#log.info('restarting the core: this change cannot be made while it runs');
       await this.#gracefulStop(driver, reason);
       await this.#start(driver);
       return;
     }
     await this.#reload.ask('inbounds changed', 'hot', plan, this.#config.record);
     this.#config.took(plan, this.#config.record);
-    // Of a core that another panel left nobody knows the users; they stay suspect until each inbound has been compared.
+    // The users of an adopted core are not known; they stay marked until each inbound was compared.
     if (adopted) this.#config.suspectUsers();
     await this.#config.change(driver, plan);
-    this.#composition.tellRefused(plan, this.#config.refused);
+    this.#composition.showRefused(plan, this.#config.refused);
     if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
@@ -309,12 +309,12 @@ export class Supervisor implements EngineApi {
     this.#state.enter('running', '');
   }
 
-  #died(reason: string): void {
+  #onExit(reason: string): void {
     const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
     this.#retry.lived(lived);
-    this.#log.error('the core ended by itself; what moved since the last poll is not counted', { reason });
+    this.#log.error('the core exited; bytes since the last poll are not counted', { reason });
     this.#failed(new Error(reason));
   }
 
@@ -323,7 +323,7 @@ export class Supervisor implements EngineApi {
     if (this.#wanted) this.#retry.later();
   }
 
-  async #tryAgain(): Promise<void> {
+  async #restartIfWanted(): Promise<void> {
     if (this.#driver && this.#wanted && !this.#state.running) await this.#bringUp(this.#driver);
   }
 }

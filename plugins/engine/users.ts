@@ -1,5 +1,5 @@
-// Keeps the core's users as they should be. Every step asks for the present truth and makes the core agree, so steps may
-// be repeated, may come late and may follow a crash: the end is the same.
+// Reconciles the core's users. Each step reads the current desired state and updates the core to match, so a step that is
+// repeated, late or run after a crash gives the same result.
 import {
   type Hooks,
   KeyedQueue,
@@ -23,13 +23,13 @@ import type { Accounts } from './accounts.js';
 import { containedSource } from './shapes.js';
 import type { InboundIdentity } from './plan.js';
 
-/** Calls to the core in one turn of the event loop; each takes about 0.3 ms of it. */
+/** Calls to the core in one turn of the event loop; each takes about 0.3 ms. */
 const AT_ONCE = 16;
-/** The core takes requests of 4 MiB; in protobuf users are shorter than in JSON. */
+/** The core accepts requests of 4 MiB; users are shorter in protobuf than in JSON. */
 const MOST_BYTES_IN_CONFIG = 2_500_000;
 export const DONE: Applied = { pending: false, reason: '' };
 
-/** One bad account must not keep all others waiting; a core that is gone ends it all. */
+/** Returns the reason of a rejected account, which must not delay others; throws when the core is gone. */
 const refusal = (user: CoreUser, error: unknown): string => {
   if (!(error instanceof CoreRefused)) throw error;
   return `${user.name}: ${error.message}`;
@@ -44,7 +44,7 @@ const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
 /** The inbounds that the core should run, by id. */
 type Inbounds = ReadonlyMap<number, InboundIdentity>;
 
-/** Counters of users; what else the core counts is left out. */
+/** Returns the counters of users, without others that the core has. */
 export const ofUsers = (counters: readonly UserCounter[]) =>
   counters.flatMap(({ name, up, down }) => {
     const ref = userOf(name);
@@ -61,13 +61,13 @@ export class UserReconciler {
   readonly #contributions: PluginContext['contributions'];
   #contained: readonly CoreUserSource[] | undefined;
   readonly #accounts: Accounts;
-  /** why a user of an inbound was left out, by tag: said once for as long as it goes on */
+  /** why a user of an inbound was left out, by tag: logged once while it lasts */
   readonly #unfit = new Map<string, string>();
-  /** how many users of an inbound its config has no room for, by tag */
+  /** number of users that do not fit into the config of their inbound, by tag */
   readonly #overfull = new Map<string, number>();
   /** Users of one inbound change one after another, together with the inbound itself. */
   readonly queues = new KeyedQueue<string>();
-  /** Ids of inbounds whose users may differ from what they should be. */
+  /** Ids of inbounds whose users may differ from the desired state. */
   readonly dirty = new Set<number>();
 
   constructor({ log, hooks, accounts, contributions }: Needs) {
@@ -81,12 +81,12 @@ export class UserReconciler {
     return (this.#contained ??= this.#contributions(CoreUsers).map(containedSource));
   }
 
-  /** The core has given these up. */
+  /** The core has removed these users. */
   #removed(users: readonly UserRef[]): void {
     this.#hooks.emit(usersRemoved, { users });
   }
 
-  /** The inbound's users, without those whose accounts are not what its type declares: one must not keep out all others. */
+  /** Yields the inbound's users, without those whose accounts do not fit its type: one must not keep out all others. */
   *fitting({ id, tag, protocol }: InboundIdentity): Iterable<CoreUser> {
     let first: string | undefined;
     for (const source of this.#sources)
@@ -96,7 +96,7 @@ export class UserReconciler {
         else first ??= `${user.name}: ${problem}`;
       }
     if (first !== undefined && this.#unfit.get(tag) !== first)
-      this.#log.error('users of an inbound are left out, for their accounts are not what the core takes', {
+      this.#log.error('left out users of an inbound: their accounts are not valid for the core', {
         tag,
         first,
       });
@@ -104,7 +104,7 @@ export class UserReconciler {
     else this.#unfit.set(tag, first);
   }
 
-  /** Users that an inbound has to have in its config; undefined for one whose users the core's API changes. */
+  /** Users that must be in an inbound's config; undefined when the core's API changes its users. */
   inConfig(inbound: InboundIdentity): readonly CoreUser[] | undefined {
     const type = this.#accounts.of(inbound.protocol);
     if (type?.users !== 'config') return undefined;
@@ -126,13 +126,13 @@ export class UserReconciler {
     return users;
   }
 
-  /** Says which of these should be no users, after the core has been given the others. */
+  /** Emits usersRemoved for those of these that are no longer users; call it after the core has the others. */
   givenUp(users: readonly UserRef[]): void {
     const gone = users.filter((ref) => this.one(ref) === undefined);
     if (gone.length > 0) this.#removed(gone);
   }
 
-  /** What a user should be now; undefined for one that should be none. */
+  /** Returns the desired state of a user; undefined when it must not exist. */
   one(ref: UserRef): CoreUser | undefined {
     for (const source of this.#sources) {
       const user = source.user(ref);
@@ -158,7 +158,7 @@ export class UserReconciler {
     return applied.find(({ pending }) => pending) ?? DONE;
   }
 
-  /** Compares the inbounds that are suspect. */
+  /** Compares the users of marked inbounds. */
   async compareDirty(driver: CoreDriver, inbounds: Inbounds): Promise<void> {
     for (const inboundId of this.dirty) {
       const inbound = inbounds.get(inboundId);
@@ -177,7 +177,7 @@ export class UserReconciler {
     return this.queues.run(tag, async () => {
       const slice = new TimeSlice();
       for (let at = 0; at < refs.length; at += AT_ONCE) {
-        // Inbounds change at the same time: their calls take turns.
+        // Several inbounds may change at the same time: yield between their calls.
         if (refs.length > AT_ONCE) await slice.next();
         const gone: UserRef[] = [];
         const outcomes = await Promise.allSettled(
@@ -196,13 +196,13 @@ export class UserReconciler {
     });
   }
 
-  /** Compares all users of an inbound with what they should be; for starts, and after anything that failed. */
+  /** Compares all users of an inbound with the desired state; for starts, and after failures. */
   async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<Applied> {
     const { tag, id: inboundId, protocol } = inbound;
     return this.queues.run(tag, async () => {
       try {
         const running = new Map((await driver.users(tag, protocol)).map((user) => [user.name, user]));
-        // All at once: what changes from here on waits in the queue behind us.
+        // Read all at once: later changes wait in the queue.
         const wanted = [...this.fitting(inbound)];
         const missing = wanted.filter((user) => !sameAccount(running.get(user.name), user));
         const names = new Set(wanted.map(({ name }) => name));
@@ -213,11 +213,11 @@ export class UserReconciler {
         for (const user of missing)
           await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
         const changed = surplus.length + missing.length - refused.length;
-        if (changed > 0) this.#log.info('users of an inbound brought up to date', { tag, changed });
-        // Asking again would not help those who were refused: a change of them is told by itself.
+        if (changed > 0) this.#log.info('reconciled users of an inbound', { tag, changed });
+        // No retry for rejected users: a change of them comes as a call of its own.
         this.dirty.delete(inboundId);
         if (refused.length === 0) return DONE;
-        this.#log.error('the core refused users of an inbound', {
+        this.#log.error('the core rejected users of an inbound', {
           tag,
           count: refused.length,
           first: refused[0],
@@ -230,10 +230,10 @@ export class UserReconciler {
   }
 
   #failed(tag: string, inboundId: number, error: unknown): Applied {
-    // Said once, however often it is tried.
+    // Logged once per series of retries.
     if (!this.dirty.has(inboundId))
       this.#log[error instanceof CoreUnreachable ? 'warn' : 'error'](
-        'the core did not take a change of users; it will be tried again',
+        'the core did not accept a change of users; retrying',
         {
           tag,
           reason: messageOf(error),

@@ -1,4 +1,4 @@
-// Keys for who makes inbounds by program.
+// Key generation for code that creates inbounds.
 import { generateKeyPairSync } from 'node:crypto';
 
 /** An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). */

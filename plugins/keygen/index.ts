@@ -1,4 +1,4 @@
-// Keys and ids that an admin's page asks for while it fills in a form.
+// Generates keys and ids for an admin's forms.
 import { randomUUID } from 'node:crypto';
 import { definePlugin, payload, route, shape, word } from '../../kernel/index.js';
 import { newX25519 } from './contract.js';
@@ -7,7 +7,7 @@ export default definePlugin({
   name: 'keygen',
   version: '0.1.0',
   api: 1,
-  about: 'Makes keys and ids for forms.',
+  about: 'Generates keys and ids for forms.',
   routes: () => [
     route({
       method: 'GET',

@@ -1,9 +1,9 @@
-// How machine and core are doing, for those who show it elsewhere.
+// Status of machine and core, for other plugins to show.
 import { type Static, token } from '../../kernel/index.js';
 import type { StatusReply } from './status.js';
 
 export interface ServerStatusApi {
-  /** What `GET /panel/api/server/status` answers; the figures of the machine are up to two seconds old. */
+  /** Returns the reply of `GET /panel/api/server/status`; figures of the machine are up to two seconds old. */
   status(): Promise<Static<typeof StatusReply>>;
 }
 export const ServerStatus = token<ServerStatusApi>('server-status', 'ServerStatus');

@@ -1,4 +1,4 @@
-// What the machine did over time: a sample of each metric every two seconds, and the last sixty points of one for a chart.
+// History of the machine: a sample of each metric every two seconds, and the last sixty points of one for a chart.
 import { type Clock, contribute, int, list, num, oneOf, shape, type Static } from '../../kernel/index.js';
 import { gauge, SeriesList, type TieredSeries, type TimeSeriesApi } from '../time-series/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
@@ -63,7 +63,7 @@ export class MachineHistory {
     for (const metric of METRICS) this.#series?.add(series[metric], values[metric]);
   }
 
-  /** The means of the last sixty points, oldest first; those without a sample are left out. */
+  /** Resolves with the means of the last sixty points, oldest first, without points that have no sample. */
   async last(metric: Metric, bucket: number): Promise<Static<typeof HistoryReply>> {
     if (!this.#series) return [];
     const step = bucket * 1000;

@@ -18,7 +18,7 @@ export default definePlugin({
   name: 'server-status',
   version: '0.1.0',
   api: 1,
-  about: 'Tells how the machine and the core are doing.',
+  about: 'Shows the status of the machine and the core.',
   uses: { engine: Engine, series: maybe(TimeSeries), presence: maybe(Presence) },
   services: {
     machine: singleton(Machine),

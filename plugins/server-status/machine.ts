@@ -1,4 +1,4 @@
-// What the machine is doing, from /proc and node:os; sampled every two seconds.
+// Samples the machine's load from /proc and node:os every two seconds.
 import { readFile, statfs } from 'node:fs/promises';
 import { cpus, freemem, loadavg, totalmem, uptime } from 'node:os';
 
@@ -19,7 +19,7 @@ export interface MachineStatus {
   readonly loads: number[];
 }
 
-/** Interfaces whose bytes have been counted on another one, or never leave the machine. */
+/** Interfaces whose bytes are counted on another one, or never leave the machine. */
 const NOT_COUNTED = /^(?:lo|docker|br-|veth|virbr|tun|tap|wg|tailscale|zt)/;
 const SMOOTHING = 0.3;
 
@@ -69,7 +69,7 @@ export class Machine {
   #traffic: { sent: number; recv: number; at: number } | undefined;
   #last: MachineStatus | undefined;
 
-  /** The last sample, or a first one. */
+  /** Resolves with the last sample, or takes the first one. */
   async status(): Promise<MachineStatus> {
     return this.#last ?? this.sample();
   }
@@ -84,7 +84,7 @@ export class Machine {
     const before = this.#traffic ?? traffic;
     this.#traffic = traffic;
     const seconds = (traffic.at - before.at) / 1000;
-    // Counters of an interface that came or went may fall; that is no traffic.
+    // Counters may fall when an interface appears or disappears; that is not traffic.
     const rate = (now: number, then: number) =>
       seconds > 0 ? Math.max(0, Math.round((now - then) / seconds)) : 0;
     const disk = await statfs('/').catch(() => undefined);

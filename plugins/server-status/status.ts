@@ -1,4 +1,4 @@
-// Machine and core in one answer.
+// Status of machine and core in one reply.
 import { type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { ServerStatusApi } from './contract.js';

@@ -1,4 +1,4 @@
-// What was started is ended, in reverse order, whichever way the demo ends; on Ctrl-C as well.
+// Stops what the demo started, in reverse order, also after an error or Ctrl-C.
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export class Cleanup {

@@ -1,5 +1,5 @@
-// The demo: a panel of its own, its core, and real traffic through every kind of inbound. Everything that is printed was
-// measured: bytes at the server that sent them, and bytes as the panel counted them.
+// The demo: a panel, its core, and real traffic through every kind of inbound. All printed figures are measured: bytes at
+// the server that sent them, and bytes that the panel counted.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -19,9 +19,9 @@ const MIB = 1024 * 1024;
 const DOWN = 32 * MIB;
 const UP = 8 * MIB;
 const QUOTA = 8 * MIB;
-/** bytes a second of the download that the quota meets */
+/** bytes per second of the download that reaches the quota */
 const RATE = 2 * MIB;
-/** No way of counting knows the framing of every protocol to the byte; twice is far beyond this. */
+/** In percent. Framing differs between protocols; counting bytes twice would be far beyond this. */
 const TOLERANCE_PERCENT = 2;
 
 /** `stream` is a name in streams.ts. */
@@ -51,7 +51,7 @@ interface Usage {
   readonly up: number;
   readonly down: number;
 }
-/** A user's own program, connected as a link says, and a server to talk to. */
+/** A user's own program, connected by a link, and a server. */
 interface User {
   readonly server: ByteServer;
   readonly socksPort: number;
@@ -127,7 +127,7 @@ export async function demo({
   const agrees = await compare(panel, lines, say);
   const held = await showQuota({ panel, user, inboundId: ids[0] ?? 0, say });
 
-  // Polls went on meanwhile: what is counted stays counted, once.
+  // Later polls must not change what is counted.
   const later = await usageOf(panel, 'alice');
   const once =
     Math.abs(percent(both(later), both(sum(lines.map(({ moved }) => moved))))) <= TOLERANCE_PERCENT;
@@ -148,7 +148,7 @@ export async function demo({
   return good ? 0 : 1;
 }
 
-/** Moves bytes as the link says; answers what the byte server handed over and took. */
+/** Moves bytes through the link; resolves with what the byte server sent and received. */
 async function move(user: User): Promise<Usage> {
   const { server } = user;
   const before = { up: server.received, down: server.sent };
@@ -170,7 +170,7 @@ async function compare(
   const counted = async (): Promise<Usage[]> =>
     Promise.all(lines.map(({ inboundId }) => panel.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)));
   const asked = Date.now();
-  // A panel that counts too little is shown as it is.
+  // If the panel counts too little, the table shows it.
   await panel
     .until(async () => both(sum(await counted())) >= both(moved), 'the poll counts what was moved')
     .catch(() => undefined);
@@ -236,13 +236,13 @@ async function showQuota({
   say(
     `\nbob, with a quota of ${mib(QUOTA)}, is in the middle of a download of ${mib(wanted)} at ${mib(RATE)} a second. A poll switches him off`,
   );
-  // A program on plain TCP may go on waiting for bytes that nobody sends any more.
+  // A program on plain TCP may still wait for bytes after its connection was closed.
   const ended = await endOf(transfer, () => came);
   const cut = !openConnections.end || (ended && came < wanted);
   say(
     openConnections.end
       ? `and ends his connection: ${mib(came)} came.`
-      : `and lets what is open run out, for here ${openConnections.reason}: ${mib(came)} have come.`,
+      : `and his connection stays open, because ${openConnections.reason}: ${mib(came)} have come.`,
   );
   if (!cut) say('HIS CONNECTION WENT ON.');
   const refused = await isRefused(() => download({ ...bob, bytes: MIB }));
@@ -253,7 +253,7 @@ async function showQuota({
   return cut && refused && left === 0;
 }
 
-/** Whether no more bytes come, be the transfer over or only silent. */
+/** Whether no more bytes come, whether the transfer ended or is only silent. */
 async function endOf(transfer: Promise<boolean>, came: () => number): Promise<boolean> {
   for (let tries = 0; tries < 15; tries++) {
     const before = came();
@@ -266,7 +266,7 @@ async function endOf(transfer: Promise<boolean>, came: () => number): Promise<bo
   return false;
 }
 
-/** The user is out of the core a moment after the client is off in the database; a connection that hangs is none. */
+/** The core removes the user a moment after the client is disabled in the database; a connection that hangs counts as refused. */
 async function isRefused(connect: () => Promise<number>): Promise<boolean> {
   for (let tries = 0; tries < 20; tries++) {
     const served = await Promise.race([

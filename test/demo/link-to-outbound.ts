@@ -1,4 +1,4 @@
-// A share link read as a client program reads it: nothing but the link says how to connect.
+// Reads a share link as a client program does: only the link says how to connect.
 // Grammars: the Xray share-link proposal (XTLS/Xray-core discussion 716), v2rayN's JSON for vmess, SIP002 and SIP022 for shadowsocks.
 import type { JsonObject } from '../../plugins/engine/contract.js';
 
@@ -45,7 +45,7 @@ function transport(type: string, params: URLSearchParams): JsonObject {
         },
       };
     default:
-      throw new Error(`this reader knows no transport "${type}"`);
+      throw new Error(`unknown transport "${type}"`);
   }
 }
 
@@ -122,7 +122,7 @@ function readUrl(link: string): Read {
       settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }),
     };
   }
-  throw new Error(`this reader knows no protocol "${protocol}"`);
+  throw new Error(`unknown protocol "${protocol}"`);
 }
 
 function readVmess(link: string): Read {
@@ -164,7 +164,7 @@ function readVmess(link: string): Read {
   };
 }
 
-/** The outbound with which a core connects as the link says, and the name that a client program shows for it. */
+/** Returns the outbound with which a core connects by the link, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
   const { name, address, port, params, protocol, settings } = link.startsWith('vmess://')
     ? readVmess(link)

@@ -1,4 +1,4 @@
-// Sources of plugins that do wrong wherever a plugin can, and of one that does right beside them.
+// Sources of plugins that fail wherever a plugin can, and of a healthy one beside them.
 
 /** Hooks by kind, with the contract that has them. */
 export const HOOKS = {
@@ -41,7 +41,7 @@ export type Kind = keyof typeof HOOKS;
 const door = (owner: string): string =>
   owner === 'kernel' ? '@weir-panel/weir/kernel' : `@weir-panel/weir/plugins/${owner}`;
 
-/** One that runs `deed`, a statement, in every tap of these kinds, in its route, its job, its entries of others' lists and its stop. */
+/** A plugin that runs the statement `deed` in every tap of these kinds, in its route, its job, its contributions and its stop. */
 export function misbehaving(name: string, deed: string, kinds: readonly Kind[]): string {
   const owners = kinds.flatMap((kind) => Object.entries(HOOKS[kind]) as [string, readonly string[]][]);
   const hooks = owners.flatMap(([, names]) => names);
@@ -66,7 +66,7 @@ export default definePlugin({
 `;
 }
 
-/** What the healthy one has heard. */
+/** What the healthy plugin has received. */
 export interface Heard {
   readonly bytes: number;
   readonly depleted: readonly string[];

@@ -1,4 +1,4 @@
-// Every way in which an inbound's bytes can travel, on loopback: a certificate made by the core, and a site for REALITY to stand before.
+// All transports of an inbound, on loopback, with a certificate of the core, and a site whose handshake REALITY borrows.
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ export const NAME = 'site.weir.example';
 export interface Site {
   /** `streamSettings` by name, e.g. `ws tls` */
   readonly streams: ReadonlyMap<string, Record<string, unknown>>;
-  /** for the panel that is to let REALITY lead here */
+  /** lets the panel accept REALITY with this site */
   readonly env: Record<string, string>;
   stop(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-// Plain text for a terminal, a file and a README alike.
+// Prints tables as plain text, for a terminal, a file and the README.
 const MIB = 1024 * 1024;
 
 export const mib = (bytes: number): string => `${(bytes / MIB).toFixed(2)} MiB`;
-/** How much `counted` differs from `moved`, in percent; signed. */
+/** Difference of `counted` to `moved` in percent, signed. */
 export const percent = (counted: number, moved: number): number =>
   moved === 0 ? (counted === 0 ? 0 : Infinity) : ((counted - moved) / moved) * 100;
 export const percentText = (value: number): string =>

@@ -1,4 +1,4 @@
-// A panel on a machine without a core: it downloads the release, here from a server of the test that has the real program.
+// A panel on a machine without a core downloads the release, here from a server of the test with the real program.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// A name server for tests: answers A and AAAA over UDP (RFC 1035) with what a function says, never to be kept (TTL 0).
+// A name server for tests: answers A and AAAA queries over UDP (RFC 1035) from a function, with TTL 0.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';

@@ -1,4 +1,4 @@
-// Nobody reads the log, or it cannot be written: the panel serves, keeps its edits, and ends its core when it is told to.
+// Nobody reads the log, or it cannot be written: the panel serves, stores its edits, and stops its core when it is stopped.
 import test, { type ExecutionContext } from 'ava';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,16 +9,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { askPanel } from '../../plugins/command-line/channel.js';
 import { environmentOf, freePort, PanelApi } from '../harness/api.js';
+import { withDatabase } from '../harness/edit-database.js';
 import { Fifo } from '../harness/fifo.js';
 import type { LogLine } from '../harness/panel-process.js';
 import { until } from '../harness/until.js';
-import { engineBinary, openPanel } from './user.js';
+import { engineBinary, spawnPanel } from './user.js';
 
 const MAIN = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
 const RUN_MAIN = `import(${JSON.stringify(MAIN)}).then(({ main }) => main())`;
 /** At SIGUSR2 a plugin is talkative: twice what is kept while nobody reads. */
 const TALKATIVE =
   "process.on('SIGUSR2', () => { for (let i = 0; i < 20000; i++) console.log('x'.repeat(99)); })";
+
+/** A panel with fewer plugins starts faster. */
+const MINIMAL = { WEIR_PRESET: 'minimal' };
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -39,31 +43,22 @@ async function use(
   await panel.addClient(email, [await panel.addInbound()]);
 }
 
-/** What was edited is there after the next start, which finds no core. */
-async function startAgain(t: ExecutionContext, dataDirectory: string, email: string): Promise<void> {
-  const panel = await openPanel(t, { dataDirectory });
-  t.is((await panel.call(`/panel/api/clients/get/${email}`)).status, 200);
-  t.is(panel.said('a running core was found and taken over'), undefined);
+/** What was edited is in the database. */
+async function isSaved(t: ExecutionContext, dataDirectory: string, email: string): Promise<void> {
+  const [found] = await withDatabase(dataDirectory, (sequelize) =>
+    sequelize.query('SELECT email FROM clients WHERE email = ?', { replacements: [email] }),
+  );
+  t.deepEqual(found, [{ email }]);
 }
 
-test('the reader goes away', async (t) => {
+test('nobody empties a full pipe: what is dropped is counted, whoever wrote it; then the reader goes away', async (t) => {
   const fifo = Fifo.make(t);
   const reader = fifo.reader();
-  const panel = await openPanel(t, { output: { fd: fifo.fd, lines: reader } });
-  const core = (await panel.corePid()) ?? 0;
-  reader.destroy();
-  fifo.closeReaders();
-  await use(t, panel, 'ann');
-  t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
-  t.false(isAlive(core));
-  await startAgain(t, panel.dataDirectory, 'ann');
-});
-
-test('nobody empties a full pipe: what is dropped is counted, by whomever it was written', async (t) => {
-  const fifo = Fifo.make(t);
-  const reader = fifo.reader();
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TALKATIVE)}` };
-  const panel = await openPanel(t, { output: { fd: fifo.fd, lines: reader }, env });
+  const env = {
+    ...MINIMAL,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TALKATIVE)}`,
+  };
+  const panel = await spawnPanel(t, { output: { fd: fifo.fd, lines: reader }, env });
   const core = (await panel.corePid()) ?? 0;
   reader.destroy();
   fifo.fill();
@@ -86,12 +81,14 @@ test('nobody empties a full pipe: what is dropped is counted, by whomever it was
 
   fifo.fill();
   await use(t, panel, 'bob');
+  fifo.closeReaders();
+  await use(t, panel, 'carol');
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
   t.false(isAlive(core));
-  await startAgain(t, panel.dataDirectory, 'bob');
+  for (const email of ['ann', 'bob', 'carol']) await isSaved(t, panel.dataDirectory, email);
 });
 
-/** A panel whose log cannot tell where it is. */
+/** A panel without a readable log, which would say where it listens. */
 class SilentPanel extends PanelApi {
   readonly url: string;
   readonly dataDirectory: string;
@@ -119,6 +116,7 @@ class SilentPanel extends PanelApi {
         SHELL: '/bin/sh',
         ...environmentOf(dataDirectory),
         WEIR_PANEL_PORT: String(port),
+        ...MINIMAL,
         WEIR_ENGINE_BIN: engineBinary(),
       },
     });
@@ -158,7 +156,7 @@ class SilentPanel extends PanelApi {
   }
 }
 
-test('a device that is full from the beginning', async (t) => {
+test('a device that is full from the start', async (t) => {
   const command = [process.execPath, '--input-type=module', '--eval', RUN_MAIN];
   const panel = await SilentPanel.start(t, command, openSync('/dev/full', 'w'));
   const core = await panel.corePid();
@@ -166,7 +164,7 @@ test('a device that is full from the beginning', async (t) => {
   panel.child.kill('SIGTERM');
   t.deepEqual(await once(panel.child, 'exit'), [0, null]);
   t.false(isAlive(core));
-  await startAgain(t, panel.dataDirectory, 'ann');
+  await isSaved(t, panel.dataDirectory, 'ann');
 });
 
 /** `script` of util-linux makes a terminal and ends when it is killed; the terminal is closed then. */
@@ -179,7 +177,7 @@ const inTerminal = (before: string): string[] => [
   '/dev/null',
 ];
 
-test('a terminal that shows nothing any more, and then is closed without a word', async (t) => {
+test('a terminal that stops reading, and then is closed', async (t) => {
   // In a session of its own the panel gets no SIGHUP.
   const panel = await SilentPanel.start(t, inTerminal('setsid --wait'), 'ignore');
   const [pid, core] = [await panel.pid(), await panel.corePid()];
@@ -192,17 +190,17 @@ test('a terminal that shows nothing any more, and then is closed without a word'
   process.kill(pid, 'SIGTERM');
   await until(() => !isAlive(pid), 'the panel ends');
   t.false(isAlive(core));
-  await startAgain(t, panel.dataDirectory, 'bob');
+  await isSaved(t, panel.dataDirectory, 'bob');
 });
 
-test('a terminal that is closed ends panel and core', async (t) => {
+test('closing the terminal stops panel and core', async (t) => {
   const panel = await SilentPanel.start(t, inTerminal(''), 'ignore');
   const [pid, core] = [await panel.pid(), await panel.corePid()];
   await use(t, panel, 'ann');
   panel.child.kill('SIGKILL');
   await until(() => !isAlive(pid), 'the panel ends');
   t.false(isAlive(core));
-  await startAgain(t, panel.dataDirectory, 'ann');
+  await isSaved(t, panel.dataDirectory, 'ann');
 });
 
 /** A terminal takes no more after this. */

@@ -1,7 +1,7 @@
 // A whole panel as a child process: for what only a process can show, such as kill -9, exit codes and a core that outlives its panel.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, PanelApi, type Told } from './api.js';
+import { corePidIn } from './core-pid.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 import { nodeFlags } from './node-flags.js';
 
@@ -173,19 +174,8 @@ export class PanelProcess extends PanelApi {
   }
 
   /** Process id of the core that runs for this data folder, whoever started it; undefined when none does. */
-  async corePid(): Promise<number | undefined> {
-    const folder = join(this.dataDirectory, 'engine');
-    try {
-      const { identity } = JSON.parse(await readFile(join(folder, 'core.json'), 'utf8')) as {
-        identity: { pid: number };
-      };
-      // A pid alone may be another program's by now.
-      return (await readFile(`/proc/${identity.pid}/cmdline`, 'utf8')).includes(folder)
-        ? identity.pid
-        : undefined;
-    } catch {
-      return undefined;
-    }
+  corePid(): Promise<number | undefined> {
+    return corePidIn(this.dataDirectory);
   }
 
   /** Ends the panel and its core by force, and removes their folder. */

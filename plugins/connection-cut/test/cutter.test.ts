@@ -22,7 +22,7 @@ class World {
   readonly proxies = new Set<string>();
   readonly log: string[] = [];
   wanted = true;
-  hindrance = '';
+  obstacle = '';
   reads = 0;
   trouble: Error | undefined;
   #hear: ((accepted: readonly AcceptedPeer[]) => void) | undefined;
@@ -52,13 +52,13 @@ class World {
           this.reads += 1;
           return new Map(this.sockets);
         },
-        end: async (keys) => {
+        close: async (keys) => {
           if (this.trouble) throw this.trouble;
           this.ended.push([...keys]);
           for (const key of keys) this.sockets.delete(key);
           return keys.length;
         },
-        hindrance: async () => this.hindrance,
+        obstacle: async () => this.obstacle,
       },
     });
   }
@@ -102,14 +102,14 @@ test('a removed user loses all connections, in one call, and others keep theirs'
   t.deepEqual(world.describe(), { end: true, reason: '', ended: 2, missed: 0 });
 });
 
-test('the removal of somebody who has nothing open looks at no table', async (t) => {
+test('the removal of a user without connections reads no table', async (t) => {
   const world = await started();
   world.connect(user(2), 5003);
   await world.remove(user(1));
   t.is(world.reads, 0);
 });
 
-test('many removals at once are a few looks', async (t) => {
+test('many removals at once share a few readings of the table', async (t) => {
   const world = await started();
   const users = Array.from({ length: 100 }, (_, i) => user(i + 1));
   for (const [i, one] of users.entries()) world.connect(one, 5000 + i);
@@ -118,7 +118,7 @@ test('many removals at once are a few looks', async (t) => {
   t.true(world.reads <= 2, `${world.reads} looks`);
 });
 
-test('who is let in again before the look keeps the connection', async (t) => {
+test('a user who is added again before the pass keeps the connection', async (t) => {
   const world = await started();
   world.connect(user(1), 5001);
   const removed = world.remove(user(1));
@@ -127,7 +127,7 @@ test('who is let in again before the look keeps the connection', async (t) => {
   t.deepEqual(world.ended, []);
 });
 
-test('a line that comes late, and a removal that nobody told, are found by the tick', async (t) => {
+test('the tick finds a line that comes late, and a removal without an event', async (t) => {
   const world = await started();
   await world.remove(user(1));
   const late = world.connect(user(1), 5001);
@@ -137,7 +137,7 @@ test('a line that comes late, and a removal that nobody told, are found by the t
   t.deepEqual(world.ended, [[late, untold]]);
 });
 
-test('connections of proxies are never ended: port 0, a trusted address, a connection that is shared', async (t) => {
+test('connections of proxies are never closed: port 0, a trusted address, a shared connection', async (t) => {
   const world = await started();
   world.proxies.add('198.51.100.1').add('2001:0db8:0000:0000:0000:0000:0000:0001');
   world.connect(user(1), 0);
@@ -150,7 +150,7 @@ test('connections of proxies are never ended: port 0, a trusted address, a conne
   t.deepEqual(world.ended, []);
 });
 
-test('what runs over UDP is left alone', async (t) => {
+test('inbounds over UDP are left alone', async (t) => {
   const world = await started();
   world.connect(user(1, 2), 5001, { localPort: 444 });
   await world.remove(user(1, 2));
@@ -158,7 +158,7 @@ test('what runs over UDP is left alone', async (t) => {
   t.deepEqual(world.ended, []);
   t.like(world.describe(2), {
     end: false,
-    reason: 'it runs over UDP, where no connection can be ended alone',
+    reason: 'it runs over UDP, where no connection can be closed alone',
   });
 });
 
@@ -173,13 +173,13 @@ test('an inbound that moved to another port is followed there', async (t) => {
   t.deepEqual(world.ended, [[keyOf('192.0.2.1', 5001, 443), keyOf('192.0.2.1', 5002, 8443)]]);
 });
 
-test('without the right, and without an engine that tells who is connected, nothing is tried and it is said why', async (t) => {
+test('without the right, or without an engine that reports connections, nothing is tried and the reason is shown', async (t) => {
   const powerless = new World();
-  powerless.hindrance = 'no right';
+  powerless.obstacle = 'no right';
   const blind = new World(false);
   for (const [world, reason] of [
     [powerless, 'no right'],
-    [blind, 'the engine does not tell who is connected'],
+    [blind, 'the engine does not report connections'],
   ] as const) {
     await started(world);
     world.connect(user(1), 5001);
@@ -191,7 +191,7 @@ test('without the right, and without an engine that tells who is connected, noth
   }
 });
 
-test('with the setting off nothing is kept or ended', async (t) => {
+test('while the setting is off nothing is stored or closed', async (t) => {
   const world = await started();
   world.connect(user(2), 5002);
   world.readLog();
@@ -207,7 +207,7 @@ test('with the setting off nothing is kept or ended', async (t) => {
   t.deepEqual(world.ended, []);
 });
 
-test('an end that fails is tried again at each tick and said once', async (t) => {
+test('a failed close is retried at each tick and logged once', async (t) => {
   const world = await started();
   const key = world.connect(user(1), 5001);
   world.trouble = new Error('no ss today');
@@ -235,7 +235,7 @@ test('a removed user who moves bytes after two polls is missed, counted at each 
   t.is(world.describe().missed, 2, 'let in again');
 });
 
-test('a core that logs no connections while bytes move is said to, until it does', async (t) => {
+test('an inbound says that the core logs no connections while bytes move, until it logs one', async (t) => {
   const world = await started();
   for (let poll = 0; poll < 3; poll += 1) {
     t.true(world.describe().end);
@@ -253,7 +253,7 @@ test('a core that logs no connections while bytes move is said to, until it does
   t.false(world.describe().end, 'another core, another log');
 });
 
-test('after the end of the plugin nobody is followed', async (t) => {
+test('after the plugin stops it follows nobody', async (t) => {
   const world = await started();
   await world.cutter.stop();
   world.connect(user(1), 5001);

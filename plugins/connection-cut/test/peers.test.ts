@@ -15,7 +15,7 @@ class Story {
     this.index = index;
   }
   heard(user: string, port: number): void {
-    this.index.heard(user, keyOf(port));
+    this.index.logged(user, keyOf(port));
   }
   settle(sockets: Readonly<Record<number, number>>): void {
     this.now = table(sockets);
@@ -26,7 +26,7 @@ class Story {
   }
 }
 
-test('a user has the connections that were heard of and are open', (t) => {
+test('a user has the connections that were logged and are open', (t) => {
   const story = new Story();
   for (const port of [1, 2, 3]) story.heard('a', port);
   story.heard('b', 4);
@@ -46,7 +46,7 @@ test('many streams of one connection are one connection', (t) => {
   t.is(story.index.size, 1);
 });
 
-test('a socket that another look finds to be another one belongs to whom was heard on it since, or to nobody', (t) => {
+test('a port that a new socket uses belongs to the user who was logged on it since, or to nobody', (t) => {
   const story = new Story();
   story.heard('a', 1);
   story.heard('a', 2);
@@ -59,7 +59,7 @@ test('a socket that another look finds to be another one belongs to whom was hea
   t.deepEqual(story.index.users(), ['b']);
 });
 
-test('a connection that two users share is ended for neither, and its address is taken for a proxy', (t) => {
+test('a connection that two users share is closed for neither, and its address counts as a proxy', (t) => {
   const story = new Story();
   story.heard('a', 1);
   story.heard('a', 2);
@@ -71,7 +71,7 @@ test('a connection that two users share is ended for neither, and its address is
   t.deepEqual(story.of('a'), [], 'nor any other from there');
 });
 
-test('two users heard on one connection between two looks leave it to nobody', (t) => {
+test('a connection on which two users were logged between two readings belongs to nobody', (t) => {
   const story = new Story();
   story.heard('a', 1);
   story.heard('b', 1);
@@ -79,7 +79,7 @@ test('two users heard on one connection between two looks leave it to nobody', (
   t.deepEqual([story.of('a'), story.of('b')], [[], []]);
 });
 
-test('a look that misses a row once loses nobody, twice it is over', (t) => {
+test('a row that is missing once drops nothing, twice drops the connection', (t) => {
   const story = new Story();
   story.heard('a', 1);
   story.settle({ 1: 11 });
@@ -92,7 +92,7 @@ test('a look that misses a row once loses nobody, twice it is over', (t) => {
   t.is(story.index.size, 0);
 });
 
-test('what is heard while the table is read is judged by the next one', (t) => {
+test('what is logged while the table is read is compared with the next one', (t) => {
   const story = new Story();
   const mark = story.index.mark();
   story.heard('a', 1);
@@ -102,7 +102,7 @@ test('what is heard while the table is read is judged by the next one', (t) => {
   t.deepEqual(story.of('a'), [1]);
 });
 
-test('memory is bounded, per user and at all; the oldest go first', (t) => {
+test('memory is bounded, per user and in total; the oldest are dropped first', (t) => {
   const story = new Story(new PeerIndex({ peers: 5, ofUser: 3 }));
   for (const port of [1, 2, 3, 4]) story.heard('a', port);
   story.heard('b', 5);

@@ -84,7 +84,7 @@ test.serial('ports of the panel are refused in every spelling, whatever else is 
     );
 });
 
-test.serial('what Go might take for a destination and nobody needs is refused', async (t) => {
+test.serial('unusual destinations that Go might accept are refused', async (t) => {
   for (const dest of [
     `localhost:+${panelPort()}`,
     `localhost:0${panelPort()}`,
@@ -101,8 +101,8 @@ test.serial('what Go might take for a destination and nobody needs is refused', 
     { port: 1 },
     [panelPort()],
   ])
-    await refuse(t, DEST, fallback(dest), 'no destination');
-  await refuse(t, DEST, fallback('127.0.0.1:8080', { type: 'udp' }), 'no destination');
+    await refuse(t, DEST, fallback(dest), 'not a valid destination');
+  await refuse(t, DEST, fallback('127.0.0.1:8080', { type: 'udp' }), 'not a valid destination');
 });
 
 test.serial('sockets are refused but those that are named, and never one in the data folder', async (t) => {
@@ -212,7 +212,7 @@ test.serial('two keys that the core takes for one are refused', async (t) => {
     );
 });
 
-test.serial("tags of the panel's own are nobody's", async (t) => {
+test.serial("the panel's own tags are refused", async (t) => {
   for (const tag of ['weir.api', 'weir.dns', 'weir.udp.direct'])
     await refuse(t, 'tag', { tag }, 'belong to the panel');
 });

@@ -96,7 +96,7 @@ test.serial('only regular files of at most 1 MiB are opened', async (t) => {
   );
 });
 
-test.serial("the panel's own files are nobody's certificate", async (t) => {
+test.serial("the panel's own files are refused as certificates", async (t) => {
   const own = panel.dataDirectory;
   await mkdir(join(own, 'engine'), { recursive: true });
   await writeFile(join(own, 'engine', 'config.json'), '{}');
@@ -111,7 +111,7 @@ test.serial("the panel's own files are nobody's certificate", async (t) => {
   );
 });
 
-test.serial('a file wins over text beside it, as in the core, so it is looked at all the same', async (t) => {
+test.serial('a file is checked also beside text: the core prefers the file', async (t) => {
   const lines = (pem: string) => pem.trim().split('\n');
   const pair = { certificate: lines(cert), key: lines(key) };
   await refuse(
@@ -160,7 +160,7 @@ test.serial('keys with which the core writes or serves files are refused whereve
   );
 });
 
-test.serial('what makes an inbound stall or end the whole core is refused', async (t) => {
+test.serial('settings with which an inbound blocks or crashes the whole core are refused', async (t) => {
   const pair = { certificateFile: join(named, 'site.crt'), keyFile: join(named, 'site.key') };
   await refuse(
     t,
@@ -176,7 +176,7 @@ test.serial('what makes an inbound stall or end the whole core is refused', asyn
     t,
     'streamSettings.tlsSettings.certificates.0.ocspStapling',
     tls({ certificates: [{ ...pair, ocspStapling: 9_223_372_037 }] }),
-    'end the core',
+    'crash the core',
   );
   const own = { certificates: [{ ...pair, ocspStapling: 3600 }], echConfigList: 'AAAA' };
   const client = { echConfigList: 'a.example+https://1.1.1.1/dns-query' };

@@ -90,7 +90,7 @@ test('a rule, a log or an address with which the core would open files is refuse
     t.is(await problem(part), undefined, JSON.stringify(part));
 });
 
-test("the core's own API is nobody's target, wherever in a list its tag stands", async (t) => {
+test("the core's own API is refused as a target, anywhere in a list", async (t) => {
   for (const tag of ['weir.api', ['direct', 'weir.api'], 'direct, weir.api '])
     t.regex((await problem({ inboundTag: tag })) ?? '', /the core's own API/, JSON.stringify(tag));
   t.is(await problem({ inboundTag: ['weir.apis', 'direct'] }), undefined);
@@ -130,7 +130,7 @@ test('a named socket is refused when it lies in the data folder, directly or thr
   await symlink(join(data, 'engine', 'api.sock'), join(certificates, 'x'));
   t.deepEqual(await findings(fallback('/run/web.sock')), []);
   for (const path of [join(data, 'web.sock'), join(certificates, 'x')])
-    t.regex((await findings(fallback(path))).join(), /lies in the panel's data folder/, path);
+    t.regex((await findings(fallback(path))).join(), /is in the panel's data folder/, path);
 });
 
 test('nothing that the panel keeps in its data folder is a certificate', async (t) => {

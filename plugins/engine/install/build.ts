@@ -36,7 +36,7 @@ function run(
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: options.limit,
     });
-    // A panel that ends takes its compiler along, else the machine works on for nobody.
+    // The compiler stops with the panel.
     const end = () => child.kill();
     process.on('exit', end);
     let output = '';
@@ -52,7 +52,7 @@ function run(
       if (code === 0) resolve(output);
       else
         reject(
-          new Error(signal ? `it was ended by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')),
+          new Error(signal ? `it was killed by ${signal}` : output.trim().split('\n').slice(-3).join(' | ')),
         );
     });
   });
@@ -74,7 +74,7 @@ export async function buildCore(
   log: Progress,
 ): Promise<{ binary: string } | { why: string }> {
   const cwd = await moduleFolder();
-  // Flags from elsewhere could switch the check of go.sum off, and a toolchain must not be downloaded in silence.
+  // Flags of the environment could disable the check of go.sum, and no toolchain must be downloaded silently.
   const goEnv = { ...env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' };
   const problem = await goProblem(goEnv, cwd);
   if (problem) return { why: problem };

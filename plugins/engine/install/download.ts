@@ -1,4 +1,4 @@
-// Downloads the core's pinned release: digest first, then the archive, one file out of it, tried once, moved into place whole.
+// Downloads the core's pinned release: the digest, then the archive; unpacks one file, runs it once and moves it into place.
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ export function digestIn(text: string): string | undefined {
 
 interface Source {
   readonly url: string;
-  /** given by the admin; wins over what the server says */
+  /** given by the admin; takes precedence over the server's */
   readonly sha256: string | undefined;
   readonly log: Progress;
   readonly patience: Patience;
@@ -68,16 +68,14 @@ async function fetchArchive(source: Source): Promise<Buffer> {
     });
     const digest = createHash('sha256').update(zip).digest('hex');
     if (digest !== expected.digest)
-      throw new Error(
-        `${url} is not what was expected: its SHA-256 is ${digest}, but ${expected.from} says ${expected.digest}`,
-      );
+      throw new Error(`${url} has the SHA-256 ${digest}, but ${expected.from} says ${expected.digest}`);
     return zip;
   } finally {
     clearInterval(telling);
   }
 }
 
-/** A child that another part of us starts at this moment holds the fresh file open until it becomes what it will be. */
+/** A child that is forked at this moment holds the new file open until its exec. */
 async function versionOf(program: string): Promise<{ stdout: string }> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -89,16 +87,16 @@ async function versionOf(program: string): Promise<{ stdout: string }> {
   }
 }
 
-/** A file for another kind of machine would be found again and again, and never run. */
+/** Checks that the file runs here: a file for another machine would be found at each start, and never run. */
 async function tryOut(program: string): Promise<void> {
   const { stdout } = await versionOf(program).catch((cause: unknown) => {
-    throw new Error(`what was downloaded does not run on this machine: ${messageOf(cause).split('\n')[0]}`, {
+    throw new Error(`the downloaded core does not run on this machine: ${messageOf(cause).split('\n')[0]}`, {
       cause,
     });
   });
   if (!stdout.includes(CORE_VERSION))
     throw new Error(
-      `what was downloaded is not version ${CORE_VERSION} but calls itself "${stdout.split('\n')[0]}"`,
+      `the downloaded core is not version ${CORE_VERSION} but reports "${stdout.split('\n')[0]}"`,
     );
 }
 

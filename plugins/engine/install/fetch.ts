@@ -1,14 +1,14 @@
-// Gets a file over HTTP, whole, into memory: with a limit on its size and on how long nothing may come.
+// Downloads a file over HTTP into memory, with limits on its size and on silence.
 import { messageOf } from '../../../kernel/index.js';
 
 export interface Patience {
   /** until a server answers */
   readonly answerMs: number;
-  /** between two pieces of its answer */
+  /** between two chunks of its answer */
   readonly silenceMs: number;
   /** for all of it */
   readonly wholeMs: number;
-  /** between two words to those who wait */
+  /** between two progress messages */
   readonly tellMs: number;
 }
 export const patience: Patience = { answerMs: 8_000, silenceMs: 20_000, wholeMs: 15 * 60_000, tellMs: 3_000 };
@@ -21,7 +21,7 @@ export interface FetchOptions {
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-/** Ends `controller` with a sentence unless it is wound again in time. */
+/** Aborts `controller` with a message unless it is restarted in time. */
 class Watch {
   readonly #controller: AbortController;
   #timer: NodeJS.Timeout | undefined;
@@ -38,7 +38,7 @@ class Watch {
   }
 }
 
-/** What fetch says is "fetch failed"; the reason is below it. */
+/** The error of fetch is "fetch failed"; its cause has the reason. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   if (!(cause instanceof Error)) return messageOf(error);
@@ -62,7 +62,7 @@ async function read(
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    silence.wind(silenceMs, `nothing came for ${seconds(silenceMs)}`);
+    silence.wind(silenceMs, `no data for ${seconds(silenceMs)}`);
     bytes += chunk.length;
     if (bytes > limit) throw new Error(`it is larger than ${limit} bytes`);
     chunks.push(chunk);
@@ -71,7 +71,7 @@ async function read(
   return Buffer.concat(chunks);
 }
 
-/** Rejects with a sentence that names the address and what was wrong with it. */
+/** Rejects with an error that names the address and the problem. */
 export async function fetchFile(url: string, options: FetchOptions): Promise<Buffer> {
   const { answerMs, wholeMs, silenceMs } = options.patience;
   const controller = new AbortController();
@@ -80,11 +80,11 @@ export async function fetchFile(url: string, options: FetchOptions): Promise<Buf
   silence.wind(answerMs, `no answer within ${seconds(answerMs)}`);
   try {
     const response = await fetch(url, { signal: controller.signal, headers: { 'user-agent': 'weir' } });
-    // A release is redirected to a store of files; one without TLS could put anything in place of file and digest.
+    // Releases redirect to a file store; one without TLS could replace file and digest.
     if (url.startsWith('https:') && !response.url.startsWith('https:'))
       throw new Error(`it was redirected to ${response.url}, which is not HTTPS`);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    silence.wind(silenceMs, `nothing came for ${seconds(silenceMs)}`);
+    silence.wind(silenceMs, `no data for ${seconds(silenceMs)}`);
     return await read(response, options, silence);
   } catch (error) {
     controller.abort();

@@ -1,4 +1,4 @@
-// Where the core comes from: the first place that has one.
+// Finds the core: the first place that has one.
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { buildCore } from './build.js';
@@ -8,7 +8,7 @@ import { type Environment, keptCore, PROGRAM, type Progress } from './release.js
 
 export interface CorePlaces {
   readonly env: Environment;
-  /** the panel's data folder; a core put into its `bin/` by hand wins over PATH */
+  /** the panel's data folder; a core in its `bin/` takes precedence over PATH */
   readonly dataDirectory: string;
   readonly log: Progress;
   /** with a server of releases; for tests */
@@ -19,7 +19,7 @@ export type FoundCore = {
   readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
 };
 
-/** A folder may be "executable" too, and one called xray is not rare. */
+/** Excludes folders: they may be "executable" too, and one called xray is not rare. */
 const isProgram = (path: string): Promise<boolean> =>
   Promise.all([access(path, constants.X_OK), stat(path)]).then(
     ([, found]) => found.isFile(),
@@ -32,7 +32,7 @@ async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
   return undefined;
 }
 
-/** Rejects when WEIR_ENGINE_BIN names nothing that can be run; `missing` is a sentence with the ways out. */
+/** Rejects when WEIR_ENGINE_BIN is not executable; `missing` is a message with the possible fixes. */
 export async function findCore({
   env,
   dataDirectory,
@@ -43,7 +43,7 @@ export async function findCore({
   if (chosen) {
     if (!(await isProgram(chosen)))
       throw new Error(
-        `WEIR_ENGINE_BIN is ${chosen}, which is no program that can be run; correct it or leave it out`,
+        `WEIR_ENGINE_BIN is ${chosen}, which is not an executable program; fix it or remove it`,
       );
     return { binary: resolve(chosen), source: 'WEIR_ENGINE_BIN' };
   }
@@ -55,10 +55,10 @@ export async function findCore({
   if (await isProgram(kept)) return { binary: kept, source: 'cache' };
   const nowhere = `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH`;
   if (env['WEIR_ENGINE_INSTALL'] === 'off')
-    return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids to download or build one` };
+    return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids downloading or building one` };
   const downloaded = await downloadCore(env, log, patience);
   if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
-  log.warn('the core could not be downloaded; it is built instead, where Go is installed', {
+  log.warn('the core could not be downloaded; building it, if Go is installed', {
     reason: downloaded.why,
   });
   const built = await buildCore(env, log);

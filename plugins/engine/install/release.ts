@@ -1,15 +1,15 @@
-// Which release of the core is ours, under which name its project publishes it, and where it lies here.
+// The core's release: its version, the name of its archive, and its path here.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-/** Hears what happens; `info` is for people who wait, `warn` for those who look later. */
+/** Receives progress; `info` is for people who wait, `warn` for the log. */
 export interface Progress {
   info(message: string, data?: object): void;
   warn(message: string, data?: object): void;
 }
 
-/** The version that Weir is tested with; go.mod requires the same one. */
+/** The version that Weir is tested with; go.mod requires the same. */
 export const CORE_VERSION = '26.3.27';
 export const RELEASES = 'https://github.com/XTLS/Xray-core/releases/download';
 export const PROGRAM = process.platform === 'win32' ? 'xray.exe' : 'xray';

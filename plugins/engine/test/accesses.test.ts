@@ -6,7 +6,7 @@ import { World } from './world.js';
 
 const log = createLog({ level: 'error', readable: true, write: () => undefined });
 
-test('followers hear what the core let through, of users of ours only, and nothing is read for nobody', async (t) => {
+test('followers receive accepted connections of our users only, and nothing is read without followers', async (t) => {
   const world = new World();
   await world.open();
   const accesses = new Accesses({ log, supervisor: world.supervisor });
@@ -29,7 +29,7 @@ test('followers hear what the core let through, of users of ours only, and nothi
   t.is(heard.length, 1);
 });
 
-test('a core that does not answer, or none, fails nobody', async (t) => {
+test('a core that is missing or does not answer fails no follower', async (t) => {
   const world = new World();
   const accesses = new Accesses({ log, supervisor: world.supervisor });
   accesses.follow(() => undefined);

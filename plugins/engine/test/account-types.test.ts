@@ -50,7 +50,7 @@ test('an account has each field in its type, and no other', (t) => {
     [{ large: 2 ** 60 }, /^large must be a whole number/],
     [{ kind: 'toString' }, /^kind must be one of one, two/],
     [{ text: undefined }, /^text is missing/],
-    [{ more: 'x' }, /^every knows no field more/],
+    [{ more: 'x' }, /^every has no field more/],
   ];
   for (const [change, problem] of wrong)
     t.regex(accountProblem(every, { ...good, ...change } as CoreAccount) ?? '', problem);
@@ -79,7 +79,7 @@ test('a declaration that cannot be used says why', (t) => {
     ],
     [{ ...vlessLike, list: '__proto__' }, /list must be a word/],
     [{ ...vlessLike, fields: { protocol: { number: 1, type: 'string' } } }, /cannot be the name/],
-    [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* under email/],
+    [{ ...vlessLike, fields: { email: { number: 1, type: 'string' } } }, /two values .* the key email/],
     [
       { ...vlessLike, fields: { a: { number: 1, type: 'string' }, b: { number: 1, type: 'string' } } },
       /two fields have the number 1/,
@@ -92,7 +92,7 @@ test('a declaration that cannot be used says why', (t) => {
   for (const type of [vlessLike, socksLike, every]) t.is(accountTypeProblem(type), undefined);
 });
 
-test('a check that fails or answers junk refuses its own accounts, and its plugin is told once', (t) => {
+test('a check that fails or returns junk rejects its own accounts, and the fault is reported once', (t) => {
   const faults: string[] = [];
   const declared = (name: string, fault: unknown) => ({
     plugin: 'weed',

@@ -31,7 +31,7 @@ const base = (parts: Partial<BaseParts> = {}): Base =>
   }) as unknown as Base;
 const outbound = (found: Base, tag: string) => found.outbounds.find((one) => one.tag === tag);
 
-test('a freedom that a plugin adds looks names up only in the core’s DNS, in the family that it asks for', (t) => {
+test('a freedom that a plugin adds looks names up only in the core’s DNS, in its own address family', (t) => {
   const found = base({
     outbounds: [
       {
@@ -132,7 +132,7 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
   );
 });
 
-test('names are looked up for rules that ask for addresses, and never before the target itself was judged', (t) => {
+test('names are looked up for rules on addresses, and never before the target itself was checked', (t) => {
   const rule = { ip: ['198.51.100.0/24'], outboundTag: 'blocked' };
   t.is(base().routing.domainStrategy, 'AsIs');
   const { domainStrategy, rules } = base({ rules: [rule] }).routing;

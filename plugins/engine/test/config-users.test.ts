@@ -61,18 +61,18 @@ test('an adopted core keeps such an inbound while its users are as they were, an
 test('users that change while the core starts are not lost', async (t) => {
   const world = new World();
   socks(world, 1, { 1: 'a', 2: 'b' });
-  let letGo = (): void => undefined;
-  world.driver.gate = new Promise((resolve) => (letGo = resolve));
+  let leave = (): void => undefined;
+  world.driver.gate = new Promise((resolve) => (leave = resolve));
   const opened = world.open();
   await world.until(() => world.driver.starts.length === 1, 'the start is under way');
   world.users.delete('i1.c1');
   t.true((await world.supervisor.reconcileUsers([user(1, 1)])).pending);
-  letGo();
+  leave();
   await opened;
   t.deepEqual(world.driver.names('in-1'), ['i1.c2']);
 });
 
-test('a replacement that gets no answer is made good, and only then a user is given up', async (t) => {
+test('a replacement without an answer is retried, and only then a user counts as removed', async (t) => {
   const world = new World();
   socks(world, 1, { 1: 'a', 2: 'b' });
   await world.open();
@@ -81,14 +81,14 @@ test('a replacement that gets no answer is made good, and only then a user is gi
   t.true((await world.supervisor.reconcileUsers([user(1, 1)])).pending);
   t.deepEqual(world.removed, []);
   await world.until(() => {
-    void world.supervisor.mend();
+    void world.supervisor.retryPending();
     return world.driver.names('in-1')?.length === 1;
   }, 'the inbound is put again');
   await world.until(() => world.removed.length > 0, 'the user is given up');
   t.deepEqual(world.removed, [user(1, 1)]);
 });
 
-test('an inbound that the core refuses with its users says so, and no other waits for it', async (t) => {
+test('an inbound that the core rejects with its users says so, and delays no other', async (t) => {
   const world = new World();
   socks(world, 1, { 1: 'a' });
   world.inbound(2, {});
@@ -112,7 +112,7 @@ test('an account that is not what its type declares is left out and named; the o
   t.is(world.said('i1.c2: password must be well-formed Unicode'), 1, 'once for as long as it goes on');
 });
 
-test('a config has room for so many users: the first of them are in, and removals go on', async (t) => {
+test('when a config is full, the first users are in and removals still work', async (t) => {
   const world = new World();
   const long = 'x'.repeat(60_000);
   socks(world, 1, Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at + 1, long])));

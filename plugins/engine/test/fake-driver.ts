@@ -31,7 +31,7 @@ export class FakeDriver implements CoreDriver {
   readonly name = 'fake';
   /** what runs now */
   core: FakeCore | undefined;
-  /** what a former panel left running */
+  /** what a previous panel left running */
   left: FakeCore | undefined;
   /** every call that changes the core, in order */
   readonly calls: string[] = [];

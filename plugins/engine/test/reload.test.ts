@@ -26,7 +26,7 @@ async function boot() {
   return { world, asked, house };
 }
 
-test('guards are told what a hot change and a restart will do, and not asked where nothing changes', async (t) => {
+test('guards get the changes of a hot change and a restart, and are not called where nothing changes', async (t) => {
   const { world, asked } = await boot();
   t.deepEqual(asked, [], 'a core that does not run is started without a question');
   await world.supervisor.reconcileConfig();
@@ -52,7 +52,7 @@ test('guards are told what a hot change and a restart will do, and not asked whe
   ]);
 });
 
-test('a refusal keeps the config that runs, shows in the state, and is asked again until nobody refuses', async (t) => {
+test('a refusal keeps the current config, is shown in the status, and is asked again until no guard refuses', async (t) => {
   const { world, asked, house } = await boot();
   house.quiet = true;
   world.inbound(2);
@@ -62,7 +62,7 @@ test('a refusal keeps the config that runs, shows in the state, and is asked aga
   t.like(world.supervisor.status(), { state: 'running', errorMsg: sentence });
   await t.throwsAsync(world.supervisor.restart('an admin restarts it'), { message: sentence });
   world.outbounds.push({ tag: 'far', protocol: 'freedom' });
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(
     world.driver.news().filter((call) => call !== 'test'),
     [],
@@ -76,12 +76,12 @@ test('a refusal keeps the config that runs, shows in the state, and is asked aga
   t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2']);
 
   house.quiet = false;
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(Object.keys(world.driver.core?.record.inbounds ?? {}).sort(), ['in-1', 'in-2']);
   t.is(world.supervisor.status().errorMsg, '');
 });
 
-test('a tap that refuses the stop of the core, or fails, takes the last poll from nobody', async (t) => {
+test('a tap that refuses the stop of the core, or fails, prevents no last poll', async (t) => {
   const { world } = await boot();
   const polls: string[] = [];
   const refuse = () => {

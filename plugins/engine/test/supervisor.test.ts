@@ -16,15 +16,15 @@ test('a fresh core is started with all inbounds and users in one go', async (t) 
 test('a user changed while the core starts is not lost', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a', 2: 'b' });
-  let letGo = (): void => undefined;
-  world.driver.gate = new Promise((resolve) => (letGo = resolve));
+  let openGate = (): void => undefined;
+  world.driver.gate = new Promise((resolve) => (openGate = resolve));
   const opened = world.open();
   await world.until(() => world.driver.starts.length === 1, 'the start is under way');
   world.users.delete('i1.c1');
   world.users.set('i1.c3', 'c');
   const applied = await world.supervisor.reconcileUsers([user(1, 1), user(1, 3)]);
   t.true(applied.pending, 'the core cannot have it yet');
-  letGo();
+  openGate();
   await opened;
   t.deepEqual(world.driver.names('in-1'), ['i1.c2', 'i1.c3']);
 });
@@ -32,13 +32,13 @@ test('a user changed while the core starts is not lost', async (t) => {
 test('an inbound added while the core starts is put when it runs', async (t) => {
   const world = new World();
   world.inbound(1);
-  let letGo = (): void => undefined;
-  world.driver.gate = new Promise((resolve) => (letGo = resolve));
+  let openGate = (): void => undefined;
+  world.driver.gate = new Promise((resolve) => (openGate = resolve));
   const opened = world.open();
   await world.until(() => world.driver.starts.length === 1, 'the start is under way');
   world.inbound(2, { 1: 'a' });
   const applied = world.supervisor.reconcileConfig();
-  letGo();
+  openGate();
   await opened;
   t.deepEqual(await applied, { pending: false, reason: '' });
   t.deepEqual(world.driver.names('in-2'), ['i2.c1']);
@@ -72,16 +72,16 @@ test('one refused inbound keeps no other out, is named, and is put as soon as it
   t.deepEqual(world.driver.names('in-2'), ['i2.c1']);
   t.is(world.driver.names('in-1'), undefined);
   t.is(world.supervisor.status().errorMsg, 'in-1: address already in use');
-  await world.supervisor.mend();
-  await world.supervisor.mend();
-  t.is(world.said('the core refused an inbound'), 1, 'one refusal is one line in the log');
+  await world.supervisor.retryPending();
+  await world.supervisor.retryPending();
+  t.is(world.said('the core rejected an inbound'), 1, 'one refusal is one line in the log');
   world.driver.refuses.clear();
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
   t.is(world.supervisor.status().errorMsg, '');
 });
 
-test('a change of an inbound that got no answer is pending and made good, with those behind it', async (t) => {
+test('a change of an inbound that got no answer is pending and retried, with those behind it', async (t) => {
   const world = new World();
   await world.open();
   world.inbound(1, { 1: 'a' });
@@ -91,11 +91,11 @@ test('a change of an inbound that got no answer is pending and made good, with t
   t.true(applied.pending);
   t.regex(applied.reason, /no answer/);
   t.is(world.state, 'running');
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual([world.driver.names('in-1'), world.driver.names('in-2')], [['i1.c1'], ['i2.c1']]);
 });
 
-test('a failure to compose the config leaves the core as it is and is made good', async (t) => {
+test('a failure to compose the config leaves the core as it is and is retried', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   await world.open();
@@ -104,7 +104,7 @@ test('a failure to compose the config leaves the core as it is and is made good'
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
   world.trouble = undefined;
   world.inbound(2);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-2'), []);
 });
 
@@ -122,7 +122,7 @@ test('a change of the base restarts the core after a test-run and a last poll', 
   t.is(world.state, 'running');
 });
 
-test('a base that the core refuses keeps the running core, which still takes inbounds and users', async (t) => {
+test('a base that the core rejects keeps the running core, which still accepts inbounds and users', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   await world.open();
@@ -140,7 +140,7 @@ test('a base that the core refuses keeps the running core, which still takes inb
   world.outbounds.pop();
   t.deepEqual(await world.supervisor.reconcileConfig(), { pending: false, reason: '' });
   t.is(world.supervisor.status().errorMsg, '');
-  t.is(world.driver.core?.process.pid, first, 'the former base is back, so nothing had to be restarted');
+  t.is(world.driver.core?.process.pid, first, 'the previous base is back, so nothing had to be restarted');
 });
 
 test('a restart that fails is tried again', async (t) => {
@@ -156,30 +156,24 @@ test('a restart that fails is tried again', async (t) => {
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
 });
 
-test('a core that ends by itself is started again, later each time it fails', async (t) => {
+test('a core that crashes is restarted, again after a failed attempt', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   await world.open();
   const epoch = (await world.supervisor.counters())?.epoch;
   world.driver.silent.set('start', 1);
-  const died = Date.now();
   world.driver.die('killed by SIGKILL');
   t.like(world.supervisor.status(), { state: 'error', errorMsg: 'killed by SIGKILL', startedAt: 0 });
   t.is(await world.supervisor.counters(), undefined);
   world.users.set('i1.c2', 'b');
   t.regex((await world.supervisor.reconcileUsers([user(1, 2)])).reason, /killed by SIGKILL/);
   await world.until(() => world.state === 'running', 'the core is back');
-  const [, second = 0, third = 0] = world.driver.starts;
-  // A timer may come late, never early (but for the rounding of its clock).
-  t.true(
-    second - died >= 990 && third - second >= 1990,
-    `waits: ${second - died} ms, then ${third - second} ms`,
-  );
+  t.is(world.driver.starts.length, 3, 'a failed attempt, and one more');
   t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2'], 'what changed meanwhile is there');
   t.not((await world.supervisor.counters())?.epoch, epoch);
 });
 
-test('a stop polls first, ends the core and starts it no more', async (t) => {
+test('a stop polls first, stops the core and does not restart it', async (t) => {
   const world = new World();
   await world.open();
   world.driver.silent.set('start', 9);
@@ -251,12 +245,12 @@ test('an adopted core that stops answering in the middle is caught up with, user
   driver.silent.set('putInbound', 1);
   await second.open();
   t.is(second.state, 'running');
-  await second.supervisor.mend();
+  await second.supervisor.retryPending();
   t.deepEqual([driver.names('in-1'), driver.names('in-2')], [['i1.c1'], ['i2.c1']]);
   t.is(driver.starts.length, 1);
 });
 
-test('an adopted core whose base is out of date but refuses the new one goes on with its users brought up to date', async (t) => {
+test('an adopted core that rejects the new base keeps running, with its users up to date', async (t) => {
   const first = new World();
   first.inbound(1, { 1: 'a', 2: 'b' });
   await first.open();
@@ -304,7 +298,7 @@ test('a core that an admin stopped stays stopped until it is started again', asy
   world.inbound(1);
   await world.open();
   await world.supervisor.stop('an admin stopped it');
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.true((await world.supervisor.reconcileConfig()).pending);
   t.is(world.driver.core, undefined);
   await world.supervisor.restart('a test');

@@ -10,7 +10,7 @@ async function opened(users: Readonly<Record<number, string>>): Promise<World> {
   return world;
 }
 
-test('a user is added, replaced and removed by what is true when the core is told', async (t) => {
+test('a user is added, replaced and removed by the desired state at the call', async (t) => {
   const world = await opened({ 1: 'a' });
   world.users.set('i1.c2', 'b');
   t.deepEqual(await world.supervisor.reconcileUsers([user(1, 2)]), { pending: false, reason: '' });
@@ -29,7 +29,7 @@ test('users of an inbound that is not in the config are no concern of the core',
   t.deepEqual(world.driver.news(), []);
 });
 
-test('a failed call is pending and made good by mend, once', async (t) => {
+test('a failed call is pending and retried, once', async (t) => {
   const world = await opened({ 1: 'a' });
   world.users.delete('i1.c1');
   world.driver.silent.set('removeUser', 1);
@@ -37,10 +37,10 @@ test('a failed call is pending and made good by mend, once', async (t) => {
   t.true(applied.pending);
   t.regex(applied.reason, /no answer/);
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), []);
   world.driver.news();
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.news(), [], 'nothing is left to be made good');
 });
 
@@ -50,11 +50,11 @@ test('a failure among many leaves none of the others out for good', async (t) =>
   for (const { clientId } of refs) world.users.set(`i1.c${clientId}`, 'x');
   world.driver.silent.set('putUser', 1);
   t.true((await world.supervisor.reconcileUsers(refs)).pending);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.is(world.driver.names('in-1')?.length, 200);
 });
 
-test('users of many inbounds are told in turns of the event loop, so that others are served in between', async (t) => {
+test('a change of users of many inbounds yields to the event loop', async (t) => {
   const world = await opened({ 1: 'a' });
   for (const inboundId of [2, 3]) world.inbound(inboundId, {});
   await world.supervisor.reconcileConfig();
@@ -83,27 +83,27 @@ test('users of many inbounds are told in turns of the event loop, so that others
   t.is(world.driver.calls.length, 600);
 });
 
-test('mend fails as long as the core is silent, and says so once', async (t) => {
+test('a retry fails while the core is silent, and logs it once', async (t) => {
   const world = await opened({ 1: 'a' });
   world.users.delete('i1.c1');
   world.driver.silent.set('removeUser', 3);
   await world.supervisor.reconcileUsers([user(1, 1)]);
-  await world.supervisor.mend();
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
-  t.is(world.said('did not take a change of users'), 1);
-  await world.supervisor.mend();
+  t.is(world.said('did not accept a change of users'), 1);
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), []);
 });
 
-test('an account that the core refuses keeps no other user waiting, and nobody who must go', async (t) => {
+test('an account that the core rejects delays no other user and no removal', async (t) => {
   const world = await opened({ 1: 'a', 2: 'b' });
   world.driver.refuses.set('i1.c3', 'id must be a UUID');
   world.users.delete('i1.c1');
   world.users.set('i1.c3', 'bad');
   world.users.set('i1.c4', 'd');
   t.true((await world.supervisor.reconcileUsers([user(1, 3), user(1, 4), user(1, 1)])).pending);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), ['i1.c2', 'i1.c4']);
   t.is(world.said('i1.c3: id must be a UUID'), 1, 'the log names the user');
 });
@@ -115,10 +115,10 @@ test('a user removed while the inbound is being compared does not come back', as
   driver.silent.set('putUser', 1);
   await supervisor.reconcileUsers([user(1, 1)]);
   // The comparison is under way when the client is deleted and its own change waits for its turn.
-  const mended = supervisor.mend();
+  const retried = supervisor.retryPending();
   world.users.delete('i1.c2');
   const applied = supervisor.reconcileUsers([user(1, 2)]);
-  await Promise.all([mended, applied]);
+  await Promise.all([retried, applied]);
   t.deepEqual(driver.names('in-1'), ['i1.c1', 'i1.c3']);
 });
 
@@ -128,13 +128,13 @@ test('a core that is gone is no refusal: nothing is given up', async (t) => {
   world.driver.silent.set('putUser', 1);
   await world.supervisor.reconcileUsers([user(1, 2)]);
   world.driver.silent.set('putUser', 1);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2']);
 });
 
-test('who the core has given up is told; who it still has is not', async (t) => {
+test('usersRemoved names users that the core has removed, and no others', async (t) => {
   const world = await opened({ 1: 'a', 2: 'b', 3: 'c' });
   world.users.delete('i1.c1');
   world.users.set('i1.c2', 'new');
@@ -144,6 +144,20 @@ test('who the core has given up is told; who it still has is not', async (t) => 
   world.driver.silent.set('removeUser', 1);
   await world.supervisor.reconcileUsers([user(1, 3)]);
   t.deepEqual(world.removed, [user(1, 1)]);
-  await world.supervisor.mend();
+  await world.supervisor.retryPending();
   t.deepEqual(world.removed, [user(1, 1), user(1, 3)]);
+});
+
+test('a user of an adopted core whose account differs in its flow alone is replaced', async (t) => {
+  const first = await opened({ 1: 'a', 2: 'b' });
+  const users = first.driver.core?.inbounds.get('in-1')?.users;
+  users?.set('i1.c1', { name: 'i1.c1', account: { ...account('a'), flow: 'xtls-rprx-vision' } });
+  const second = new World(first.leaveCore());
+  second.inbound(1, { 1: 'a', 2: 'b' });
+  await second.open();
+  t.deepEqual(
+    second.driver.news().filter((call) => call.startsWith('putUser')),
+    ['putUser i1.c1'],
+  );
+  t.deepEqual(second.driver.core?.inbounds.get('in-1')?.users.get('i1.c1')?.account, account('a'));
 });

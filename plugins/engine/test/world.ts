@@ -70,7 +70,7 @@ export class World {
   /** what of plugins is left out, and why, as it was last said */
   readonly leftOut = new Map<string, string>();
   /** parts that plugins from outside add, by their names */
-  readonly outsiders = new Map<string, CorePart[]>();
+  readonly thirdParty = new Map<string, CorePart[]>();
   /** thrown while the config is composed */
   trouble: Error | undefined;
 
@@ -151,13 +151,13 @@ export class World {
   }
 
   /** A plugin from outside adds these, from the next composition on. */
-  outsider(name: string, ...parts: CorePart[]): void {
-    if (!this.outsiders.has(name))
+  addThirdParty(name: string, ...parts: CorePart[]): void {
+    if (!this.thirdParty.has(name))
       this.#registry.add(
         { ...this.#tapper, name, outside: true },
-        tap(composeCoreConfig, (add) => add(...(this.outsiders.get(name) ?? [])), { stage: stage.FIRST }),
+        tap(composeCoreConfig, (add) => add(...(this.thirdParty.get(name) ?? [])), { stage: stage.FIRST }),
       );
-    this.outsiders.set(name, parts);
+    this.thirdParty.set(name, parts);
   }
 
   #user(name: string): CoreUser | undefined {

@@ -10,7 +10,7 @@ const EMAIL = ' email: ';
 
 /**
  * Undefined for a line without a user, of a rejected login, of a peer on UDP. Between peer and user stands the target,
- * which the user chooses: so the peer is read from where the line begins, and the user from where it ends.
+ * which the user chooses: so the peer is read from the start of the line, and the user from its end.
  */
 export function acceptedOf(line: string): Accepted | undefined {
   if (!line.startsWith(FROM, TIME)) return undefined;

@@ -1,4 +1,4 @@
-// Follows the access log of a core: what it has written since the last look.
+// Follows the access log of a core: reads what was written since the last call.
 import { open } from 'node:fs/promises';
 import type { Accepted } from '../driver.js';
 import { acceptedOf } from './access-line.js';
@@ -7,7 +7,7 @@ const CHUNK = 256 * 1024;
 
 export class AccessLog {
   readonly #path: string;
-  /** what lies before it has been read */
+  /** end of what has been read */
   position = 0;
 
   constructor(path: string) {
@@ -30,7 +30,7 @@ export class AccessLog {
           this.position,
         );
         const whole = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
-        // No line is that long; whatever it is, it must not keep us here.
+        // No line is that long; skip it.
         const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;
         if (done === 0) return;
         this.position += done;
@@ -43,7 +43,7 @@ export class AccessLog {
   }
 }
 
-/** Each line becomes a string of its own: a piece of a larger one that somebody keeps would keep all of it. */
+/** Copies each line: a slice that is stored would keep the whole chunk in memory. */
 function acceptedIn(lines: Buffer): Accepted[] {
   const batch: Accepted[] = [];
   for (let at = 0, end = lines.indexOf(10); end >= 0; at = end + 1, end = lines.indexOf(10, at)) {

@@ -1,5 +1,5 @@
-// Users as the core's messages have them, by the types that plugins declare. An account of a wrong type makes the core
-// panic, so nothing else in this folder encodes one.
+// Encodes users as messages of the core, by the types that plugins declare. An account of a wrong type makes the core
+// panic, so only this file encodes accounts.
 import protobuf from 'protobufjs/light.js';
 import { messageOf } from '../../../kernel/index.js';
 import { accountJson, type AccountField, type ApiAccountType } from '../account-type.js';
@@ -14,7 +14,7 @@ import {
 } from '../driver.js';
 import { decode, encode, type Messages } from './messages.js';
 
-/** Never counted, never told to the engine. */
+/** Never counted, never reported to the engine. */
 export const NOBODY = 'weir.nobody';
 
 type UserMessage = Messages['xray.common.protocol.User'];
@@ -38,7 +38,7 @@ function toWire({ type, values, lowerCase }: AccountField, value: AccountValue):
 function fromWire({ type, values }: AccountField, value: unknown): AccountValue {
   if (type === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
   if (type !== 'enum') return value as AccountValue;
-  // A number without a name is no account that we could have sent.
+  // We never sent an account with a number without a name.
   return (
     Object.entries(values ?? {}).find(([, number]) => number === value)?.[0] ?? `number ${String(value)}`
   );
@@ -52,7 +52,7 @@ class Codec {
   constructor(type: ApiAccountType) {
     this.#type = type;
     this.#message = new protobuf.Type('Account');
-    // Names stay on our side: those of plugins could be names that protobufjs needs for itself.
+    // Names are not passed on: a plugin's name could clash with one that protobufjs reserves.
     for (const field of Object.values(type.fields))
       this.#message.add(new protobuf.Field(`f${field.number}`, field.number, wireType(field)));
     new protobuf.Root().add(this.#message).resolveAll();
@@ -88,7 +88,7 @@ export class AccountCodecs {
     return codec;
   }
 
-  /** The type of a user whom the API of the core can change. Throws CoreRefused; nothing has been sent then. */
+  /** Returns the type of a user that the core's API can change. Throws CoreRefused before anything is sent. */
   checked(user: CoreUser, { tag, protocol }: Aim): ApiAccountType {
     const type = this.accounts.of(protocol);
     if (type === undefined || type.users !== 'api')
@@ -131,7 +131,7 @@ export class AccountCodecs {
     return accountJson(type, user.name, user.account);
   }
 
-  /** Entries that stand in the list before all users: one that nobody can be, where the type needs it. */
+  /** Returns the entries before all users: a placeholder account, where the type needs it. */
   nobody({ tag, protocol }: Aim, settings: JsonObject): JsonObject[] {
     const type = this.accounts.of(protocol);
     if (!type?.nobody) return [];

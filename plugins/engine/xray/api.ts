@@ -1,4 +1,4 @@
-// The core's gRPC services as plain methods. Replies of any size come as raw bytes; who asked decodes them in slices.
+// The core's gRPC services as plain methods. Replies of any size come as raw bytes; the caller decodes them in slices.
 import { Client, Metadata, credentials, type ServiceError } from '@grpc/grpc-js';
 import { CoreUnreachable } from '../driver.js';
 import { failureOf, tagUnknown, userExists, userUnknown } from './failures.js';
@@ -31,8 +31,8 @@ export class CoreApi {
   }
 
   /**
-   * Resolves when the API answers and the core's start has got past its inbounds: the core holds the lock that ListInbounds
-   * needs while it opens their ports.
+   * Resolves when the API answers and the core has opened the ports of its inbounds: until then it holds the lock that
+   * ListInbounds needs.
    */
   async answers(timeout: number): Promise<void> {
     const metadata = new Metadata({ waitForReady: true });
@@ -55,7 +55,7 @@ export class CoreApi {
     );
   }
 
-  /** After a rejection the tag may stand in the core without a listener: remove it before the next try. */
+  /** After a rejection the core may have the tag without a listener: remove it before the next attempt. */
   async addInbound(inbound: Messages['xray.core.InboundHandlerConfig']): Promise<void> {
     await this.#call(
       `${HANDLERS}/AddInbound`,

@@ -13,7 +13,7 @@ export interface Command {
 }
 
 /**
- * Resolves with stdout. Rejects with CoreRefused when the command ended by itself with a failure,
+ * Resolves with stdout. Rejects with CoreRefused when the command exited with a failure,
  * with CoreUnreachable when it could not be run or took too long.
  */
 export function runCommand({ binary, directory, args, timeout }: Command): Promise<string> {

@@ -1,4 +1,4 @@
-// The config file: the caller's base and inbounds, and what the driver itself needs to reach and count.
+// Writes the config file: the caller's base and inbounds, and what the driver needs for the API and the counters.
 import { CORE_API_TAG } from '../../core-guard/contract.js';
 import {
   CoreRefused,
@@ -42,7 +42,7 @@ function policyOf(base: CoreBase): JsonObject {
   };
 }
 
-/** Everything but the inbounds. The api's rule comes first, or a rule of the caller could cut us off. */
+/** Everything but the inbounds. The api's rule comes first: a rule of the caller could block the API. */
 function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
   const routing = object(base['routing']);
   const log = object(base['log']);
@@ -50,9 +50,9 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
     ...base,
     log: {
       ...log,
-      // the start is known to be over by a line of level warning
+      // a line of level warning marks the end of the start
       loglevel: log['loglevel'] === 'debug' || log['loglevel'] === 'info' ? log['loglevel'] : 'warning',
-      // on stdout, which nobody reads once the panel is gone, the core would die of SIGPIPE
+      // on stdout, which has no reader after the panel stops, the core would die of SIGPIPE
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
@@ -75,7 +75,7 @@ const apiInbound = (socket: string): JsonObject => ({
   settings: { address: '127.0.0.1', port: 1, network: 'unix' },
 });
 
-/** The inbound's JSON with an empty user list (or nobody in it), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
+/** Returns the inbound's JSON with an empty user list (or the placeholder), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
 export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonObject {
   const { tag, protocol, config } = inbound;
   if (tag === '' || config['tag'] !== tag)
@@ -96,7 +96,7 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   return { ...config, settings: { ...settings, [type.list ?? 'clients']: codecs.nobody(inbound, settings) } };
 }
 
-/** The inbound's JSON with its users, in pieces. */
+/** Yields the inbound's JSON with its users, in chunks. */
 export function* inboundText(inbound: InboundWithUsers, codecs: AccountCodecs): Generator<string> {
   const { settings, ...rest } = structureOf(inbound, codecs);
   const key = codecs.accounts.of(inbound.protocol)?.list ?? 'clients';
@@ -125,8 +125,7 @@ function* pieces(
   paths: ConfigPaths,
   codecs: AccountCodecs,
 ): Generator<string> {
-  if ('inbounds' in base)
-    throw new CoreRefused('base: inbounds do not belong here, hand them over as inbounds');
+  if ('inbounds' in base) throw new CoreRefused('base: must not contain inbounds; pass them as inbounds');
   yield `${JSON.stringify(frame(base, paths)).slice(0, -1)},"inbounds":[${JSON.stringify(apiInbound(paths.socket))}`;
   const tags = new Set<string>();
   for (const inbound of inbounds) {
@@ -139,8 +138,8 @@ function* pieces(
 }
 
 /**
- * The whole config as JSON text, in pieces of about 64 KiB, so that a file of 100,000 users is never whole in memory.
- * Throws CoreRefused for a user or inbound that the core would not survive.
+ * Yields the whole config as JSON text, in chunks of about 64 KiB: a file of 100,000 users is never whole in memory.
+ * Throws CoreRefused for a user or inbound that would crash the core.
  */
 export function* configText(
   base: CoreBase,

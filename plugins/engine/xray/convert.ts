@@ -1,5 +1,5 @@
-// Inbounds become protobuf by the core's own program. Users that the API can change become it by our own tables: no
-// credential of theirs leaves this process, and the size of the user list does not matter here.
+// The core's own program converts inbounds to protobuf. Our own tables convert users that the API can change: their
+// credentials do not leave this process, and the size of the user list does not matter.
 import { readFile } from 'node:fs/promises';
 import protobuf from 'protobufjs/light.js';
 import { CoreRefused, type CoreInbound, type CoreUser, ProtocolRefused } from '../driver.js';
@@ -11,7 +11,7 @@ import { decode, type Messages } from './messages.js';
 import { Pace, eachRecord } from './slices.js';
 
 type Envelope = Messages['xray.core.InboundHandlerConfig'];
-/** What it takes to ask the core's program. */
+/** What a call of the core's program needs. */
 export interface Converter {
   readonly binary: string;
   readonly folder: EngineFolder;
@@ -38,7 +38,7 @@ async function convert(
 ): Promise<Envelope[]> {
   const found: Envelope[] = [];
   await folder.withTemporary(['.json', '.pb'], async (source = '', target = '') => {
-    // the converter keeps the mode of a file that is there; the result may hold private keys
+    // the converter keeps the mode of an existing file; the result may contain private keys
     await folder.write(target, []);
     await folder.write(source, configOf(inbounds, codecs));
     await runCommand({
@@ -65,7 +65,7 @@ async function convert(
   return found;
 }
 
-/** The inbound as AddInbound takes it; users that the API can change are still to be put into it. */
+/** Returns the inbound for AddInbound, still without users that the API can change. */
 export async function convertInbound(converter: Converter, inbound: InboundWithUsers): Promise<Envelope> {
   const type = converter.codecs.accounts.of(inbound.protocol);
   const [envelope] = await convert(converter, [type?.users === 'api' ? { ...inbound, users: [] } : inbound]);
@@ -73,8 +73,8 @@ export async function convertInbound(converter: Converter, inbound: InboundWithU
 }
 
 /**
- * Has the core's program read an account of this inbound, and finds it in what comes of it. Rejects with ProtocolRefused
- * when it is not there as its type declares it.
+ * Has the core's program read an account of this inbound, and looks for it in the result. Rejects with ProtocolRefused
+ * when the result differs from the type's declaration.
  */
 export async function convertSample(
   converter: Converter,
@@ -90,7 +90,7 @@ export async function convertSample(
   ]);
   const values = [without, withSample].map((envelope) => envelope?.proxySettings?.value ?? Buffer.alloc(0));
   if (type.users === 'config') {
-    // The key of the list may be one that the core does not read.
+    // The core may not know the key of the list.
     if (values[0]?.length === values[1]?.length)
       throw new ProtocolRefused(
         `the core reads no users from ${type.list ?? 'clients'} in the settings of ${inbound.protocol}`,
@@ -121,8 +121,8 @@ export async function convertSample(
 }
 
 /**
- * Puts users into the envelope as far as one request may grow; the others come back, to be added one by one.
- * Every user is checked before anything of it is sent.
+ * Puts users into the envelope up to the limit of one request, and returns the others, to be added one by one. Checks
+ * every user before anything is sent.
  */
 export async function fillInbound(
   envelope: Envelope,

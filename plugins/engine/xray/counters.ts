@@ -8,7 +8,7 @@ const BEGIN = 'user>>>';
 const UP = '>>>traffic>>>uplink';
 const DOWN = '>>>traffic>>>downlink';
 
-/** int64 as a number that can be reckoned with */
+/** int64 as a safe number */
 const bytes = (value: number): number => Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
 
 export async function readCounters(api: CoreApi, prefix: string): Promise<UserCounter[]> {

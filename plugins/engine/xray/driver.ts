@@ -35,7 +35,7 @@ export interface XrayDriverOptions {
   /** private directory for config, record, socket and logs; created with mode 0700 when it is missing; one driver at a time */
   readonly directory: string;
   readonly log: DriverLog;
-  /** the account types that its users may have */
+  /** account types of its users */
   readonly accounts: Accounts;
   readonly processes: Pick<ProcessesApi, 'slot'>;
 }
@@ -49,7 +49,7 @@ export class XrayDriver implements CoreDriver {
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #accesses: AccessLog;
   #core: RunningCore | undefined;
-  /** account types that the core has read as they are declared */
+  /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
   /** start, adopt, stop and writes of the record, one after the other */
   readonly #queue = new SerialQueue();
@@ -119,11 +119,11 @@ export class XrayDriver implements CoreDriver {
     return configText(base, inbounds, paths, codecs);
   }
 
-  /** A process that fits the record but does not answer within three seconds is killed, and nothing is adopted. */
+  /** Kills a process that fits the record but does not answer within three seconds, and adopts nothing. */
   adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
     return this.#queue.run(async () => {
       if (this.#core !== undefined)
-        throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is in hand already`);
+        throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is managed already`);
       const core = await adopt(this.#context);
       if (core === undefined) return undefined;
       this.#accesses.position = 0;
@@ -155,7 +155,7 @@ export class XrayDriver implements CoreDriver {
       core.api.close();
       await core.instance.stop();
       const { folder, slot, log } = this.#context;
-      // A record of a core that has ended is recognised by the next panel.
+      // The next panel recognises the record of a stopped core.
       await folder
         .removeSocket(core.instance.note.socket)
         .then(() => slot.forget())
@@ -184,9 +184,9 @@ export class XrayDriver implements CoreDriver {
   }
 
   /**
-   * A config that the core's converter refuses leaves the old inbound running; one that it refuses afterwards (a port
-   * that another program holds) leaves the tag free, without an inbound. A port held by another Xray is not noticed by
-   * the core: probe it before.
+   * If the core's converter rejects the config, the old inbound keeps running. If the core rejects it later (a port that
+   * another program holds), the tag is free, without an inbound. The core does not notice a port held by another Xray:
+   * probe it before.
    */
   async putInbound(inbound: InboundWithUsers): Promise<void> {
     const { codecs } = this.#context;
@@ -210,13 +210,13 @@ export class XrayDriver implements CoreDriver {
   }
 
   async removeInbound(tag: string): Promise<void> {
-    if (tag === API_TAG) throw new Error(`${API_TAG} is the driver's own way to the core`);
+    if (tag === API_TAG) throw new Error(`${API_TAG} is the driver's own connection to the core`);
     const { api, inbounds } = this.#running();
     await inbounds.close(tag);
     await api.removeInbound(tag);
   }
 
-  /** Rejects with CoreRefused, before anything is sent, when the account is not one of the inbound's protocol or is malformed. */
+  /** Rejects with CoreRefused, before anything is sent, when the account is malformed or of another protocol. */
   putUser(tag: string, user: CoreUser): Promise<void> {
     return this.#withUsers(tag, async ({ api }, types) => {
       const type = types.find(({ name }) => name === user.account.protocol);
@@ -227,7 +227,7 @@ export class XrayDriver implements CoreDriver {
       await api.removeUser(tag, user.name);
       if (!(await api.addUser(tag, message)))
         throw new CoreRefused(
-          `user ${user.name} of inbound ${tag}: somebody adds this user at the same time`,
+          `user ${user.name} of inbound ${tag}: another caller adds this user at the same time`,
         );
     });
   }
@@ -266,7 +266,7 @@ export class XrayDriver implements CoreDriver {
     return this.#core;
   }
 
-  /** @param call is given the account types that the running inbound takes; several plugins may declare the same one */
+  /** @param call receives the account types of the running inbound; several plugins may declare the same one */
   async #withUsers<T>(
     tag: string,
     call: (core: RunningCore, types: readonly ApiAccountType[]) => Promise<T>,
@@ -278,12 +278,12 @@ export class XrayDriver implements CoreDriver {
   #take(core: RunningCore): void {
     this.#core = core;
     void core.instance.ended.then(async (how) => {
-      // after stop, detach or a newer core this end is nobody's news
+      // after stop, detach or a newer core this exit is expected
       if (this.#core !== core) return;
       this.#core = undefined;
       core.api.close();
       const reason = await reasonOfEnd(this.#context.folder, how);
-      this.#context.log.warn('core ended', { pid: core.instance.identity.pid, reason });
+      this.#context.log.warn('core exited', { pid: core.instance.identity.pid, reason });
       for (const listener of this.#listeners) listener(reason);
     });
   }

@@ -1,7 +1,7 @@
 // The environment of the core and of its short commands.
 import { minimalEnvironment } from '../../processes/contract.js';
 
-/** Variables that a core may see beside the harmless ones. XRAY_LOCATION_CONFDIR stays out: it would add files to the config. */
+/** Variables that a core gets beside the harmless ones. XRAY_LOCATION_CONFDIR stays out: it would add files to the config. */
 const PASSED_ON = [
   'GOMAXPROCS',
   'GOMEMLIMIT',

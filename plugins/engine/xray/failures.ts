@@ -1,16 +1,16 @@
-// The core's texts, turned into what they mean. All its gRPC failures come as code 2, so the text decides.
+// Interprets the core's messages. All its gRPC failures have code 2, so the text decides.
 import type { ServiceError } from '@grpc/grpc-js';
 import { CoreRefused, CoreUnreachable } from '../driver.js';
 
 const SEPARATOR = ' > ';
-/** `infra/conf: `, `proxy/vless/encoding: `, `main: `: the Go package that speaks */
+/** `infra/conf: `, `proxy/vless/encoding: `, `main: `: the Go package of the message */
 const PACKAGE = /^(?:main|core|common|[a-z0-9_]+(?:\/[a-z0-9_]+)+): /;
 /** links of the chain that only say which function was called */
 const EMPTY_LINK =
   /^failed to (?:load config files|create server|read config file|decode config|build (?:inbound|outbound|routing)|load (?:inbound|outbound) detour|listen)\b/i;
 const CULPRIT = /\b(inbound|outbound) config with tag (\S+)/;
 
-/** `A > B > C` as a sentence for a person: the inbound or outbound at fault and the last two links that say something. */
+/** Shortens `A > B > C` to the inbound or outbound at fault and the last two informative links. */
 export function reasonOf(chain: string): string {
   const links = chain
     .trim()
@@ -27,7 +27,7 @@ export function reasonOf(chain: string): string {
 
 const FATAL = /^(?:Failed to start|failed to load config|panic|fatal error|runtime): (?<chain>.+)$/gm;
 
-/** The line of a core's or command's output that tells why it ended; undefined when none does. */
+/** Returns the line of a core's or command's output that says why it exited; undefined when there is none. */
 export function lastWords(output: string): string | undefined {
   const [first] = output.matchAll(FATAL);
   if (first === undefined) return undefined;
@@ -68,9 +68,12 @@ export function failureOf(error: ServiceError, call: string): CoreRefused | Core
     return new CoreRefused(`${call}: the core has no such inbound`, { cause: error });
   if (/proxy is not a UserManager/.test(text))
     return new CoreRefused(`${call}: this protocol has no users that can be changed live`, { cause: error });
-  return new CoreRefused(`${call}: ${text === '' ? 'the core refused without a reason' : reasonOf(text)}`, {
-    cause: error,
-  });
+  return new CoreRefused(
+    `${call}: ${text === '' ? 'the core rejected it without a reason' : reasonOf(text)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 const textOf = (error: unknown): string =>
@@ -82,6 +85,6 @@ export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.t
 export const tagUnknown = (error: unknown): boolean =>
   textOf(error).endsWith('not enough information for making a decision');
 
-/** The protocol that the core has never heard of, when that is what it says (infra/conf/loader.go). */
+/** Returns the protocol that the core's message calls unknown (infra/conf/loader.go). */
 export const unknownProtocol = (error: unknown): string | undefined =>
   error instanceof CoreRefused ? /unknown config id: (\S+)/.exec(error.message)?.[1] : undefined;

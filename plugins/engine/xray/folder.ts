@@ -1,4 +1,4 @@
-// The engine's directory: what lies where, and how it is written.
+// The engine's directory: paths of its files, and how they are written.
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -40,10 +40,10 @@ export class EngineFolder {
     this.#socketHere = join(path, 'api.sock');
   }
 
-  /** Creates directory and logs, private, and clears what a killed panel may have left half written. */
+  /** Creates the directory and logs, private, and removes half-written files of a killed panel. */
   async prepare(): Promise<void> {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
-    // the core would create them with a mode of its own
+    // the core would create them with another mode
     for (const log of [this.access, this.error]) await (await open(log, 'a', 0o600)).close();
     for (const name of await readdir(this.path)) {
       if (!name.startsWith(TEMPORARY)) continue;
@@ -53,12 +53,12 @@ export class EngineFolder {
     }
   }
 
-  /** Where the socket lies unless its name would be too long. */
+  /** Path of the socket unless it would be too long. */
   get usualSocket(): string {
     return this.#socketHere;
   }
 
-  /** Whether anybody listens on the socket that lies here, whatever core.json says. */
+  /** Whether a process listens on the socket here, whatever core.json says. */
   socketAnswers(): Promise<boolean> {
     return new Promise((resolve) => {
       const connection = connect(this.#socketHere);
@@ -70,9 +70,9 @@ export class EngineFolder {
     });
   }
 
-  /** Path of the api socket, where nothing lies yet; in a short private directory of its own when the name here is too long for a socket. */
+  /** Returns a free path for the api socket; in a short private directory when the path here is too long for a socket. */
   async socket(): Promise<string> {
-    // the core takes what follows a comma for the socket's mode
+    // the core reads what follows a comma as the socket's mode
     if (Buffer.byteLength(this.#socketHere) <= SOCKET_PATH_LIMIT && !this.#socketHere.includes(',')) {
       await this.removeSocket(this.#socketHere);
       return this.#socketHere;
@@ -80,7 +80,7 @@ export class EngineFolder {
     return join(await mkdtemp(join(tmpdir(), SHORT_FOLDER)), 'api.sock');
   }
 
-  /** Removes the socket of a dead core, without which the next core would not start. */
+  /** Removes the socket of a stopped core: with it the next core would not start. */
   async removeSocket(socket: string): Promise<void> {
     await rm(socket, { force: true });
     await rm(`${socket}.lock`, { force: true });
@@ -89,7 +89,7 @@ export class EngineFolder {
       await rm(folder, { recursive: true, force: true });
   }
 
-  /** Gives `use` names of files that nobody else has, and removes them afterwards. */
+  /** Calls `use` with unique names of temporary files, and removes these afterwards. */
   async withTemporary<T>(endings: readonly string[], use: (...paths: string[]) => Promise<T>): Promise<T> {
     const id = randomUUID();
     const paths = endings.map((ending) => join(this.path, `${TEMPORARY}${id}${ending}`));
@@ -100,7 +100,7 @@ export class EngineFolder {
     }
   }
 
-  /** Writes a private file whole or not at all. Rejects with a sentence that names it. */
+  /** Writes a private file atomically. Rejects with an error that names it. */
   async write(path: string, content: Iterable<string>): Promise<void> {
     await this.withTemporary(['.new'], async (draft = '') => {
       const file = await open(draft, 'wx', 0o600);
@@ -112,13 +112,13 @@ export class EngineFolder {
       }
       await rename(draft, path);
     }).catch((cause: unknown) => {
-      // The content is composed while it is written, and may be refused.
+      // The content is composed while it is written, and may be rejected.
       if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
       throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
     });
   }
 
-  /** The core appends, so it goes on at the beginning. */
+  /** Truncates in place; the core appends, so it continues at the beginning. */
   async trimLogs(): Promise<void> {
     for (const path of [this.access, this.error, this.output]) await cutLog(path, LOG_LIMITS);
   }

@@ -1,11 +1,11 @@
-// What each running inbound is. The core panics on an account of another protocol, so this is kept by the driver itself
-// and never taken from a caller.
+// Types of the running inbounds. The core panics on an account of another protocol, so the driver stores them itself and
+// never trusts a caller.
 import { CoreRefused } from '../driver.js';
 
 interface Inbound {
   /** full name of the message that the core made of its settings */
   readonly type: string;
-  /** calls on its users that are under way */
+  /** running calls on its users */
   readonly calls: Set<Promise<unknown>>;
 }
 
@@ -16,7 +16,7 @@ export class RunningInbounds {
     this.#byTag.set(tag, { type, calls: new Set() });
   }
 
-  /** Runs a call on the inbound's users with the type that it has for as long as the call lasts. */
+  /** Runs a call on the inbound's users; its type cannot change meanwhile. */
   async use<T>(tag: string, call: (type: string) => Promise<T>): Promise<T> {
     const inbound = this.#byTag.get(tag);
     if (inbound === undefined) throw new CoreRefused(`inbound ${tag}: the core has no such inbound`);
@@ -29,7 +29,7 @@ export class RunningInbounds {
     }
   }
 
-  /** Lets no new call in and resolves when those under way are over: only now may the tag change its protocol. */
+  /** Rejects new calls and resolves when the running ones end: only then may the tag change its protocol. */
   async close(tag: string): Promise<void> {
     const inbound = this.#byTag.get(tag);
     this.#byTag.delete(tag);

@@ -1,4 +1,4 @@
-// From a config to a core that answers, and from a record to a core that runs already.
+// Starts a core from a config, and adopts a running core from its record.
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '../driver.js';
@@ -35,10 +35,11 @@ export interface LaunchContext {
   readonly codecs: AccountCodecs;
 }
 
-/** What the core said when it ended; `how` when it said nothing. */
+/** Returns the core's last message; `how` when there is none. */
 export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<string> {
   return (
-    lastWords(await readTail(folder.output)) ?? `the core ended without a word (${how}); see ${folder.error}`
+    lastWords(await readTail(folder.output)) ??
+    `the core exited without a message (${how}); see ${folder.error}`
   );
 }
 
@@ -64,25 +65,25 @@ async function ready(
   while (instance.alive && Date.now() < deadline && !(await isThere(socket))) await sleep(LOOK_EVERY_MS);
   if (!instance.alive) return;
   await api.answers(Math.max(deadline - Date.now(), 1));
-  // an inbound that cannot listen ends the core just after it has let our call in; the line says that all of them do
+  // the API answers before an inbound that cannot listen stops the core; this line says that all inbounds listen
   const patience = Date.now() + STARTED_LINE_LIMIT_MS;
   while (instance.alive && Date.now() < patience && !(await started())) await sleep(LOOK_EVERY_MS);
 }
 
-/** Frees the place for a new core: a stale socket would keep it from starting, a living core would share its ports with it. */
+/** Prepares for a new core: with a stale socket it would not start, and it would share its ports with a running core. */
 async function makeRoom({ folder, slot }: LaunchContext): Promise<void> {
   await folder.prepare();
-  const former = await slot.recorded();
-  if (former?.alive)
-    throw new Error(`a core (pid ${former.pid}) runs in ${folder.path} already; adopt or stop it first`);
-  if (former !== undefined) await folder.removeSocket(former.note.socket);
-  // A panel that was killed between the start of a core and the note of it leaves one that nobody knows.
+  const previous = await slot.recorded();
+  if (previous?.alive)
+    throw new Error(`a core (pid ${previous.pid}) runs in ${folder.path} already; adopt or stop it first`);
+  if (previous !== undefined) await folder.removeSocket(previous.note.socket);
+  // A panel that was killed between the start of a core and its record leaves an unrecorded core.
   if ((await slot.endStrays()) > 0) await folder.removeSocket(folder.usualSocket);
   if (await folder.socketAnswers())
-    throw new Error(`another program listens on ${folder.usualSocket}; end it first`);
+    throw new Error(`another program listens on ${folder.usualSocket}; stop it first`);
 }
 
-/** Rejects with CoreRefused when the core or a check before it refuses the config; no process is left then. */
+/** Rejects with CoreRefused when the core or a check before it rejects the config; no process is left then. */
 export async function launch(
   context: LaunchContext,
   base: CoreBase,
@@ -127,7 +128,7 @@ export async function launch(
   }
 }
 
-/** A core that ends while we wait also breaks our call; its own words tell more than the broken call. */
+/** A core that exits while we wait also breaks our call; its own message says more than the broken call. */
 async function untilReady(
   instance: CoreInstance,
   waiting: Promise<void>,
@@ -140,7 +141,7 @@ async function untilReady(
   if (!instance.alive) throw new CoreRefused(await reasonOfEnd(folder, await instance.ended));
 }
 
-/** The types as the core itself has them: what the former panel wrote down may be older than its last change. */
+/** Reads the types from the core itself: the previous panel's record may be older than its last change. */
 async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
   const running = new RunningInbounds();
   await eachRecord(await api.listInbounds(), 1, (bytes) => {
@@ -153,8 +154,8 @@ async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
 export async function adopt({ folder, slot, log }: LaunchContext): Promise<RunningCore | undefined> {
   const instance = await slot.adopt();
   if (instance === undefined) {
-    const former = await slot.recorded();
-    if (former && !former.alive) await folder.removeSocket(former.note.socket);
+    const previous = await slot.recorded();
+    if (previous && !previous.alive) await folder.removeSocket(previous.note.socket);
     return undefined;
   }
   const { socket } = instance.note;
@@ -164,7 +165,7 @@ export async function adopt({ folder, slot, log }: LaunchContext): Promise<Runni
     return { instance, api, inbounds: await inboundsOf(api) };
   } catch (error) {
     if (!(error instanceof CoreUnreachable) && !(error instanceof CoreRefused)) throw error;
-    log.warn('a core of a former panel runs but does not answer; it is ended', {
+    log.warn('the core of a previous panel does not answer; killing it', {
       pid: instance.identity.pid,
       reason: error.message,
     });

@@ -1,6 +1,6 @@
-// The few protobuf messages that pass between us and the core, described by field number.
+// The protobuf messages between the driver and the core, by field number.
 // Accounts are in accounts.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
-// xray.app.stats.command. Fields that we neither send nor read are left out.
+// xray.app.stats.command. Unused fields are left out.
 import protobuf from 'protobufjs/light.js';
 
 /** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is refused by the core). */

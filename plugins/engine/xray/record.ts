@@ -1,4 +1,4 @@
-// core.json: what is written down beside a running core, in the slot of its process.
+// core.json: the record of a running core, in the slot of its process.
 import type { CoreProcess, CoreRecord } from '../driver.js';
 import type { ProcessesApi, ProcessIdentity, RunningProcess } from '../../processes/contract.js';
 import type { DriverLog, EngineFolder } from './folder.js';

@@ -1,4 +1,4 @@
-// Work on replies of many megabytes, cut so that the rest of the panel goes on meanwhile.
+// Processes replies of many megabytes in slices, so that the panel stays responsive.
 import { setImmediate } from 'node:timers/promises';
 import protobuf from 'protobufjs/light.js';
 

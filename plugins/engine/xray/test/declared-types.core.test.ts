@@ -119,7 +119,7 @@ test('users of hysteria come, log in, are counted and go over the core’s API',
   await t.throwsAsync(download({ socksPort: await client('second'), server, bytes }));
 });
 
-test('an inbound whose users stand in its config lets its users in and nobody else, also when it has none', async (t) => {
+test('an inbound whose users are part of its config accepts them and nobody else, also when it has none', async (t) => {
   const driver = await driverWith(t);
   const port = await freePort();
   const inbound: CoreInbound = {

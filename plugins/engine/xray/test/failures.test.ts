@@ -38,7 +38,7 @@ for (const [text, expected] of readable) {
   });
 }
 
-test('a panic is told by its first line', (t) => {
+test('a panic is described by its first line', (t) => {
   t.is(
     lastWords(
       'banner\npanic: interface conversion: protocol.Account is *trojan.MemoryAccount, not *vless.MemoryAccount\n\ngoroutine 1 [running]:\n',

@@ -67,8 +67,7 @@ test('a config the core refuses names culprit and cause, in the test and at the 
     instanceOf: CoreRefused,
     message: 'outbound o1: unknown config id: freedoom',
   });
-  await driver.start(base, [{ ...inbound, users: [] }], emptyRecord);
-  t.pass();
+  await t.notThrowsAsync(driver.start(base, [{ ...inbound, users: [] }], emptyRecord));
 });
 
 test('inbounds that contradict themselves or take our tag are refused', async (t) => {
@@ -270,7 +269,7 @@ test('an adopted core is stopped like a child', async (t) => {
   t.is(ends, 0);
 });
 
-test('a former core that does not answer is killed and not adopted', async (t) => {
+test('a previous core that does not answer is killed and not adopted', async (t) => {
   const directory = await temporaryDirectory(t);
   const first = driverIn(t, directory);
   const { pid } = await first.start(base, [], emptyRecord);

@@ -60,8 +60,8 @@ async function give(
   if ('encrypted' in response.req.socket) await sleep(HEAD_START_MS);
   const counted = async function* (): AsyncGenerator<Buffer> {
     for await (const block of blocks(bytes, rate)) {
-      yield block;
       count(block.length);
+      yield block;
     }
   };
   await pipeline(counted, response);

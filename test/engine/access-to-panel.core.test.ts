@@ -1,4 +1,4 @@
-// The core as a way into the panel: what it could be led to, by inbounds that no check of today has seen.
+// The core must not give access to the panel, also with inbounds in the database that no check has seen.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -6,14 +6,13 @@ import { connect as dial, createServer } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { accepts } from '../../plugins/engine/xray/test/traffic.js';
-import { ADMIN, freePort } from '../harness/api.js';
+import { ADMIN, freePort, type PanelApi } from '../harness/api.js';
 import { editDatabase } from '../harness/edit-database.js';
-import type { PanelProcess } from '../harness/panel-process.js';
 import { until } from '../harness/until.js';
-import { weirCommand } from '../harness/weir-command.js';
+import { askPanel } from '../../plugins/command-line/channel.js';
 import { connect, engineBinary, engineOf, openPanel, openServer } from './user.js';
 
-/** What is answered to bytes that are sent as they are. */
+/** Resolves with the reply to these bytes. */
 async function answerTo(port: number, sent: string): Promise<string> {
   const socket = dial(port, '127.0.0.1').on('error', () => undefined);
   let heard = '';
@@ -22,7 +21,7 @@ async function answerTo(port: number, sent: string): Promise<string> {
   return heard;
 }
 
-/** A core of nobody's, whose fallback leads to this socket or port. */
+/** Starts an unmanaged core whose fallback leads to this socket or port. */
 async function coreWithFallback(t: ExecutionContext, dest: string): Promise<number> {
   const port = await freePort();
   const settings = { clients: [], decryption: 'none', fallbacks: [{ dest }] };
@@ -34,12 +33,12 @@ async function coreWithFallback(t: ExecutionContext, dest: string): Promise<numb
   return port;
 }
 
-const login = (panel: PanelProcess) =>
+const login = (panel: PanelApi) =>
   panel.call('/login', { body: ADMIN, anonymous: true }).then(({ status }) => status);
 const leadTo = (id: number, dest: string) =>
   `UPDATE inbounds SET settings = '${JSON.stringify({ decryption: 'none', fallbacks: [{ dest }] })}' WHERE id = ${id}`;
 
-test('bytes that a core passes on to the command socket are worthless', async (t) => {
+test('bytes that a core passes to the command socket have no effect', async (t) => {
   const panel = await openPanel(t);
   const socket = join(panel.dataDirectory, 'panel.sock');
   const port = await coreWithFallback(t, socket);
@@ -55,7 +54,8 @@ test('bytes that a core passes on to the command socket are worthless', async (t
 
   const question = { secret: await readFile(secret, 'utf8'), argv: ['plugins'] };
   t.regex(await answerTo(port, `${JSON.stringify(question)}\n`), /"exit":0/, 'the way itself is open');
-  t.is((await weirCommand(panel.dataDirectory, ['plugins'], {})).code, 0);
+  const silent = { say: () => undefined, complain: () => undefined };
+  t.is(await askPanel(panel.dataDirectory, ['plugins'], silent), 0);
 });
 
 test('an inbound that leads into the panel is kept out of the core, and all others serve', async (t) => {
@@ -66,7 +66,7 @@ test('an inbound that leads into the panel is kept out of the core, and all othe
   for (const port of ports) ids.push(await first.addInbound({ port }));
   await first.addClient('a', ids);
   const { dataDirectory } = first;
-  await first.kill('SIGKILL');
+  await first.leave();
   const core = await first.corePid();
   const panelPort = await freePort();
   await editDatabase(dataDirectory, [
@@ -104,12 +104,12 @@ test('a fallback to a named local server serves, until the panel itself moves to
   await first.addInbound({ port, settings: { fallbacks: [{ dest: `127.0.0.1:${web}` }] } });
   t.is(await answerTo(port, `GET / HTTP/1.1\r\nHost: ${'x'.repeat(40)}\r\n\r\n`), 'the site');
   const { dataDirectory } = first;
-  await first.kill('SIGTERM');
+  await first.stop();
 
-  // Without its name it goes on as it was saved.
+  // Without the entry it keeps working as it was saved.
   const second = await openPanel(t, { dataDirectory });
   t.is(await answerTo(port, `GET / HTTP/1.1\r\nHost: ${'x'.repeat(40)}\r\n\r\n`), 'the site');
-  await second.kill('SIGTERM');
+  await second.stop();
 
   site.close();
   await once(site, 'close');
@@ -123,7 +123,7 @@ test('a device among the certificates does not hang the core, nor edits of other
   const ports = [await freePort(), await freePort()];
   const ids = [await first.addInbound({ port: ports[0] }), await first.addInbound({ port: ports[1] })];
   const { dataDirectory } = first;
-  await first.kill('SIGTERM');
+  await first.stop();
   const pair = { certificateFile: '/dev/ptmx', keyFile: '/dev/ptmx' };
   const stream = { security: 'tls', tlsSettings: { certificates: [pair] } };
   await editDatabase(dataDirectory, [
@@ -136,8 +136,19 @@ test('a device among the certificates does not hang the core, nor edits of other
   await second.get(`/panel/api/inbounds/update/${ids[1]}`, { body: { remark: 'edited' } });
 });
 
-test('the core and what lies beside it are private', async (t) => {
-  const panel = await openPanel(t);
-  for (const pid of [panel.pid, await panel.corePid()])
-    t.regex(await readFile(`/proc/${pid}/status`, 'utf8'), /^Umask:\s+0077$/m);
+test('users reach this machine itself only where WEIR_ENGINE_PRIVATE allows it', async (t) => {
+  const server = await openServer(t);
+  const closed = await openPanel(t, { env: { WEIR_ENGINE_PRIVATE: '' } });
+  await closed.addClient('a', [await closed.addInbound()]);
+  t.is(closed.ready.engine, 'running', closed.ready.engineProblem);
+  t.false(
+    await (await connect(t, closed, 'a', server)).served(),
+    'by default the server on loopback is out of reach',
+  );
+  await closed.stop();
+  const open = await openPanel(t, {
+    dataDirectory: closed.dataDirectory,
+    env: { WEIR_ENGINE_PRIVATE: 'allow' },
+  });
+  t.true(await (await connect(t, open, 'a', server)).served(), 'the same user, the same inbound');
 });

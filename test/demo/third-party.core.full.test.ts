@@ -1,6 +1,15 @@
-// Strangers in the tree of a running panel, while bytes flow: one that does right, and others that throw or hang wherever a plugin can.
+// Third-party plugins in a running panel, while bytes flow: a healthy one, and others that throw or hang wherever a plugin can.
 import test, { type ExecutionContext } from 'ava';
-import { connect, counted, MIB, openPanel, openServer, type Usage, usageOf, within } from '../engine/user.js';
+import {
+  connect,
+  counted,
+  MIB,
+  openServer,
+  spawnPanel,
+  type Usage,
+  usageOf,
+  within,
+} from '../engine/user.js';
 import type { LogLine, PanelProcess } from '../harness/panel-process.js';
 import { folderOf, thirdParty, writeFiles } from '../outside/third-party.js';
 import { type Heard, healthy, HOOKS, type Kind, misbehaving } from './misbehaving.js';
@@ -20,7 +29,7 @@ const isFaulty = (states: Readonly<Record<string, string>>): boolean =>
   BAD.every((name) => states[name] === 'faulty');
 const faultsOf = (panel: PanelProcess): readonly LogLine[] =>
   panel.log.filter(({ msg }) => msg === 'plugin fault');
-/** Of which kind a fault was, by where it was. */
+/** Returns the kind of hook of a fault. */
 const kindOf = ({ where }: LogLine): string => {
   const hook = String(where).split('/')[1]?.split(' ')[0] ?? '';
   const kind = (Object.keys(HOOKS) as Kind[]).find((known) =>
@@ -29,7 +38,7 @@ const kindOf = ({ where }: LogLine): string => {
   return kind ?? (/^(job|GET|stop)/.exec(String(where))?.[0] || 'entry');
 };
 
-/** The demo's bytes, edits and quota, with bad ones beside; afterwards they must be named, and nobody else. */
+/** The demo's bytes, edits and quota, with bad plugins beside; afterwards these must be faulty, and no others. */
 async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> {
   t.timeout(170_000);
   const folder = await folderOf(t);
@@ -45,7 +54,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
     'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },
   });
   const server = await openServer(t);
-  const panel = await openPanel(t, { dataDirectory: folder, env: LIMITS });
+  const panel = await spawnPanel(t, { dataDirectory: folder, env: LIMITS });
   t.like(await statesOf(panel), { hanging: 'running', healthy: 'running', throwing: 'running' });
   t.is(panel.ready.engine, 'running');
   t.is((await panel.call('/panel/api/clients/list', { anonymous: true })).status, 401);
@@ -56,9 +65,8 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   const [a, b] = [await connect(t, panel, 'alice', server), await connect(t, panel, 'bob', server)];
 
   const bytes = 24 * MIB;
-  const transfer = a.download(bytes, { rate: 2 * MIB });
-  transfer.catch(() => undefined);
-  const over = b.download(64 * MIB, { rate: 2 * MIB }).catch(() => 0);
+  const transfer = a.start(bytes, 2 * MIB);
+  const over = b.start(64 * MIB, 2 * MIB);
   // Meanwhile clients are edited, settings changed, lists read.
   await panel.addClient('carol', [inboundId]);
   await panel.get('/panel/api/clients/update/carol', { body: { totalGB: 5 * MIB, comment: 'edited' } });
@@ -82,15 +90,15 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   for (const name of BAD)
     t.is((await fetch(`${new URL(panel.ready.subUrl).origin}/${name}/${alice.subId}`)).status, 503);
   t.true([500, 503].includes((await panel.call('/panel/api/x/throwing/deed')).status));
-  // This one is answered when the panel gives it up, or stops; nobody else waits.
+  // The reply comes when the panel gives up on it, or stops; no other call waits.
   const unanswered = fetch(`${panel.url}/panel/api/x/hanging/deed`, {
     headers: { cookie: panel.cookie },
   }).catch(() => undefined);
 
   await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the quota switches bob off');
   await panel.until(async () => !(await b.served()), 'the core lets bob in no more');
-  await Promise.race([over, b.end()]);
-  t.is(await transfer, bytes);
+  await Promise.race([over.ended, b.end()]);
+  t.is(await transfer.ended, bytes);
   const total = await counted(panel, 'alice', bytes);
   t.true(within(total, bytes), `counted ${total} of ${bytes}`);
   t.true(await a.served());
@@ -107,7 +115,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   );
   await panel.until(
     async () => (await heardBy(panel)).bytes === both(inbound),
-    'the healthy one has heard of every byte, once',
+    'the healthy plugin has received every byte, once',
   );
   const heard = await heardBy(panel);
   t.deepEqual(heard.depleted, ['bob']);
@@ -117,7 +125,11 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
     states.filter(([, state]) => state !== 'running'),
     BAD.map((name) => [name, 'faulty']),
   );
-  t.deepEqual([...new Set(faultsOf(panel).map(({ plugin }) => plugin))].sort(), BAD, 'nobody else is blamed');
+  t.deepEqual(
+    [...new Set(faultsOf(panel).map(({ plugin }) => plugin))].sort(),
+    BAD,
+    'no other plugin is faulted',
+  );
   for (const name of BAD) {
     const seen = new Set(faultsOf(panel).flatMap((line) => (line['plugin'] === name ? [kindOf(line)] : [])));
     for (const kind of kinds) t.true(seen.has(kind), `${name} did wrong in no ${kind}: ${[...seen].join()}`);
@@ -126,7 +138,7 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
   await unanswered;
   t.is(await panel.corePid(), undefined, 'the core ended with the panel');
-  const again = await openPanel(t, { dataDirectory: panel.dataDirectory, env: LIMITS });
+  const again = await spawnPanel(t, { dataDirectory: panel.dataDirectory, env: LIMITS });
   t.is(
     both(await again.get<Usage>(`/panel/api/inbounds/get/${inboundId}`)),
     both(inbound),
@@ -134,9 +146,9 @@ async function live(t: ExecutionContext, kinds: readonly Kind[]): Promise<void> 
   );
 }
 
-test.serial('strangers that throw and hang while something is decided, composed or brought up to date', (t) =>
+test.serial('third-party plugins that throw and hang in guard, draft, choose and after hooks', (t) =>
   live(t, ['guard', 'draft', 'choose', 'after']),
 );
-test.serial('strangers that throw and hang while something is counted or told', (t) =>
+test.serial('third-party plugins that throw and hang in filters and events', (t) =>
   live(t, ['filter', 'event']),
 );

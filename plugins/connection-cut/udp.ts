@@ -1,4 +1,4 @@
-// Which inbounds have connections that can be ended one by one.
+// Which inbounds run over UDP, where all users share one socket and no connection can be closed alone.
 import type { Inbound } from '../inbounds/contract.js';
 
 const OVER_UDP = new Set(['kcp', 'mkcp', 'quic', 'hysteria', 'hysteria2', 'wireguard', 'tuic']);
@@ -15,7 +15,7 @@ export const servesUdp = (inbound: Pick<Inbound, 'protocol' | 'streamSettings' |
   runsOverUdp(inbound) ||
   (inbound.protocol === 'shadowsocks' && String(inbound.settings['network'] ?? '').includes('udp'));
 
-/** A UDP inbound has one socket for everybody: ending it would end them all. */
+/** A UDP inbound has one socket for everybody: closing it would disconnect them all. */
 export function runsOverUdp({
   protocol,
   streamSettings,

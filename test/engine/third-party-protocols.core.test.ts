@@ -1,10 +1,11 @@
-// Protocols that plugins from outside bring, served by a real core: one whose users stand in the inbound's config, and one
-// whose users the core changes over its API.
+// Protocols of third-party plugins on a real core: one whose users are part of the inbound's config, and one whose users
+// the core changes over its API.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { outboundOf } from '../demo/link-to-outbound.js';
-import type { PanelProcess } from '../harness/panel-process.js';
+import type { PanelApi } from '../harness/api.js';
+import type { CorePanel } from './core-panel.js';
 import { folderOf, source, thirdParty as stranger, writeFiles } from '../outside/third-party.js';
 import {
   type ClientCore,
@@ -16,7 +17,7 @@ import { counted, engineBinary, engineOf, MIB, openPanel, openServer, usageOf, w
 
 const BUILT = new URL('../../examples/socks-inbound/', import.meta.url);
 
-/** examples/socks-inbound, as its author has built it, in a folder of its own. */
+/** The built examples/socks-inbound, in a folder of its own. */
 async function socksPackage(folder: string): Promise<string> {
   const reference = await stranger(
     folder,
@@ -36,7 +37,7 @@ interface Login {
   readonly port: number;
 }
 /** The link of a client, read as its program reads it. */
-async function loginOf(panel: PanelProcess, email: string): Promise<Login> {
+async function loginOf(panel: PanelApi, email: string): Promise<Login> {
   const [link = ''] = await panel.get<string[]>(`/panel/api/clients/links/${email}`);
   const { protocol, username, hostname, port } = new URL(link.replace('socks:', 'http:'));
   if (protocol !== 'http:') throw new Error(`no link of socks: ${link}`);
@@ -56,18 +57,14 @@ async function program(t: ExecutionContext, { address, port, user, pass }: Login
   return core;
 }
 
-async function boot(
-  t: ExecutionContext,
-  references: readonly string[],
-  folder: string,
-): Promise<PanelProcess> {
+async function boot(t: ExecutionContext, references: readonly string[], folder: string): Promise<CorePanel> {
   await writeFiles(folder, {
     'weir.json': { plugins: Object.fromEntries(references.map((reference) => [reference, true])) },
   });
   return openPanel(t, { dataDirectory: folder });
 }
 
-test('clients of a protocol that a package brings log in with their accounts, are counted, and are out when they are removed', async (t) => {
+test('clients of a package’s protocol log in with their accounts, are counted, and are rejected when they are removed', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const panel = await boot(t, [await socksPackage(folder)], folder);
@@ -113,7 +110,7 @@ test('clients of a protocol that a package brings log in with their accounts, ar
   await panel.get('/panel/api/clients/update/ada', { body: { enable: true } });
   await panel.until(() => served(ada), 'ada is enabled');
 
-  // Whoever is left is nobody: an empty list would let everybody in.
+  // The list must still have its placeholder: an empty list would accept everybody.
   await panel.get('/panel/api/clients/del/bob', { method: 'POST' });
   await panel.get('/panel/api/clients/del/ada', { method: 'POST' });
   await panel.until(async () => !(await served(ada)) && !(await served(bob)), 'both are deleted');
@@ -121,7 +118,7 @@ test('clients of a protocol that a package brings log in with their accounts, ar
   t.like(await engineOf(panel), { state: 'running', errorMsg: '' });
 });
 
-test('a panel that takes its core over finds these users as they are, and makes good what it missed', async (t) => {
+test('a panel that adopts its core finds these users unchanged, and applies later edits', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const reference = await socksPackage(folder);
@@ -130,11 +127,11 @@ test('a panel that takes its core over finds these users as they are, and makes 
   await first.addClient('ada', [inbound]);
   const ada = await loginOf(first, 'ada');
   const core = await first.corePid();
-  await first.kill('SIGKILL');
+  await first.leave();
 
   const second = await boot(t, [reference], folder);
   t.is(await second.corePid(), core);
-  t.falsy(second.log.find(({ msg }) => String(msg).includes('the core did not take')));
+  t.falsy(second.log.find(({ msg }) => String(msg).includes('the core did not accept')));
   const { socksPort } = await program(t, ada);
   t.is(await download({ socksPort, server, bytes: MIB }), MIB);
   t.true(within(await counted(second, 'ada', MIB), MIB));
@@ -176,7 +173,7 @@ const VLESS =
 const FIELDS =
   "fields: { uuid: { number: 1, type: 'string', json: 'id', lowerCase: true }, flow: { number: 2, type: 'string' } }";
 
-test('users of an account type from outside come and go over the core’s API; what the core cannot do is refused when it is saved', async (t) => {
+test('users of a third-party account type are added and removed over the core’s API; what the core does not support is refused when it is saved', async (t) => {
   const folder = await folderOf(t);
   const server = await openServer(t);
   const core = "coreName: 'vless',";
@@ -227,7 +224,7 @@ test('users of an account type from outside come and go over the core’s API; w
 
   await panel.get('/panel/api/clients/update/ada', { body: { enable: false } });
   await t.throwsAsync(download({ socksPort, server, bytes: 10 }));
-  await panel.kill('SIGKILL');
+  await panel.leave();
   const next = await openPanel(t, { dataDirectory: folder });
   t.is(await next.corePid(), corePid);
   await next.get('/panel/api/clients/update/ada', { body: { enable: true } });

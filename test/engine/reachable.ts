@@ -1,5 +1,5 @@
-// What users of a panel's core reach, tried in a network of its own: `unshare` starts this program with no network but a
-// loopback interface, to which it gives addresses of every kind. Prints what it found as one line of JSON.
+// Tries what users of a panel's core can reach, in a network namespace: `unshare` starts this program with only a loopback
+// interface, to which it adds addresses of every kind. Prints its findings as one line of JSON.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export interface Packets {
   /** what came back in a session that began with the server's name */
   readonly begun: string;
 }
-/** Everything that one panel's users tried, and where they came out; '' where they did not. */
+/** Everything that one panel's users tried, and the address they reached; '' where none. */
 export interface Reach {
   readonly tcp: Readonly<Record<string, string>>;
   /** the same tries in one connection (mux), and by the one protocol whose names another library reads */
@@ -38,6 +38,11 @@ export interface Reach {
   /** by protocol: what a service on loopback got of the packets, and what came back from the server */
   readonly udp: Readonly<Record<string, Packets>>;
   readonly panel: Readonly<Record<string, string>>;
+}
+export interface Found {
+  readonly standard: Reach;
+  /** with WEIR_ENGINE_UDP=cone */
+  readonly cone: Pick<Reach, 'tcp' | 'udp'>;
 }
 
 const PROTOCOLS: Record<string, Record<string, unknown>> = {
@@ -83,7 +88,7 @@ function prepareNetwork(folder: string): void {
   execFileSync('mount', ['--bind', resolver, '/etc/resolv.conf']);
 }
 
-/** Tells whoever connects which address they came out at. */
+/** Replies to each connection with the address that it reached. */
 async function startTeller(host: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -102,7 +107,7 @@ const NAMES: Record<string, (before: number) => string[]> = {
   'embedded.test': () => EMBEDDED,
   'metadata.test': () => METADATA,
   'own.test': () => [OWN],
-  // Of these two the outbound of a plugin takes care.
+  // The outbound of a plugin handles these two.
   'second.test': () => [SERVER],
   'second.loopback.test': () => ['127.0.0.1'],
 };
@@ -159,13 +164,14 @@ async function tryUdp(
   protocol: string,
   socksPort: number,
   { echo, inside }: Awaited<ReturnType<typeof startPacketServers>>,
+  flip: string,
 ): Promise<Pick<Packets, 'back' | 'begun'>> {
   const open = async (): Promise<Awaited<ReturnType<typeof openPackets>>> => {
     const session = await openPackets(socksPort);
     undo.push(session.close);
     return session;
   };
-  for (const host of ['127.0.0.1', 'loopback.test', `${protocol}.flip.test`, 'second.loopback.test'])
+  for (const host of ['127.0.0.1', 'loopback.test', `${protocol}.${flip}`, 'second.loopback.test'])
     (await open()).send(host, inside, `${protocol} ${host}`);
   const packets = await open();
   const back: string[] = [];
@@ -185,10 +191,11 @@ async function tryUdp(
 const locally = (link: string): JsonObject =>
   JSON.parse(JSON.stringify(outboundOf(link).outbound).replace('0.0.0.0', '127.0.0.1')) as JsonObject;
 
-async function reach(dataDirectory: string, env: Record<string, string>): Promise<Reach> {
+/** A panel that listens on every address, with an inbound of each protocol and a user program for each. */
+async function openUsers(dataDirectory: string, env: Record<string, string>) {
   const panel = await openPanel(t, {
     dataDirectory,
-    env: { WEIR_HOST: '0.0.0.0', WEIR_SUB_HOST: '0.0.0.0', ...env },
+    env: { WEIR_HOST: '0.0.0.0', WEIR_SUB_HOST: '0.0.0.0', WEIR_ENGINE_PRIVATE: '', ...env },
   });
   const ids = [];
   // With a sniffed name for routing only, the core routes by that name and dials the address that the user asked for.
@@ -203,21 +210,43 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
     links.map((link) => startClientCore({ binary: engineBinary(), outbound: locally(link) })),
   );
   undo.push(...clients.map((client) => client.stop));
-  const { socksPort } = clients[0] as (typeof clients)[0];
+  return { panel, links, ports: clients.map(({ socksPort }) => socksPort) };
+}
+
+/** By protocol. What loopback got is read when the returned function is called: the core may look names up again until then. */
+async function tryAllUdp(ports: readonly number[], flip: string): Promise<() => Reach['udp']> {
+  const servers = await startPacketServers();
+  const packets = await Promise.all(
+    Object.keys(PROTOCOLS).map(
+      async (protocol, n) => [protocol, await tryUdp(protocol, ports[n] ?? 0, servers, flip)] as const,
+    ),
+  );
+  const loopback = (protocol: string): string[] =>
+    servers.got
+      .filter((text) => text.startsWith(`${protocol} `))
+      .map((text) => text.slice(protocol.length + 1));
+  return () =>
+    Object.fromEntries(
+      packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
+    );
+}
+
+async function reach(dataDirectory: string): Promise<() => Reach> {
+  const { panel, links, ports } = await openUsers(dataDirectory, {});
+  const [socksPort = 0] = ports;
   const open = await startTeller('::');
   const inside = await startTeller('127.0.0.1');
-  const tcp = await tryTcp(socksPort, open, inside);
-  const ss2022 = await tryTcp(clients.at(-1)?.socksPort ?? 0, open, inside);
   const muxed = await startClientCore({
     binary: engineBinary(),
     outbound: { ...locally(links[0] ?? ''), mux: { enabled: true, concurrency: 8 } },
   });
   undo.push(muxed.stop);
-  const mux = await tryTcp(muxed.socksPort, open, inside);
-  const servers = await startPacketServers();
-  const packets: [string, Pick<Packets, 'back' | 'begun'>][] = [];
-  for (const [n, protocol] of Object.keys(PROTOCOLS).entries())
-    packets.push([protocol, await tryUdp(protocol, (clients[n] as (typeof clients)[0]).socksPort, servers)]);
+  const [tcp, ss2022, mux, udp] = await Promise.all([
+    tryTcp(socksPort, open, inside),
+    tryTcp(ports.at(-1) ?? 0, open, inside),
+    tryTcp(muxed.socksPort, open, inside),
+    tryAllUdp(ports, 'flip.test'),
+  ]);
   const health = 'GET /healthz HTTP/1.1\r\nHost: server.test\r\nConnection: close\r\n\r\n';
   const status = async (host: string, url: string): Promise<string> =>
     (await ask(socksPort, host, Number(new URL(url).port), health)).slice('HTTP/1.1 '.length).slice(0, 3);
@@ -230,18 +259,11 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
     status('127.0.0.1', panelUrl),
   ]);
   const itself = await fetch(`${panel.url}/healthz`);
-  // By now the core has long given up looking names up again.
-  const loopback = (protocol: string): string[] =>
-    servers.got
-      .filter((text) => text.startsWith(`${protocol} `))
-      .map((text) => text.slice(protocol.length + 1));
-  return {
+  return () => ({
     tcp,
     mux,
     ss2022,
-    udp: Object.fromEntries(
-      packets.map(([protocol, came]) => [protocol, { loopback: loopback(protocol), ...came }]),
-    ),
+    udp: udp(),
     panel: {
       address,
       name,
@@ -250,7 +272,17 @@ async function reach(dataDirectory: string, env: Record<string, string>): Promis
       'loopback, with a sniffed name': sniffed,
       'from loopback': String(itself.status),
     },
-  };
+  });
+}
+
+async function reachAsCone(dataDirectory: string): Promise<() => Found['cone']> {
+  const { ports } = await openUsers(dataDirectory, { WEIR_ENGINE_UDP: 'cone' });
+  const inside = await startTeller('127.0.0.1');
+  const tcp: [string, string][] = [];
+  for (const host of ['127.0.0.1', 'cone.flip.test'])
+    tcp.push([host, await ask(ports[0] ?? 0, host, inside)]);
+  const udp = await tryAllUdp(ports, 'cone.flip.test');
+  return () => ({ tcp: Object.fromEntries(tcp), udp: udp() });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
@@ -261,20 +293,25 @@ try {
     name.includes('flip') ? [before === 0 ? SERVER : '127.0.0.1'] : (NAMES[name]?.(before) ?? []),
   );
   undo.push(() => names.stop());
-  mkdirSync(join(folder, 'second'));
-  writeFileSync(join(folder, 'second', 'index.js'), PLUGIN);
-  writeFileSync(
-    join(folder, 'second', 'package.json'),
-    JSON.stringify({
-      name: 'weir-plugin-second',
-      version: '1.0.0',
-      type: 'module',
-      exports: './index.js',
-      weir: { api: 1 },
-    }),
-  );
-  writeFileSync(join(folder, 'weir.json'), JSON.stringify({ plugins: { 'path:./second': true } }));
-  const found = await reach(folder, JSON.parse(process.argv[2] ?? '{}') as Record<string, string>);
+  const dataDirectories = ['standard', 'cone'].map((name) => join(folder, name));
+  for (const directory of dataDirectories) {
+    mkdirSync(join(directory, 'second'), { recursive: true });
+    writeFileSync(join(directory, 'second', 'index.js'), PLUGIN);
+    writeFileSync(
+      join(directory, 'second', 'package.json'),
+      JSON.stringify({
+        name: 'weir-plugin-second',
+        version: '1.0.0',
+        type: 'module',
+        exports: './index.js',
+        weir: { api: 1 },
+      }),
+    );
+    writeFileSync(join(directory, 'weir.json'), JSON.stringify({ plugins: { 'path:./second': true } }));
+  }
+  const [standard = '', cone = ''] = dataDirectories;
+  const [reached, asCone] = await Promise.all([reach(standard), reachAsCone(cone)]);
+  const found: Found = { standard: reached(), cone: asCone() };
   process.stdout.write(`${JSON.stringify(found)}\n`);
 } finally {
   for (const end of undo.reverse()) await end();

@@ -1,14 +1,15 @@
-// Two levers that end what would run out. Both hit others as well, so they are pulled only where an admin wants it.
+// Two ways to close what cannot be closed alone: replace the inbound, or restart the core. Both disconnect others too, so
+// an admin must enable them.
 import { type Clock, type Log, messageOf, type LiveSettings } from '../../kernel/index.js';
 import type { EngineApi, UserRef } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Cutter } from './cutter.js';
-import { servesUdp } from './reach.js';
+import { servesUdp } from './udp.js';
 import type { cutSettings } from './settings.js';
 
 const BETWEEN_RESTARTS_MS = 60_000;
 
-export class Levers {
+export class DisruptiveFallbacks {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
@@ -41,7 +42,7 @@ export class Levers {
     this.#cutter = cutter;
   }
 
-  /** The core has given these up. */
+  /** The core has removed these users. */
   async removed(users: readonly UserRef[]): Promise<void> {
     const { engineReplaceUdpInbounds: replace, engineRestartToCut: restart } = this.#settings.read();
     if (!replace && !restart) return;
@@ -58,20 +59,20 @@ export class Levers {
       this.#restartAt ??= Math.max(this.#clock.now(), this.#restartedAt + BETWEEN_RESTARTS_MS);
     if (!replace) return;
     for (const { id, tag } of overUdp) {
-      this.#log.info('an inbound is replaced to end what a removed client has open over UDP', { tag });
+      this.#log.info('replacing an inbound to close the UDP sessions of a removed client', { tag });
       await this.#engine.replaceInbound(id);
     }
   }
 
-  /** A restart that has been decided on takes the removals of its minute together. */
+  /** Restarts the core if a removal asked for it, at most once a minute. */
   async tick(): Promise<void> {
     if (this.#restartAt === undefined || this.#clock.now() < this.#restartAt) return;
     this.#restartAt = undefined;
     this.#restartedAt = this.#clock.now();
     await this.#engine
-      .restart('removed clients have connections that cannot be ended otherwise')
+      .restart('removed clients have connections that cannot be closed otherwise')
       .catch((error: unknown) =>
-        this.#log.warn('the core could not be restarted to end connections of removed clients', {
+        this.#log.warn('the core could not be restarted to close connections of removed clients', {
           reason: messageOf(error),
         }),
       );

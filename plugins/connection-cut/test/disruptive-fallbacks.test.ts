@@ -2,7 +2,7 @@ import test from 'ava';
 import { createLog } from '../../../panel/log.js';
 import { FakeClock } from '../../../test/harness/index.js';
 import type { Inbound } from '../../inbounds/contract.js';
-import { Levers } from '../levers.js';
+import { DisruptiveFallbacks } from '../disruptive-fallbacks.js';
 
 const INBOUNDS = new Map<number, Partial<Inbound>>([
   [1, { id: 1, tag: 'tcp', protocol: 'vless', settings: {}, streamSettings: {} }],
@@ -14,7 +14,7 @@ function world({ replace = false, restart = false, ends = (id: number) => id !==
   const clock = new FakeClock();
   const replaced: number[] = [];
   const restarts: string[] = [];
-  const levers = new Levers({
+  const fallbacks = new DisruptiveFallbacks({
     log: createLog({ level: 'error', readable: true, write: () => undefined }),
     clock,
     engine: {
@@ -31,15 +31,15 @@ function world({ replace = false, restart = false, ends = (id: number) => id !==
     clock,
     replaced,
     restarts,
-    levers,
-    remove: (...ids: number[]) => levers.removed(ids.map((inboundId) => ({ inboundId, clientId: 7 }))),
+    fallbacks,
+    remove: (...ids: number[]) => fallbacks.removed(ids.map((inboundId) => ({ inboundId, clientId: 7 }))),
   };
 }
 
-test('by default neither is pulled', async (t) => {
-  const { remove, levers, replaced, restarts } = world();
+test('by default neither is used', async (t) => {
+  const { remove, fallbacks, replaced, restarts } = world();
   await remove(1, 2, 3);
-  await levers.tick();
+  await fallbacks.tick();
   t.deepEqual([replaced, restarts], [[], []]);
 });
 
@@ -49,31 +49,31 @@ test('inbounds that serve UDP are replaced, each once, and no other', async (t) 
   t.deepEqual(replaced, [2, 3]);
 });
 
-test('the core is restarted for what cannot be ended otherwise, once a minute at most', async (t) => {
-  const { remove, levers, restarts, clock } = world({ restart: true });
+test('the core is restarted for connections that cannot be closed otherwise, at most once a minute', async (t) => {
+  const { remove, fallbacks, restarts, clock } = world({ restart: true });
   await remove(1);
-  await levers.tick();
+  await fallbacks.tick();
   t.is(restarts.length, 0, 'those over TCP are ended by themselves');
   await remove(2);
   await remove(2);
-  await levers.tick();
+  await fallbacks.tick();
   t.is(restarts.length, 1);
   await remove(2);
   clock.tick(55_000);
-  await levers.tick();
+  await fallbacks.tick();
   t.is(restarts.length, 1);
   clock.tick(5_000);
-  await levers.tick();
+  await fallbacks.tick();
   t.is(restarts.length, 2);
 });
 
-test('where the panel lacks the right a restart ends those over TCP as well; a replaced inbound needs none', async (t) => {
+test('where the panel lacks the right, a restart closes those over TCP too; a replaced inbound needs no restart', async (t) => {
   const without = world({ restart: true, ends: () => false });
   await without.remove(1);
-  await without.levers.tick();
+  await without.fallbacks.tick();
   t.is(without.restarts.length, 1);
   const both = world({ replace: true, restart: true });
   await both.remove(2);
-  await both.levers.tick();
+  await both.fallbacks.tick();
   t.deepEqual([both.replaced, both.restarts], [[2], []]);
 });

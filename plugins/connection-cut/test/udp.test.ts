@@ -1,10 +1,10 @@
 import test from 'ava';
-import { runsOverUdp } from '../reach.js';
+import { runsOverUdp } from '../udp.js';
 
 const over = (streamSettings: Record<string, unknown>, protocol = 'vless'): boolean =>
   runsOverUdp({ protocol, streamSettings });
 
-test('connections over TCP can be ended one by one', (t) => {
+test('connections over TCP can be closed one by one', (t) => {
   for (const network of [undefined, 'tcp', 'raw', 'ws', 'httpupgrade', 'grpc', 'xhttp', 'splithttp'])
     t.false(over(network === undefined ? {} : { network }), network);
   t.false(over({ network: 'xhttp', security: 'tls', tlsSettings: { alpn: ['h2', 'http/1.1'] } }));
