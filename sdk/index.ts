@@ -51,7 +51,6 @@ export type ClientsAddInput = {
     client: {
       /** text without spaces, slashes and control characters */
       email: string;
-      id?: string | number;
       /** text without spaces, slashes and control characters */
       subId?: string;
       /** UUID */
@@ -76,6 +75,7 @@ export type ClientsAddInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      id?: string | number;
     };
     inboundIds: number[];
   };
@@ -119,7 +119,6 @@ export type ClientsBulkCreateInput = {
     client: {
       /** text without spaces, slashes and control characters */
       email: string;
-      id?: string | number;
       /** text without spaces, slashes and control characters */
       subId?: string;
       /** UUID */
@@ -144,6 +143,7 @@ export type ClientsBulkCreateInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      id?: string | number;
     };
     inboundIds: number[];
   }[];
@@ -231,7 +231,7 @@ export type ClientsBulkResetTrafficReply = {
 export type ClientsDeleteInput = {
   email: string;
   query?: {
-    /** 1 to keep what it used, for a client of the same email that is created later */
+    /** 1 to retain its usage for a client with the same email that is created later */
     keepTraffic?: '' | '0' | '1' | 'true' | 'false';
   };
 };
@@ -307,27 +307,32 @@ export type ClientsGetByTgIdReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
   sameTgId: string[];
 };
@@ -363,27 +368,32 @@ export type ClientsGetReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
 };
 
@@ -510,27 +520,32 @@ export type ClientsListAllReply = {
   resetDay: number;
   resetMax: number;
   reverse: Record<string, unknown> | null;
+  createdAt: number;
+  updatedAt: number;
   inboundIds: number[];
   traffic: {
     id: number;
     inboundId: number;
     email: string;
+    /** text without spaces, slashes and control characters */
     subId: string;
+    /** UUID */
     uuid: string;
-    enable: boolean;
-    expiryTime: number;
+    /** bytes, despite the name; 0 for no limit */
     total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days */
+    reset: number;
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
     up: number;
     down: number;
     lastOnline: number;
     lastSubFetch: number;
-    reset: number;
-    resetCount: number;
-    resetDay: number;
-    resetMax: number;
   } | null;
-  createdAt: number;
-  updatedAt: number;
   externalLinks?: Record<string, unknown>[];
 }[];
 
@@ -606,27 +621,32 @@ export type ClientsListReply = {
     resetDay: number;
     resetMax: number;
     reverse: Record<string, unknown> | null;
+    createdAt: number;
+    updatedAt: number;
     inboundIds: number[];
     traffic: {
       id: number;
       inboundId: number;
       email: string;
+      /** text without spaces, slashes and control characters */
       subId: string;
+      /** UUID */
       uuid: string;
-      enable: boolean;
-      expiryTime: number;
+      /** bytes, despite the name; 0 for no limit */
       total: number;
+      /** Unix ms; 0 for never; negative: that many ms from the first use on */
+      expiryTime: number;
+      enable: boolean;
+      /** days */
+      reset: number;
+      resetDay: number;
+      resetMax: number;
+      resetCount: number;
       up: number;
       down: number;
       lastOnline: number;
       lastSubFetch: number;
-      reset: number;
-      resetCount: number;
-      resetDay: number;
-      resetMax: number;
     } | null;
-    createdAt: number;
-    updatedAt: number;
     externalLinks?: Record<string, unknown>[];
   }[];
   groups: string[];
@@ -660,19 +680,24 @@ export type ClientsTrafficReply = {
   id: number;
   inboundId: number;
   email: string;
+  /** text without spaces, slashes and control characters */
   subId: string;
+  /** UUID */
   uuid: string;
-  enable: boolean;
-  expiryTime: number;
+  /** bytes, despite the name; 0 for no limit */
   total: number;
+  /** Unix ms; 0 for never; negative: that many ms from the first use on */
+  expiryTime: number;
+  enable: boolean;
+  /** days */
+  reset: number;
+  resetDay: number;
+  resetMax: number;
+  resetCount: number;
   up: number;
   down: number;
   lastOnline: number;
   lastSubFetch: number;
-  reset: number;
-  resetCount: number;
-  resetDay: number;
-  resetMax: number;
 };
 
 export type ClientsUpdateInput = {
@@ -680,7 +705,6 @@ export type ClientsUpdateInput = {
   body?: {
     /** text without spaces, slashes and control characters */
     email?: string;
-    id?: string | number;
     /** text without spaces, slashes and control characters */
     subId?: string;
     /** UUID */
@@ -705,6 +729,7 @@ export type ClientsUpdateInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    id?: string | number;
   };
 };
 
@@ -1140,11 +1165,11 @@ export type SettingsAllReply = {
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
   trafficDiff: number;
-  /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+  /** closes the open connections of disabled and deleted clients, where the transport allows it */
   engineCutConnections: boolean;
-  /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+  /** replaces an inbound that serves UDP when a client is removed from it; that closes the UDP sessions of everybody on it */
   engineReplaceUdpInbounds: boolean;
-  /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+  /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
   /** what channels are told of */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
@@ -1182,7 +1207,7 @@ export type SettingsAllReply = {
   pageSize: number;
   /** calendar that pages show */
   datepicker: 'gregorian' | 'jalalian';
-  /** settings that the environment holds, each with its variable */
+  /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
 
@@ -1241,17 +1266,17 @@ export type SettingsUpdateInput = {
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
     twoFactorToken?: string;
-    /** true takes twoFactorToken away */
+    /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
     trafficDiff?: number;
-    /** open connections of clients that were switched off or deleted are ended, where the transport allows it */
+    /** closes the open connections of disabled and deleted clients, where the transport allows it */
     engineCutConnections?: boolean;
-    /** an inbound that serves UDP is taken out and put back when a client is removed from it; that ends what goes over UDP for everybody on it */
+    /** replaces an inbound that serves UDP when a client is removed from it; that closes the UDP sessions of everybody on it */
     engineReplaceUdpInbounds?: boolean;
-    /** the core is restarted, once a minute at most, when a removed client has connections that cannot be ended otherwise; that ends everything for everybody */
+    /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
     /** what channels are told of */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
@@ -1466,37 +1491,37 @@ export class Weir extends Transport {
     /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
     add: (input: ClientsAddInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
-    /** Adds days, bytes, a flow or a limit of devices; negative numbers cut. What does not fit a client is told, the rest is done. — POST /panel/api/clients/bulkAdjust */
+    /** Adds days and bytes, and sets the flow or the limit of devices; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
     bulkAdjust: (input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input),
-    /** Attaches clients to inbounds; in attached and skipped an email stands once per inbound. — POST /panel/api/clients/bulkAttach */
+    /** Attaches clients to inbounds; attached and skipped list an email once per inbound. — POST /panel/api/clients/bulkAttach */
     bulkAttach: (input: ClientsBulkAttachInput): Promise<ClientsBulkAttachReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkAttach', gives: 'obj' }, input),
     /** Creates many clients in one transaction; what cannot be created is listed with its reason. — POST /panel/api/clients/bulkCreate */
     bulkCreate: (input: ClientsBulkCreateInput): Promise<ClientsBulkCreateReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkCreate', gives: 'obj' }, input),
-    /** Removes clients with everything they have; what they used stays for their emails with keepTraffic. — POST /panel/api/clients/bulkDel */
+    /** Deletes clients with all their data; keepTraffic retains their usage by email. — POST /panel/api/clients/bulkDel */
     bulkDelete: (input: ClientsBulkDeleteInput): Promise<ClientsBulkDeleteReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkDel', gives: 'obj' }, input),
-    /** Detaches clients from inbounds; skipped are those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
+    /** Detaches clients from inbounds; skipped lists those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
     bulkDetach: (input: ClientsBulkDetachInput): Promise<ClientsBulkDetachReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkDetach', gives: 'obj' }, input),
-    /** Switches clients off. — POST /panel/api/clients/bulkDisable */
+    /** Disables clients. — POST /panel/api/clients/bulkDisable */
     bulkDisable: (input: ClientsBulkDisableInput): Promise<ClientsBulkDisableReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkDisable', gives: 'obj' }, input),
-    /** Switches clients on; who is at a limit stays off until it is raised. — POST /panel/api/clients/bulkEnable */
+    /** Enables clients; a client at a limit stays disabled until the limit is raised. — POST /panel/api/clients/bulkEnable */
     bulkEnable: (input: ClientsBulkEnableInput): Promise<ClientsBulkEnableReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkEnable', gives: 'obj' }, input),
-    /** Sets what clients used to zero and switches them on again, unless their time is over. — POST /panel/api/clients/bulkResetTraffic */
+    /** Resets the usage of clients and enables them, unless they are expired. — POST /panel/api/clients/bulkResetTraffic */
     bulkResetTraffic: (input: ClientsBulkResetTrafficInput): Promise<ClientsBulkResetTrafficReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkResetTraffic', gives: 'obj' }, input),
-    /** Removes a client with everything it has; what it used stays for its email with keepTraffic. — POST /panel/api/clients/del/{email} */
+    /** Deletes a client with all its data; keepTraffic retains its usage by email. — POST /panel/api/clients/del/{email} */
     delete: (input: ClientsDeleteInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input),
-    /** Removes clients that are at a limit and do not renew themselves. — POST /panel/api/clients/delDepleted */
+    /** Deletes clients that are at a limit and do not renew. — POST /panel/api/clients/delDepleted */
     deleteDepleted: (): Promise<ClientsDeleteDepletedReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' }),
-    /** Removes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
+    /** Deletes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
     deleteOrphans: (): Promise<ClientsDeleteOrphansReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' }),
     /** All clients with their secrets and inbounds, as clients/import takes them. — GET /panel/api/clients/export */
@@ -1512,10 +1537,10 @@ export class Weir extends Transport {
       /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
       list: (): Promise<ClientsGroupsListReply> =>
         this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' }),
-      /** Puts clients into a group, out of the one they were in; emails of nobody are passed over. — POST /panel/api/clients/groups/bulkAdd */
+      /** Moves clients into a group; unknown emails are ignored. — POST /panel/api/clients/groups/bulkAdd */
       bulkAdd: (input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input),
-      /** Takes clients out of their groups. — POST /panel/api/clients/groups/bulkRemove */
+      /** Removes clients from their groups. — POST /panel/api/clients/groups/bulkRemove */
       bulkRemove: (input: ClientsGroupsBulkRemoveInput): Promise<ClientsGroupsBulkRemoveReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkRemove', gives: 'obj' }, input),
       /** Creates a group without clients. — POST /panel/api/clients/groups/create */
@@ -1523,13 +1548,13 @@ export class Weir extends Transport {
         name: string;
       }> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/create', gives: 'obj' }, input),
-      /** Deletes a group; its clients stay, in none. — POST /panel/api/clients/groups/delete */
+      /** Deletes a group; its clients stay, without a group. — POST /panel/api/clients/groups/delete */
       delete: (input: ClientsGroupsDeleteInput): Promise<ClientsGroupsDeleteReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/delete', gives: 'obj' }, input),
-      /** Renames a group; its clients go along. — POST /panel/api/clients/groups/rename */
+      /** Renames a group; its clients stay in it. — POST /panel/api/clients/groups/rename */
       rename: (input: ClientsGroupsRenameInput): Promise<ClientsGroupsRenameReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/rename', gives: 'obj' }, input),
-      /** The group begins to count anew; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
+      /** Starts the traffic of a group at zero again; counters of its clients stay. — POST /panel/api/clients/groups/resetTraffic */
       resetTraffic: (input: ClientsGroupsResetTrafficInput): Promise<{
         name: string;
       }> =>
@@ -1538,7 +1563,7 @@ export class Weir extends Transport {
       emails: (input: ClientsGroupsEmailsInput): Promise<string[]> =>
         this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input),
     },
-    /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing; what cannot be created is listed with its place and reason, the first 10,000 of them. — POST /panel/api/clients/import */
+    /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them. — POST /panel/api/clients/import */
     import: (input: ClientsImportInput): Promise<ClientsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input),
     /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */
@@ -1556,10 +1581,10 @@ export class Weir extends Transport {
     /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
     online: (): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' }),
-    /** Sets what all clients used to zero; those that were off because of their quota come back. — POST /panel/api/clients/resetAllTraffics */
+    /** Resets the usage of all clients; clients that were disabled by their quota are enabled. — POST /panel/api/clients/resetAllTraffics */
     resetAllTraffic: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/resetAllTraffics', gives: 'msg' }),
-    /** Sets what a client used to zero and switches it on again, unless its time is over. — POST /panel/api/clients/resetTraffic/{email} */
+    /** Resets the usage of a client and enables it, unless it is expired. — POST /panel/api/clients/resetTraffic/{email} */
     resetTraffic: (input: ClientsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input),
     /** Share links of the client with this subId, whether or not it may use them now; none when there is none. — GET /panel/api/clients/subLinks/{subId} */
@@ -1568,13 +1593,13 @@ export class Weir extends Transport {
     /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
     traffic: (input: ClientsTrafficInput): Promise<ClientsTrafficReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/traffic/{email}', gives: 'obj' }, input),
-    /** Changes what is sent and leaves the rest. — POST /panel/api/clients/update/{email} */
+    /** Changes the fields that are sent. — POST /panel/api/clients/update/{email} */
     update: (input: ClientsUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/update/{email}', gives: 'msg' }, input),
-    /** Sets what a client used. — POST /panel/api/clients/updateTraffic/{email} */
+    /** Sets the usage of a client. — POST /panel/api/clients/updateTraffic/{email} */
     updateTraffic: (input: ClientsUpdateTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/updateTraffic/{email}', gives: 'msg' }, input),
-    /** Attaches a client to inbounds; what it is attached to already stays. — POST /panel/api/clients/{email}/attach */
+    /** Attaches a client to inbounds; it stays attached to others. — POST /panel/api/clients/{email}/attach */
     attach: (input: ClientsAttachInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/attach', gives: 'msg' }, input),
     /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
@@ -1598,7 +1623,7 @@ export class Weir extends Transport {
     /** One inbound with its settings and clients. — GET /panel/api/inbounds/get/{id} */
     get: (input: InboundsGetInput): Promise<InboundsGetReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/get/{id}', gives: 'obj' }, input),
-    /** Creates an inbound out of what inbounds/get shows of one, with its clients and all counters. Another tag is made where it is taken; clients of known emails are attached and keep what they have. — POST /panel/api/inbounds/import */
+    /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
     import: (input: InboundsImportInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input),
     /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
@@ -1619,7 +1644,7 @@ export class Weir extends Transport {
     /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
     update: (input: InboundsUpdateInput): Promise<InboundsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input),
-    /** Removes all clients of an inbound, from other inbounds as well. — POST /panel/api/inbounds/{id}/delAllClients */
+    /** Deletes all clients of an inbound, also if they are attached to others. — POST /panel/api/inbounds/{id}/delAllClients */
     deleteAllClients: (input: InboundsDeleteAllClientsInput): Promise<InboundsDeleteAllClientsReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input),
     /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
@@ -1648,13 +1673,13 @@ export class Weir extends Transport {
     /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
     newX25519: (): Promise<ServerNewX25519Reply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' }),
-    /** Starts the core with the present config, or anew when it runs; a config that the core refuses leaves it running as it is. — POST /panel/api/server/restartEngineService */
+    /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
-    /** Stops the core, after a last poll, until it is restarted from here or the panel starts anew. — POST /panel/api/server/stopEngineService */
+    /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */

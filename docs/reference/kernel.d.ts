@@ -1331,12 +1331,21 @@ declare module '@weir-panel/weir/kernel' {
     /** where the database calls it otherwise than snake_case of its name in code */
     readonly name?: string;
   }
+  /** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+  interface TextColumn {
+    (named?: Named): Column<string>;
+    <T extends string>(named?: Named): Column<T>;
+  }
+  interface OptionalTextColumn {
+    (named?: Named): Column<string | null>;
+    <T extends string>(named?: Named): Column<T | null>;
+  }
   export const column: {
     /** Never used again after a delete: others may keep it as an identity. */
     readonly id: () => Column<number>;
     readonly key: <T extends string | number>(kind?: 'text' | 'integer') => Column<T>;
     /** of a few words, where it is: `text<'red' | 'blue'>()` */
-    readonly text: <T extends string = string>(named?: Named) => Column<T>;
+    readonly text: TextColumn;
     /** Bytes, milliseconds, ids: safe integers. */
     readonly integer: (named?: Named) => Column<number>;
     /** Read with `get()`: `raw: true` gives 1 and 0. */
@@ -1344,7 +1353,7 @@ declare module '@weir-panel/weir/kernel' {
     /** objects and lists; only `raw: true` gives the text */
     readonly json: <T extends object>(named?: Named) => Column<T>;
     readonly optionalInteger: (named?: Named) => Column<number | null>;
-    readonly optionalText: <T extends string = string>(named?: Named) => Column<T | null>;
+    readonly optionalText: OptionalTextColumn;
     readonly optionalJson: <T extends object>(named?: Named) => Column<T | null>;
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
@@ -1419,15 +1428,15 @@ declare module '@weir-panel/weir/kernel' {
 declare module '@weir-panel/weir/plugins/access' {
   import type { During, Event, Guard, Principal } from '@weir-panel/weir/kernel';
 
-  // Who may use the panel: what other plugins can be present at.
-  /** Before a login is checked; a tap refuses to keep an address out. */
+  // Hooks of logins, admins and API tokens, for other plugins.
+  /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
   export const beforeLogin: Guard<{
     readonly username: string;
     readonly ip: string;
   }>;
-  /** The `reason` of an attempt that was not even looked at, for there were too many before. */
+  /** The `reason` of an attempt that was not checked because too many failed before it. */
   export const BLOCKED = "too many failed attempts";
-  /** After every attempt to log in; `reason` is empty when it worked. */
+  /** Reports every attempt to log in; `reason` is empty on success. */
   export const loginAttempted: Event<{
     readonly attempts: readonly {
       readonly username: string;
@@ -1436,7 +1445,7 @@ declare module '@weir-panel/weir/plugins/access' {
       readonly reason: string;
     }[];
   }>;
-  /** A change of an admin sets a new password too; passwords and their hashes stay out. */
+  /** A change of an admin also sets a new password; the change holds neither passwords nor hashes. */
   export interface AdminChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: {
@@ -1446,7 +1455,7 @@ declare module '@weir-panel/weir/plugins/access' {
       readonly username: string;
     } | undefined;
   }
-  /** In the transaction that adds, changes or deletes admins. */
+  /** Runs in the transaction that adds, changes or deletes admins. */
   export const duringAdminSave: During<{
     readonly changes: readonly AdminChange[];
     readonly who: Principal;
@@ -1463,7 +1472,7 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly before: TokenFacts | undefined;
     readonly after: TokenFacts | undefined;
   }
-  /** In the transaction that adds, switches or deletes API tokens; their texts and digests stay out. */
+  /** Runs in the transaction that adds, enables, disables or deletes API tokens; the changes hold neither tokens nor digests. */
   export const duringTokenSave: During<{
     readonly changes: readonly TokenChange[];
     readonly who: Principal;
@@ -1473,39 +1482,13 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
-  import type { ClientIdentity } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
-  // A client as it is held in memory: everything that lists, links and limits ask for.
-  export interface ClientRow extends ClientIdentity {
+  // A client as it is held in memory.
+  export interface ClientRow extends ClientFields {
     readonly id: number;
-    email: string;
-    subId: string;
-    uuid: string;
-    password: string;
-    flow: string;
-    enable: boolean;
-    /** set when a limit switched the client off, not a person */
-    depletedCause: 'quota' | 'expiry' | null;
-    /** bytes; 0 for no limit */
-    totalGB: number;
-    /** Unix ms; 0 never; negative: a duration from the first use on */
-    expiryTime: number;
-    limitIp: number;
-    limitHwid: number;
-    tgId: number;
-    group: string;
-    comment: string;
-    reset: number;
-    resetDay: number;
-    resetMax: number;
-    resetCount: number;
-    reverse: Record<string, unknown> | null;
-    /** Unix ms */
-    createdAt: number;
-    updatedAt: number;
     /** ascending; shared between clients, never mutated */
     inboundIds: readonly number[];
     /** bytes over all inbounds */
@@ -1545,24 +1528,24 @@ declare module '@weir-panel/weir/plugins/clients' {
     byId(id: number): ClientRow | undefined;
     byEmail(email: string): ClientRow | undefined;
     bySubId(subId: string): ClientRow | undefined;
-    /** All, by id. For what is about all of them; a change of few has no business here. */
+    /** All clients, by id. Only for work on all of them: a change of a few must not cost a pass over all. */
     all(): Iterable<Readonly<ClientRow>>;
-    /** Ids of enabled clients whose time is over at this moment (Unix ms). */
+    /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
-    /** Bytes become part of the clients' totals with the commit; clients that are gone are passed over. */
+    /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
     addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
-    /** Bytes that clients moved who were deleted with their traffic kept: they go to what is kept of the email. */
+    /** Adds bytes of clients that were deleted with `keepTraffic` to what is retained for their emails. */
     addKeptUsage(tx: Tx, usage: readonly (Omit<ClientUsage, 'clientId'> & {
       readonly email: string;
     })[], at: number): Promise<void>;
-    /** Marks the moment from which a duration (negative expiry) counts. */
+    /** Starts the duration of clients with a negative expiry. */
     startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void>;
-    /** Switches clients off because of a limit; raising the limit switches them on again. */
+    /** Disables clients because of a limit; raising the limit enables them again. */
     deplete(tx: Tx, clients: readonly {
       readonly id: number;
       readonly cause: 'quota' | 'expiry';
     }[], who: Principal): Promise<void>;
-    /** Written in batches; at most a second of it is lost in a crash. */
+    /** Records a fetch of the subscription. Written in batches: a crash loses at most 10 s. */
     fetched(clientId: number, at: number): void;
   }
   export interface ClientChange {
@@ -1571,20 +1554,20 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly after: Readonly<ClientRow> | undefined;
   }
   export const Clients: Token<ClientsApi>;
-  /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
-    /** Sets what the clients of these inbounds used to zero; those that were off because of their quota come back. `also` is written in the same transaction. */
+    /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
   export const ClientEdits: Token<ClientEditsApi>;
-  /** Who is online, as those know who can tell; one that says so is enough. Asked for every client of a list. */
+  /** Tells whether a client is online. Called for every client of a list. */
   export interface PresenceSource {
     isOnline(clientId: number): boolean;
   }
-  /** Those who can tell who is online; a client is as soon as one of them says so. */
+  /** Sources of who is online: a client is online if one of them says so. */
   export const PresenceSources: ExtensionPoint<PresenceSource>;
-  /** Fields of clients as they were sent and passed the schema, before rules are checked and blanks are filled in: for defaults and for one way to write things. Called for everything that sets fields: an add, an import, an edit, a bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
+  /** Fields of clients as they were sent and passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
     email?: string;
@@ -1622,16 +1605,16 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly id: number;
       readonly email: string;
     }[];
-    /** what they used is kept for a client of the same email */
+    /** their usage is retained for a client with the same email */
     readonly keepTraffic: boolean;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, changes or deletes clients, limits that switch them off included; not where bytes are counted. One call for all of a bulk call. The rows hold credentials. */
+  /** In the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
   export const duringClientSave: During<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** A group that was created; one that is only a name on clients has no row, and no change of its own. */
+  /** A change of a group that was created. A group that is only a name on clients has no row and no change. */
   export interface GroupChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: (Baseline & {
@@ -1641,23 +1624,188 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly name: string;
     }) | undefined;
   }
-  /** In the transaction that changes groups by somebody's word; the clients in them come with `duringClientSave`. */
+  /** In the transaction that changes groups on request; their clients come with `duringClientSave`. */
   export const duringGroupSave: During<{
     readonly changes: readonly GroupChange[];
     readonly who: Principal;
   }>;
-  /** After clients were written by anybody but the counters, before the caller has its answer: for what is kept of clients in memory. */
+  /** After clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
   export const afterClientSave: After<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** The same for who need not be awaited. What traffic and limits change of a client is not among it: `traffic/clientDepleted`. */
+  /** The same as an event. For changes by traffic and limits see `traffic/clientDepleted`. */
   export const clientChanged: Event<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
 
-  // Clients as the API shows and takes them.
+  // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
+  // from here: a new field needs its line here, a migration and a test.
+  /** Case and Unicode composition do not make another client. */
+  const emailKey: (address: string) => string;
+  /** VLESS ignores the third group of a UUID: two that differ only there are one credential to the core. */
+  const vlessKey: (id: string) => string;
+  const clientFields: {
+    readonly email: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly replySchema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly keys: {
+        email_key: typeof emailKey;
+      };
+      readonly inTraffic: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+      readonly visible: "name";
+    };
+    readonly subId: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly inTraffic: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+      readonly visible: "name";
+    };
+    readonly uuid: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly keys: {
+        vless_key: typeof vlessKey;
+      };
+      readonly inTraffic: true;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+    };
+    readonly password: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly taken: ErrorFactory;
+    };
+    readonly flow: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly seenByCore: true;
+    };
+    /** bytes, despite the name; 0 for no limit */
+    readonly totalGB: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: "total";
+    };
+    /** Unix ms; 0 for never; negative: a duration in ms that starts with the first use */
+    readonly expiryTime: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    readonly enable: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+      readonly inTraffic: true;
+      readonly seenByCore: true;
+    };
+    /** addresses at once; 0 for no limit */
+    readonly limitIp: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    /** devices; 0 for no limit */
+    readonly limitHwid: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    /** messenger id; 0 for none */
+    readonly tgId: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly searched: true;
+    };
+    /** '' for none */
+    readonly group: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly visible: "label";
+    };
+    readonly comment: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly searched: true;
+    };
+    /** days between renewals; 0 for none */
+    readonly reset: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    /** day of the month on which it renews; 0 for none */
+    readonly resetDay: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    /** most renewals; 0 for no limit */
+    readonly resetMax: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly inTraffic: true;
+    };
+    readonly reverse: {
+      readonly column: Column<Record<string, unknown> | null>;
+      readonly schema: Joi.Schema<any> & Typed<Record<string, unknown> | null>;
+      readonly initial: null;
+    };
+    /** the limit that disabled the client; null when an admin did, or when it is enabled */
+    readonly depletedCause: {
+      readonly column: Column<"expiry" | "quota" | null>;
+      readonly initial: null;
+    };
+    /** renewals so far */
+    readonly resetCount: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+      readonly inTraffic: true;
+    };
+    /** Unix ms */
+    readonly createdAt: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly inReplies: true;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+    };
+    /** Unix ms */
+    readonly updatedAt: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+      readonly inReplies: true;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+    };
+  };
+  type Table = typeof clientFields;
+  /** The stored fields of a client and their values. */
+  type ClientFields = Values<Table>;
+
+  // Bodies and replies that hold whole clients.
   const AddClient: Joi.ObjectSchema<any> & Typed<{
     client: {
       comment?: string;
@@ -1683,8 +1831,8 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   type AddClient = Static<typeof AddClient>;
 
-  // Groups that were created, and where the count of their traffic began. A name on a client alone makes a group as well, without a row.
-  /** Bytes that are taken off the sum of the members; below zero when members' counters vanished, so that the group's own go on. */
+  // Groups that were created, and where the count of their traffic starts. A name on a client makes a group too, without a row.
+  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
   interface Baseline {
     readonly up: number;
     readonly down: number;
@@ -1696,43 +1844,42 @@ declare module '@weir-panel/weir/plugins/clients' {
 declare module '@weir-panel/weir/plugins/core-guard' {
   import type { Issue, Token } from '@weir-panel/weir/kernel';
 
-  // Where an IP address or a host name leads, in every spelling that the core or the C library would take.
+  // Where an IP address or a host name leads, in every notation that the core or the C library accepts.
   /** `own`: an address of this machine; `private`: its network, and other addresses that are not public. */
   export type Reach = 'own' | 'private' | 'public';
-  /** One spelling for each address: no zone, IPv6 compressed, IPv4 instead of an IPv6 address that holds one. */
+  /** Returns one notation for each address: no zone, IPv6 compressed, IPv4 for an IPv6 address that contains one. */
   export function plainAddress(address: string): string;
-  /** Takes an address as `plainAddress` writes it. */
+  /** @param address in the notation of `plainAddress` */
   export function reachOf(address: string): Reach;
   type Host = {
     readonly address: string;
   } | {
     readonly name: string;
   };
-  /** Reads a host as the core's dialer and getaddrinfo would; undefined for what is neither an address nor a host name. */
+  /** Reads a host as the core's dialer and getaddrinfo would; undefined for text that is neither an address nor a host name. */
   export function hostOf(text: string): Host | undefined;
 
-  // Addresses that are not public: this machine, its network, and what their clouds keep for themselves. Users of the core
-  // have no business there, and neither have fallbacks.
+  // Addresses that are not public: this machine, its network, and services of cloud providers. Users of the core and
+  // fallbacks must not reach them.
   /** As `address/prefix`. */
   export const PRIVATE_RANGES: readonly string[];
-  /** Takes an IP address without a zone. */
+  /** @param address an IP address without a zone */
   export const isPrivate: (address: string) => boolean;
 
-  // What may not stand in the core's config: files that the core would read or write, and connections of the core into
-  // the panel.
-  /** Tags that begin so are the panel's own. */
+  // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
+  /** Prefix of tags that are reserved for the panel. */
   export const OWN_TAGS = "weir.";
-  /** Tag of the core's own API, which no part of another may name. */
+  /** Tag of the core's own API, which no part may name. */
   export const CORE_API_TAG = "weir.api";
-  /** JSON of an inbound, an outbound or a rule as the core's config has it. */
+  /** JSON of an inbound, an outbound or a rule in the core's config. */
   export type ConfigPart = Readonly<Record<string, unknown>>;
   export interface Finding extends Issue {
-    /** set where this entry of `WEIR_FALLBACK_DESTINATIONS` would allow it */
+    /** the entry of `WEIR_FALLBACK_DESTINATIONS` that would allow it, if any */
     readonly destination?: string;
   }
-  /** What other inbounds have to do with the destinations of one. */
+  /** Other inbounds, for the check of one's destinations. */
   export interface Beside {
-    /** all inbounds of the panel; those that are switched off say so */
+    /** all inbounds of the panel, with disabled ones marked */
     readonly inbounds: readonly {
       readonly listen?: unknown;
       readonly port?: unknown;
@@ -1740,16 +1887,16 @@ declare module '@weir-panel/weir/plugins/core-guard' {
     }[];
   }
   export interface CoreGuardApi {
-    /** All that speaks against saving this inbound; host names are resolved. */
+    /** Resolves with all reasons against saving this inbound; resolves host names. */
     examine(part: ConfigPart, beside: Beside): Promise<Finding[]>;
     /**
-     * The first reason to keep a part out of the core, whatever allowed it when it was saved: ports of the panel change,
-     * and so do files. Destinations that only have no name in `WEIR_FALLBACK_DESTINATIONS` pass.
+     * Resolves with the first reason to keep a part out of the core, even if it could be saved: ports of the panel and files
+     * change. Accepts destinations that are merely missing in `WEIR_FALLBACK_DESTINATIONS`.
      */
     problem(part: ConfigPart, beside: Beside): Promise<string | undefined>;
-    /** Where a fallback or REALITY of this part leads to, as `WEIR_FALLBACK_DESTINATIONS` would name it. */
+    /** Returns the destinations of this part's fallbacks and REALITY, in the form of `WEIR_FALLBACK_DESTINATIONS`. */
     destinations(part: ConfigPart): string[];
-    /** Text of a file in a folder for certificates. Rejects with the reason for a person. */
+    /** Resolves with the text of a file in a folder for certificates. Rejects with a readable reason. */
     readCertificate(path: string): Promise<string>;
   }
   export const CoreGuard: Token<CoreGuardApi>;
@@ -1760,16 +1907,16 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 declare module '@weir-panel/weir/plugins/engine' {
   import type { Draft, Event, ExtensionPoint, Guard, Token } from '@weir-panel/weir/kernel';
 
-  // The seam between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
+  // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
   // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
-  /** JSON as it stands in a config file. */
+  /** JSON of a config file. */
   export type Json = null | boolean | number | string | readonly Json[] | {
     readonly [key: string]: Json;
   };
   export type JsonObject = {
     readonly [key: string]: Json;
   };
-  /** What a field of an account may be; bytes are base64. */
+  /** Value of a field of an account; bytes are base64. */
   export type AccountValue = string | number | boolean;
   /** Credentials of one user; `protocol` names an account type, whose fields are the others, e.g. `{ protocol: 'trojan', password }`. */
   export interface CoreAccount {
@@ -1784,20 +1931,20 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** One inbound as the core's config file has it, without its users. `config.tag` is `tag`. */
   export interface CoreInbound {
     readonly tag: string;
-    /** The account type that it takes: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
+    /** The account type of its users: the config's own protocol, or a kind of it (`shadowsocks-2022`). */
     readonly protocol: string;
     readonly config: JsonObject;
   }
-  /** The config is wrong; `message` is the core's own reason, shortened to its last cause. */
+  /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
   }
-  /** The core cannot do the protocol itself: it does not know it, or not the accounts as they are declared. */
+  /** The core does not support the protocol: it is unknown, or its accounts differ from their declaration. */
   export class ProtocolRefused extends CoreRefused {
 
   }
 
-  // What an account is to the core: its message, its fields, and where the users of an inbound stand.
+  // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
   /** One field of an account. */
   export interface AccountField {
     /** Values are text, and for `bytes` standard base64; numbers for int and uint, at most 2^53 − 1; true or false for `bool`; a name among `values` for `enum`. */
@@ -1810,7 +1957,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly lowerCase?: true;
   }
   interface AnyAccountType {
-    /** What `protocol` of a `CoreInbound` and of its accounts says. */
+    /** Value of `protocol` in a `CoreInbound` and in its accounts. */
     readonly name: string;
     /** The protocol in the core's JSON config; `name` without it. */
     readonly protocol?: string;
@@ -1820,10 +1967,10 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly list?: string;
     /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
     readonly nameKey?: string;
-    /** Says what is wrong with an account that the core would not notice, or only too late. Its fields have their types already. Called for every user at a start. */
+    /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
     fault?(account: CoreAccount): string | undefined;
   }
-  /** Users that the core adds and removes by its API, one by one, while everybody else goes on. */
+  /** Users that the core adds and removes by its API, one by one; other users are not affected. */
   export interface ApiAccountType extends AnyAccountType {
     readonly users: 'api';
     /** Full name of the account's message, e.g. `xray.proxy.trojan.Account`. */
@@ -1834,25 +1981,25 @@ declare module '@weir-panel/weir/plugins/engine' {
     }>>;
     /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
     readonly usersField: number;
-    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, for a user added by the API would not get them. */
+    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
     readonly omit?: readonly string[];
-    /** The core takes a second user of the same name beside the first, whose credentials go on working. */
+    /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
     readonly admitsTwins?: true;
-    /** Fields of an account that nobody can have, with new random credentials at every call; for an inbound that would not take users later when its config has none. */
+    /** Returns fields of a placeholder account with new random credentials. For an inbound that accepts no users later when its config has none. */
     nobody?(settings: JsonObject): Readonly<Record<string, AccountValue>>;
   }
-  /** Users that stand in the inbound's config only. The engine replaces the inbound when they change. */
+  /** Users that exist only in the inbound's config. The engine replaces the inbound when they change. */
   export interface ConfigAccountType extends AnyAccountType {
     readonly users: 'config';
     /** The fields of an account beside `protocol`. An account has all of them and no other. */
     readonly fields: Readonly<Record<string, AccountField>>;
-    /** Fields of an account that nobody can have, with new random credentials at every call. It is always in the list: with an empty one many protocols let everybody in. */
+    /** Returns fields of a placeholder account with new random credentials. It is always in the list: with an empty list many protocols accept everybody. */
     nobody(settings: JsonObject): Readonly<Record<string, AccountValue>>;
   }
   export type AccountType = ApiAccountType | ConfigAccountType;
 
-  // What the engine offers: one core process that runs what the other plugins describe.
-  /** running; stop: switched off or absent; error: it failed and is tried again */
+  // API of the engine: one core process that runs what other plugins describe.
+  /** running; stop: stopped or absent; error: it failed and is retried */
   export type EngineState = 'running' | 'stop' | 'error';
   export interface EngineStatus {
     readonly state: EngineState;
@@ -1861,7 +2008,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Unix ms; 0 when no core runs */
     readonly startedAt: number;
   }
-  /** Absolute counters of one core process: a new `epoch` means that they began again at zero. */
+  /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
   export interface CoreCounters {
     readonly epoch: string;
     /** bytes */
@@ -1876,73 +2023,73 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core runs what it should; `pending` is made good by the engine itself as soon as it can be. */
+  /** Whether the core has the change; the engine retries a `pending` one by itself. */
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
   }
-  /** Saved is saved; whether the core has it already is worth a word. */
+  /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
   export interface EngineApi {
     status(): EngineStatus;
-    /** Makes the core agree about these users, whatever it knows of them now. Call it after the commit. Never rejects. */
+    /** Reconciles these users with the core. Call it after the commit. Never rejects. */
     reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-    /** Makes the core run the inbounds (and everything else) that `composeCoreConfig` gives now. Call it after the commit. Never rejects. */
+    /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. */
     reconcileConfig(): Promise<Applied>;
-    /** Takes the inbound out and puts it back, users included: what goes on over TCP goes on, what goes over UDP begins anew for everybody. Never rejects. */
+    /** Removes the inbound and puts it back, users included. TCP connections stay open; UDP sessions of all its users are closed. Never rejects. */
     replaceInbound(inboundId: number): Promise<Applied>;
-    /** A start with the present config, after a last poll; ends everything for everybody. Rejects with CoreRefused when the config is no good, and the core goes on. */
+    /** Restarts the core with the current config, after a last poll; closes all connections. Rejects with CoreRefused when the core rejects the config; it then keeps running. */
     restart(reason: string): Promise<void>;
     /**
-     * Has the core examine an inbound before it is saved; rejects with CoreRefused and the core's reason. With `sample`, a
-     * user as the inbound would have them, it rejects with ProtocolRefused when no plugin declares such accounts, or the
-     * core does not read them as they are declared. Where no core can be asked, only the declaration is looked at; the
-     * core's refusal then stands in `status` as soon as there is one.
+     * Has the core test an inbound before it is saved; rejects with CoreRefused and the core's reason. With `sample`, a
+     * user of this inbound, it rejects with ProtocolRefused when no plugin declares such accounts, or the core reads them
+     * otherwise than declared. Without a core only the declaration is checked; `status` then shows the core's reason once
+     * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
     /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
     counters(): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
-  /** A connection of a user that the core let through, or a stream inside one. */
+  /** A connection of a user that the core accepted, or a stream inside one. */
   export interface AcceptedPeer extends UserRef {
     /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
     readonly address: string;
-    /** 0 when a proxy told the address */
+    /** 0 when a proxy reported the address */
     readonly port: number;
   }
-  /** Who comes in. Known from the core's log, which loses lines in bursts: good for hints, not for a ledger. */
+  /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
   export interface CoreAccessApi {
-    /** Whether the core should let this user in now, out of memory; while nothing is known of its config, everybody. */
+    /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
     admits(user: UserRef): boolean;
-    /** Hears about once a second of what was let through, in batches; of a core that was taken over also what happened before, as far back as its log goes. Nothing is read while nobody follows. */
+    /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
     follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
-    /** Resolves when followers have heard all that the core has written by now. Never rejects. */
+    /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
-  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: what comes second with one is left out, and what comes from outside is second to what is built in. */
+  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
-  /** `accounts` says what, beside the config, accounts depend on; when it changes, all users are put again. */
+  /** `accounts` is what accounts depend on beside the config; when it changes, all users are put again. */
   {
     readonly inbound: CoreInbound & {
       readonly id: number;
       readonly accounts?: string;
     };
   }
-  /** A freedom among them gets the guards of ours: names only by the core's DNS, packets only to a checked address. */
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
    | {
     readonly outbound: JsonObject;
   } | {
     readonly rule: JsonObject;
   }
-  /** as an entry of the core's `dns.servers`; in place of the system's resolver. Private addresses are left out of its answers. */
+  /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
    | {
     readonly nameServer: string | JsonObject;
   };
-  /** Collects everything that the core shall run; called at starts and whenever `reconcileConfig` is. When the core refuses what comes of it, the parts of plugins from outside that it refuses are left out until they change. */
+  /** Collects everything that the core must run; called at starts and by `reconcileConfig`. Third-party parts that the core rejects are left out until they change. */
   export const composeCoreConfig: Draft<CorePart, undefined>;
-  /** What the core says of what plugins from outside add to its config. */
+  /** The core's verdict on what third-party plugins add to its config. */
   export interface CoreCheckResult {
     /** which core was asked; empty when there is none */
     readonly core: string;
@@ -1954,20 +2101,20 @@ declare module '@weir-panel/weir/plugins/engine' {
     }[];
   }
   export interface CoreCheckApi {
-    /** Has the core test what plugins from outside add, with no core started and nothing changed. `dataDirectory` is the folder whose core is used; none is downloaded. */
+    /** Has the core test what third-party plugins add; starts nothing and changes nothing. Uses the core of `dataDirectory`; downloads none. */
     checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
   }
   export const CoreCheck: Token<CoreCheckApi>;
-  /** How the core knows users, by kinds: each protocol brings its own. `protocol` of an inbound and of its accounts names one. */
+  /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
   export const AccountTypes: ExtensionPoint<AccountType>;
-  /** Who may use an inbound now, out of memory: asked at starts for all, and for one after every change of it. */
+  /** Source of the users of inbounds, from memory: asked for all at starts, and for one after each change of it. */
   export interface CoreUserSource {
     user(ref: UserRef): CoreUser | undefined;
     users(inboundId: number): Iterable<CoreUser>;
   }
-  /** Those who know which users the core should have. */
+  /** Sources of the users that the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** Before a running core is given another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` ends everything for everybody. A refusal keeps the config that runs, and is shown in the state; it is asked again, with what there is to change then, until nobody refuses. Users are not part of it. Not asked at the start of a core that does not run. */
+  /** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
   export const beforeCoreReload: Guard<{
     readonly reason: string;
     readonly plan: 'hot' | 'restart';
@@ -1979,24 +2126,24 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly remove: readonly string[];
     };
   }>;
-  /** The core is about to be stopped on purpose, lets nobody in any more and still answers: the moment for a last poll. Refusals are ignored. */
+  /** Called before a planned stop: the core accepts no connections any more and still answers, so a last poll is possible. Refusals are ignored. */
   export const beforeCoreStop: Guard<{
     readonly reason: string;
   }>;
-  /** The core was stopped on purpose and is gone: what its counters said at its very last moment. Refusals are ignored. */
+  /** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;
-  /** The core has come to run, was stopped or failed; `reason` says why where there is something to say. */
+  /** The core started, stopped or failed; `reason` may be empty. */
   export const coreStateChanged: Event<{
     readonly from: EngineState;
     readonly to: EngineState;
     readonly reason: string;
   }>;
-  /** The core's own name of a user: one attachment of a client to an inbound, so that renaming a client keeps its counter and a deleted one's counter is inherited by nobody. */
+  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
   export const userName: ({ inboundId, clientId }: UserRef) => string;
   export const userOf: (name: string) => UserRef | undefined;
-  /** The core lets these users in no more; what they have open goes on, the core cannot end it. */
+  /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
   }>;
@@ -2024,15 +2171,143 @@ declare module '@weir-panel/weir/plugins/idempotency' {
 }
 
 declare module '@weir-panel/weir/plugins/inbounds' {
-  import type { After, During, ErrorFactory, ExtensionPoint, Filter, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, ErrorFactory, ExtensionPoint, Filter, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreAccount, JsonObject } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
 
-  // Inbounds as the API shows and takes them.
-  /** An inbound as it is kept. */
+  // The fields of an inbound, each declared once: column, schema, initial value, and where it is shown. A new field needs a line here and a migration.
+  type Json = Record<string, unknown>;
+  type Cause = 'quota' | 'expiry';
+  const inboundFields: {
+    enable: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+      readonly option: true;
+    };
+    remark: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    listen: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    port: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly option: true;
+    };
+    protocol: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    tag: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    expiryTime: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    total: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    disableFlow: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    shareAddr: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly option: true;
+    };
+    shareAddrStrategy: {
+      readonly column: Column<"custom" | "listen" | "node">;
+      readonly schema: Joi.AnySchema<any> & Typed<"custom" | "listen" | "node">;
+      readonly initial: "node";
+      readonly option: true;
+    };
+    subSortIndex: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    trafficReset: {
+      readonly column: Column<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly schema: Joi.AnySchema<any> & Typed<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly initial: "never";
+    };
+    trafficResetDay: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    settings: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    streamSettings: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    sniffing: {
+      readonly column: Column<Json>;
+      readonly schema: Joi.AnySchema<any> & Typed<Record<string, unknown>>;
+      readonly value: Joi.ObjectSchema<any> & Typed<Record<string, unknown>>;
+      readonly initial: () => Json;
+    };
+    lastTrafficResetTime: {
+      readonly column: Column<number>;
+      readonly value: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    depletedCause: {
+      readonly column: Column<Cause | null>;
+      readonly value: Schema<Cause | null>;
+      readonly initial: null;
+    };
+    countedSince: {
+      readonly column: Column<number>;
+      readonly value: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+      readonly hidden: true;
+    };
+  };
+  type Declared = typeof inboundFields;
+  export interface Inbound extends Readonly<Values<Declared>> {
+    readonly id: number;
+  }
+  type NamesWith<Mark> = {
+    [K in keyof Declared]: Declared[K] extends Mark ? K : never;
+  }[keyof Declared];
+  type HiddenName = NamesWith<{
+    readonly hidden: true;
+  }>;
+
+  // Schemas of inbounds in the API.
+  /** An inbound as it is stored. */
   export const InboundShape: Joi.ObjectSchema<any> & Typed<{
     countedSince: number;
-    depletedCause: "expiry" | "quota" | null;
+    depletedCause: ("expiry" | "quota") | null;
     disableFlow: boolean;
     enable: boolean;
     expiryTime: number;
@@ -2053,7 +2328,6 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficReset: "daily" | "hourly" | "monthly" | "never" | "weekly";
     trafficResetDay: number;
   }>;
-  export type Inbound = Static<typeof InboundShape>;
   const AddInbound: Joi.ObjectSchema<any> & Typed<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2075,7 +2349,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }>;
   type AddInbound = Static<typeof AddInbound>;
 
-  // `streamSettings`: how the bytes of a protocol travel. Checked here, kept as they came.
+  // `streamSettings`: checked here, stored unchanged.
   const SECURITIES: readonly ['none', 'tls', 'reality'];
   type StreamSecurity = (typeof SECURITIES)[number];
   export interface StreamView {
@@ -2085,9 +2359,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** Of a stream that has passed `streamIssues`. */
   export const viewStream: (stream: Settings) => StreamView;
 
-  // What a client program must know to reach an inbound, in the field's own terms and in those of no format. Protocols
+  // What a client program must know to reach an inbound, independent of formats. Protocols
   // make entries, hosts and nodes change them, formats write them down.
-  /** How a client makes itself known. Each protocol has a kind of its own; a plugin that brings a protocol declares the fields of its kind, and knows them in its renderers. */
+  /** Credentials of a client. Each protocol has its own kind; a plugin that adds a protocol declares the fields of its kind, and reads them in its renderers. */
   export type Account = {
     readonly protocol: string;
     readonly [field: string]: AccountValue | undefined;
@@ -2210,7 +2484,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly protocol: P;
   }>>;
 
-  // What is done to the bytes last of all, below TLS. Source: xtls.github.io, FinalMaskObject.
+  // Masks change the bytes below TLS. Source: xtls.github.io, FinalMaskObject.
   /** Cuts the first bytes into pieces. Only the client's side does it. */
   export interface FragmentMask {
     readonly kind: 'fragment';
@@ -2413,12 +2687,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export type Transport = TcpTransport | WsTransport | HttpUpgradeTransport | GrpcTransport | XhttpTransport | KcpTransport | OwnTransport;
 
-  // What the address and the stream of an inbound say to a client's side. A protocol adds its account.
+  // The part of an entry that follows from address and stream. The protocol adds the account.
   /** An entry without an account. */
   export type EntryBase = Omit<EntryTemplate, 'account'>;
   export const isUnspecified: (host: string) => boolean;
 
-  // An entry for one client, out of what all clients of an inbound have in common.
+  // Completes the entry of one client from the template that all clients of an inbound share.
   export interface Completion {
     readonly client: ClientIdentity;
     /** the host under which a subscription is fetched; for entries without a server of their own */
@@ -2432,12 +2706,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** The entry of one client, with all its values. */
   export function completeEntry<A extends Account>(template: EntryTemplate<A>, { client, server, name }: Completion): ProxyEntry<A>;
 
-  // What an entry must look like that a plugin makes: exact, so that formats need not look twice.
+  // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
   /** An entry that somebody else has changed, for drafts and filters: it carries no functions but those of the protocol. */
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
 
-  // What an inbound makes of a client, seen on one that has everything.
-  /** The account of a client, or nothing where the protocol's plugin fails, which is written down to it already. */
+  // Accounts of clients in an inbound, and what a sample account shows about it.
+  /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
   export const inboundErrors: {
@@ -2450,30 +2724,30 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly CLIENTS_APART: ErrorFactory;
   };
 
-  // What limits do to inbounds: off at one, and on again when it is lifted, by a raise or a reset.
+  // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
     readonly up: number;
     readonly down: number;
   }
-  /** Which limit an inbound has reached, whether or not it is on. */
+  /** Returns the limit that an inbound has reached, enabled or not. */
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
-  /** One protocol, whole: a third party adds one by adding such an object to `Protocols`. */
+  /** One protocol. A third party adds such an object to `Protocols`. */
   export interface Protocol {
     readonly name: string;
-    /** `settings` of an inbound, clients apart; unknown keys are kept */
+    /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
     /** `settings` as the core wants them, without clients */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-    /** The protocol in the core's config, where it has another name there. */
+    /** The protocol's name in the core's config, where it differs. */
     readonly coreName?: string;
-    /** Name of the account type (`AccountTypes` of the engine) that the core wants, where it is not the protocol's name. */
+    /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
     /** The client's account; all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
-    /** What a client program must know to connect: `base` says it of address and stream, the protocol adds its account. Called when the inbound changes; functions in it are called for every fetch. */
+    /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
   }
   /** The protocols that inbounds can speak. */
@@ -2491,9 +2765,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     protocol(name: string): Protocol | undefined;
     /** The plugin that brings this protocol; empty when there is none. */
     pluginOf(protocol: string): string;
-    /** What a client program must know to connect; undefined when no plugin knows the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+    /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
-    /** Whether a client's flow has a meaning there; not of an inbound that is not there. */
+    /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
     require(ids: readonly number[], path: string): void;
@@ -2505,30 +2779,30 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export const Inbounds: Token<InboundsApi>;
   export interface AddOptions {
-    /** A person brings along an inbound that worked elsewhere: it keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
     readonly keepDestinations?: boolean;
   }
   export interface Added {
     readonly id: number;
     readonly applied: Applied;
-    /** the destinations that were kept so, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
     readonly kept: readonly string[];
   }
   /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-    /** Its clients stay, without it. */
+    /** Clients of the inbound stay, without it. */
     delete(id: number, who: Principal): Promise<Applied>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
-  /** What limits do to inbounds; who is at one is for the plugin that counts to say. Not inside a write. */
+  /** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
   export interface InboundLimitsApi {
-    /** Switches inbounds off; a raised limit or a reset switches them on again, unless a person has switched them off meanwhile. */
+    /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
     deplete(inbounds: readonly {
       readonly id: number;
       readonly cause: 'quota' | 'expiry';
     }[], who: Principal): Promise<Applied>;
-    /** Begins a new period: counters to zero, and those back on that were off because of them. `within` is handed what is to be written, and writes it in one transaction with whatever goes with it. */
+    /** Starts a new period: sets counters to zero and enables inbounds that were disabled because of them. `within` receives the work and runs it in a transaction, together with the caller's own. */
     reset(ids: readonly number[], now: number, who: Principal, within: (work: (tx: Tx) => Promise<void>) => Promise<unknown>): Promise<Applied>;
   }
   export const InboundLimits: Token<InboundLimitsApi>;
@@ -2537,7 +2811,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly after: Inbound | undefined;
   }
-  /** An inbound as it was sent and passed the schema, before its rules are checked: for defaults and for one way to write things. `before` is undefined for a new one. One item at a time. */
+  /** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
   export const prepareInboundSave: Prepare<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2560,47 +2834,47 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly who: Principal;
   }>;
-  /** Before an inbound is written, already checked and with its tag; a refusal leaves everything as it was. Without `before` it is a new one. */
+  /** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
   export const beforeInboundSave: Guard<{
     readonly before: Inbound | undefined;
     readonly after: Omit<Inbound, 'id'>;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, changes or deletes inbounds, limits that switch them off included. */
+  /** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
   export const duringInboundSave: During<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** Memory of others follows the commit. */
+  /** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
   export const afterInboundSave: After<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** What other plugins know of inbounds, added to the rows of a reply: called once with all rows that are shown. */
-  export interface InboundView extends Omit<Inbound, 'countedSince'> {
+  /** An inbound as a reply shows it. */
+  export interface InboundView extends Omit<Inbound, HiddenName> {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];
-    /** of the inbound that this one is a fallback of; null without one */
+    /** about the inbound that this one is a fallback of; null without one */
     readonly fallbackParent: unknown;
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
     readonly settings: Record<string, unknown>;
   }
-  /** Inbounds on their way into a reply, for who knows more of them. Without `whole`, settings and streams are left out afterwards. */
+  /** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
   export const describeInbounds: Filter<readonly InboundView[], {
     readonly whole: boolean;
   }>;
 
-  // What one transport is to a panel: a check of its settings, and what a client's side must know of them. One file per transport.
+  // Declares a transport: the check of its settings, and what a client's side must know. One file per transport.
   type Settings = Readonly<Record<string, unknown>>;
 
   export {};
 }
 
 declare module '@weir-panel/weir/plugins/keygen' {
-  // Keys for who makes inbounds by program.
+  // Key generation for code that creates inbounds.
   /** An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). */
   export function newX25519(): {
     privateKey: string;
@@ -2644,7 +2918,7 @@ declare module '@weir-panel/weir/plugins/notifications' {
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
-  // HTTP calls of plugins to other machines, with limits and a guard against addresses that were not meant.
+  // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
     /** until the connection stands, TLS included; 10 s */
@@ -2790,16 +3064,16 @@ declare module '@weir-panel/weir/plugins/processes' {
   /** It has written this, within its last 64 KiB, or a previous panel has read it. */
   export const logSays: (pattern: RegExp) => Probe;
 
-  // Runs other programs beside the panel: kept running, known again after a crash of the panel, stopped with their plugin.
+  // Runs other programs beside the panel: restarts them, adopts them after a crash of the panel, stops them with their plugin.
   /** A program cannot be run: it is missing, not executable, made for another machine. `message` names it and the way out. */
   export class CannotRun extends Error {
     readonly name = "CannotRun";
   }
-  /** A process does not end, not even by SIGKILL: it waits for a device that does not answer. */
+  /** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
   export class DoesNotEnd extends Error {
     readonly name = "DoesNotEnd";
   }
-  /** Who starts a process: pass on what your plugin's functions receive. Log lines are written in this plugin's name. */
+  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
   export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
   export interface ProcessOptions {
     /** lower-case letters, digits and hyphens, at most 48; one per plugin. Its folder is `processes/<plugin>/<name>` in the data folder. */
@@ -2809,36 +3083,36 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly args?: readonly string[];
     /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
     readonly env?: Readonly<Record<string, string>>;
-    /** inside the data folder; its own folder unless told */
+    /** inside the data folder; default: its own folder */
     readonly cwd?: string;
-    /** What it was started with beside command, arguments and environment: digest of its config file, version of its binary. One that a previous panel left with another value is stopped and started again. */
+    /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
     readonly startedWith?: string;
-    /** Whether it serves; asked every 50 ms until it says so. Without one a process is ready when it has been started. */
+    /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
     readonly ready?: Probe;
-    /** ms until a process that is not ready is ended and counts as failed; 30,000 unless told */
+    /** ms until a process that is not ready is stopped and counts as failed; default 30,000 */
     readonly readyWithin?: number;
-    /** of stdout and stderr together: 4 MiB and one older file unless told */
+    /** size of stdout and stderr together, and number of older files; default 4 MiB and one */
     readonly log?: {
       readonly maxBytes?: number;
       readonly keep?: number;
     };
-    /** false: one that a previous panel left is stopped, and a restart of the panel inside its process ends it; true unless told */
+    /** false: a process of a previous panel is stopped, also after a restart of the panel inside its own process; default true */
     readonly adopt?: boolean;
     readonly backOff?: BackOffTimes & {
-      /** failures in a row after which it is not tried any more; unless told it is tried for ever */
+      /** failures in a row after which it is not retried; default: it is always retried */
       readonly attempts?: number;
     };
-    /** SIGTERM unless told */
+    /** default SIGTERM */
     readonly stopSignal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
-    /** ms after which SIGKILL follows the stop signal; 5,000 unless told, at most 60,000; 5,000 when the panel ends */
+    /** ms between the stop signal and SIGKILL; default 5,000, at most 60,000; 5,000 when the panel stops */
     readonly stopGrace?: number;
   }
   export type ProcessState = 
-  /** nobody has started it, or it was stopped */
+  /** not started yet, or stopped */
   {
     readonly name: 'stopped';
   }
-  /** it runs and is not ready yet, or its predecessor is being ended */
+  /** it runs and is not ready yet, or the previous process is being stopped */
    | {
     readonly name: 'starting';
   } | {
@@ -2861,7 +3135,7 @@ declare module '@weir-panel/weir/plugins/processes' {
   } | {
     readonly name: 'stopping';
   }
-  /** It failed as often as it may, and is not tried again before the next `start`. */
+  /** It failed as often as allowed and is not retried before the next `start`. */
    | {
     readonly name: 'failed';
     readonly reason: string;
@@ -2877,14 +3151,14 @@ declare module '@weir-panel/weir/plugins/processes' {
      * started when the panel opens; it is never started for a command of the command line.
      */
     start(): Promise<ProcessState>;
-    /** Wants it stopped. Resolves when it is gone; rejects with DoesNotEnd. Right during a start, and when it does not run. */
+    /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
     stop(): Promise<void>;
-    /** Stops it and starts it, with changed options where some are given. Rejects, with nothing done, where they are wrong. */
+    /** Stops and starts it, with new options if given. If they are not valid, rejects and changes nothing. */
     restart(changes?: Partial<Omit<ProcessOptions, 'name'>>): Promise<ProcessState>;
-    /** Hears of every change of state, until the returned function is called. */
+    /** Calls back at every change of state, until the returned function is called. */
     onState(listener: (state: ProcessState) => void): () => void;
   }
-  /** What a process of a slot is started with; `env` is all of its environment. */
+  /** Options of a process of a slot; `env` is its whole environment. */
   export interface ProgramCall {
     /** an absolute path, or a name that is looked up in PATH */
     readonly command: string;
@@ -2896,18 +3170,18 @@ declare module '@weir-panel/weir/plugins/processes' {
     /** the file is emptied first */
     readonly emptied?: boolean;
   }
-  /** A process in hand, our child or one of a previous panel. */
+  /** A running process, our child or one of a previous panel. */
   export interface RunningProcess<N extends object> {
     readonly identity: ProcessIdentity;
     /** Unix ms */
     readonly startedAt: number;
     readonly note: N;
     readonly alive: boolean;
-    /** Resolves with how it ended, as far as it can be known: `exit code 1`, `killed by SIGKILL`, `gone`. */
+    /** Resolves with how it exited, as far as is known: `exit code 1`, `killed by SIGKILL`, `gone`. */
     readonly ended: Promise<string>;
-    /** The signal, after the grace SIGKILL; resolves when it is gone. SIGTERM and 5,000 ms unless told. Rejects with DoesNotEnd. */
+    /** Sends the signal, and SIGKILL after the grace period; default SIGTERM and 5,000 ms. Resolves when it has exited; rejects with DoesNotEnd. */
     stop(signal?: NodeJS.Signals, grace?: number): Promise<void>;
-    /** SIGKILL; resolves when it is gone. Rejects with DoesNotEnd. */
+    /** Sends SIGKILL. Resolves when it has exited; rejects with DoesNotEnd. */
     kill(): Promise<void>;
     /** Leaves it running and stops watching it; `ended` stays open. */
     release(): void;
@@ -2925,30 +3199,30 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly argument?: string;
     readonly log: Pick<ProcessOwner['log'], 'warn'>;
   }
-  /** A place where at most one process runs, with a record of it for the next panel. For plugins that start and end a process by themselves; the others take `manage`. One call at a time. */
+  /** A place where at most one process runs, with a record of it for the next panel. For plugins that start and stop a process themselves; all others use `manage`. One call at a time. */
   export interface ProcessSlot<N extends object> {
-    /** What was written down of the last process, whether it runs or not. */
+    /** Reads the record of the last process, whether it runs or not. */
     recorded(): Promise<{
       readonly note: N;
       readonly pid: number;
       readonly alive: boolean;
     } | undefined>;
-    /** Takes over the recorded process, when it lives and is one of this slot. */
+    /** Adopts the recorded process if it runs and belongs to this slot. */
     adopt(): Promise<RunningProcess<N> | undefined>;
-    /** Ends processes of this slot that no record names: a panel was killed between a start and the record of it. Resolves with their number. */
+    /** Kills processes of this slot that have no record: a panel was killed between a start and its record. Resolves with their number. */
     endStrays(): Promise<number>;
-    /** Starts a process in a session of its own and writes it down with the note. Rejects with CannotRun; no process is left when it rejects. */
+    /** Starts a process in its own session and records it with the note. Rejects with CannotRun, and then leaves no process behind. */
     start(call: ProgramCall, note: N): Promise<RunningProcess<N>>;
     /** Removes the record of a process that does not run. */
     forget(): Promise<void>;
   }
   export interface ProcessesApi {
-    /** Prepares a process and does not start it. Throws when an option is wrong, or the plugin has a process of this name that was not stopped. */
+    /** Prepares a process and does not start it. Throws if an option is not valid, or if the plugin has a process with this name that is not stopped. */
     manage(owner: ProcessOwner, options: ProcessOptions): ManagedProcess;
     slot<N extends object>(options: SlotOptions<N>): ProcessSlot<N>;
   }
   export const Processes: Token<ProcessesApi>;
-  /** A managed process changed its state; `reason` says why where it waits or failed. */
+  /** Reports a new state of a managed process; `reason` says why it waits or has failed. */
   export const processStateChanged: Event<{
     readonly plugin: string;
     readonly name: string;
@@ -2988,7 +3262,7 @@ declare module '@weir-panel/weir/plugins/realtime' {
 declare module '@weir-panel/weir/plugins/secrets' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
-  // How a secret is written down: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
+  // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
   // is bound to its place: in another row, column or plugin it does not open.
   export const isSealed: (text: string) => boolean;
 
@@ -3023,14 +3297,14 @@ declare module '@weir-panel/weir/plugins/server-status' {
   import type { Static, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
-  // How machine and core are doing, for those who show it elsewhere.
+  // Status of machine and core, for other plugins to show.
   export interface ServerStatusApi {
-    /** What `GET /panel/api/server/status` answers; the figures of the machine are up to two seconds old. */
+    /** Returns the reply of `GET /panel/api/server/status`; figures of the machine are up to two seconds old. */
     status(): Promise<Static<typeof StatusReply>>;
   }
   export const ServerStatus: Token<ServerStatusApi>;
 
-  // Machine and core in one answer.
+  // Status of machine and core in one reply.
   const StatusReply: Joi.ObjectSchema<any> & Typed<{
     appStats: {
       mem: number;
@@ -3092,24 +3366,24 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly datepicker: Setting<Joi.AnySchema<any> & Typed<"gregorian" | "jalalian">>;
   };
 
-  // Live settings: declared by the plugin that means something by them, kept and served in one place.
-  /** A group as a plugin adds it; a value in `pinned` comes from the environment, wins over the database and cannot be changed. */
+  // Live settings: declared by the plugins that use them, stored and served by this one.
+  /** A group that a plugin adds; a value in `pinned` comes from the environment, takes precedence over the database and cannot be changed. */
   export interface SettingGroupEntry {
     readonly group: SettingGroup;
     readonly pinned?: Readonly<Record<string, {
       readonly value: unknown;
       readonly variable: string;
     } | undefined>>;
-    /** From the config file: what holds as long as no admin has changed it. */
+    /** values of the config file, in force until an admin changes them */
     readonly defaults?: Readonly<Record<string, unknown>>;
   }
-  /** Groups of settings that variables or the config file have a say in. All others are declared as `settings` in definePlugin. */
+  /** Groups of settings that environment variables or the config file can set. All other groups are declared as `settings` in definePlugin. */
   export const SettingGroups: ExtensionPoint<SettingGroupEntry>;
-  /** Hosts that a plugin knows the panel's machine by. They are allowed as soon as the setting `allowedHosts` limits the hosts. */
+  /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */
     readonly hosts?: readonly string[];
-    /** settings that hold one, or are empty */
+    /** names of settings that hold a host, or nothing */
     readonly settings?: readonly string[];
   }
   /** Further hosts under which the panel answers when hosts are limited. */
@@ -3117,19 +3391,19 @@ declare module '@weir-panel/weir/plugins/settings' {
   export interface SettingsApi {
     /** Effective values of a plugin's settings; the object is replaced at every change, never mutated. */
     read<G extends SettingGroup>(group: G): SettingValues<G>;
-    /** Changes settings within a write of the caller's; no guard is asked. Throws where the environment holds one of them. */
+    /** Changes settings within the caller's write; no guard runs. Throws if the environment sets one of them. */
     change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
   }
   export const Settings: Token<SettingsApi>;
-  /** Who wants settings changed, over the API. */
+  /** The caller that changes settings over the API. */
   export interface SettingsCaller extends Principal {
     readonly ip: string;
     /** hosts under which the call came: of its own and of a trusted proxy, canonical */
     readonly hosts: readonly string[];
   }
-  /** What follows from changes: a tap returns them with others added or taken out. They are valid, and nobody has been asked yet. */
+  /** Derives changes from changes: a tap adds or removes some. They are valid, and no guard has run yet. */
   export const settingChanges: Filter<Readonly<Record<string, unknown>>, undefined>;
-  /** Values that will change, before they are written; for rules across fields. `values` are all that will hold, `sent` is the body as it came. */
+  /** Runs before changes are written, for rules across fields. `values` are all values after the change, `sent` is the request body. */
   export const beforeSettingsSave: Guard<{
     readonly changes: Readonly<Record<string, unknown>>;
     readonly values: Readonly<Record<string, unknown>>;
@@ -3143,22 +3417,22 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly after: unknown;
     readonly secret: boolean;
   }
-  /** In the transaction that writes settings, whoever changes them. */
+  /** Runs in the transaction that writes settings, whoever changes them. */
   export const duringSettingsSave: During<{
     readonly changes: readonly SettingChange[];
     readonly who: Principal;
   }>;
-  /** `read` answers with the new values from here on. */
+  /** Runs when `read` returns the new values. */
   export const afterSettingsSave: After<{
     readonly keys: ReadonlySet<string>;
     readonly who: Principal;
   }>;
-  /** What a caller that changed settings is told besides; added to `obj` of the reply, after the changes were saved. */
+  /** Adds to `obj` of the reply to a caller that changed settings, after the changes were saved. */
   export const composeSettingsReply: Draft<Readonly<Record<string, unknown>>, {
     readonly changes: Readonly<Record<string, unknown>>;
     readonly who: SettingsCaller;
   }>;
-  /** What pages and programs ask for before they show anything; plugins add what they know. */
+  /** Adds to the values that pages and programs read before they show anything. */
   export const composeDefaultSettings: Draft<Readonly<Record<string, unknown>>, {
     readonly host: string;
   }>;
@@ -3347,7 +3621,7 @@ declare module '@weir-panel/weir/plugins/system' {
 declare module '@weir-panel/weir/plugins/time-series' {
   import type { ExtensionPoint, Token, Tx } from '@weir-panel/weir/kernel';
 
-  // Numbers over time, kept on disk within bounds: how plugins declare, record and read them.
+  // Numbers over time, stored on disk within limits: how plugins declare, record and read them.
   /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
   export type SeriesKind = 'gauge' | 'counter';
   /** A series of samples: 2 s points for an hour, 1 min points for two days, 5 min points for thirty days. */
@@ -3451,8 +3725,8 @@ declare module '@weir-panel/weir/plugins/traffic' {
   import type { Event, Filter, Token } from '@weir-panel/weir/kernel';
   import type { ClientUsage } from '@weir-panel/weir/plugins/clients';
 
-  // Counting: what others can hear of it and have a say in.
-  /** Who moved bytes within the last 20 seconds, in memory; nobody while no core runs. */
+  // Traffic counting: who is online, and the hooks of a poll.
+  /** Clients that moved bytes within the last 20 seconds, in memory; none while no core runs. */
   export interface PresenceApi {
     isOnline(clientId: number): boolean;
     /** Ids of the clients that are online. */
@@ -3461,11 +3735,11 @@ declare module '@weir-panel/weir/plugins/traffic' {
     activeInbounds(): readonly number[];
   }
   export const Presence: Token<PresenceApi>;
-  /** The bytes of one poll before they are written: multipliers and exceptions. Synchronous, it lies on the hot path. Fractions are rounded; bytes of clients and inbounds that are not there are refused. */
+  /** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
   }>;
-  /** Clients about to be switched off at their limit; who is taken out goes on until the next poll. */
+  /** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
   export const depletionCandidates: Filter<readonly {
     readonly id: number;
     readonly cause: 'quota' | 'expiry';
@@ -3477,7 +3751,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
     readonly at: number;
     readonly usage: readonly ClientUsage[];
   }>;
-  /** A poll switched clients off at a limit; one batch for each poll. Who is created or edited beyond a limit is off at once and not among them: `clients/clientChanged`. */
+  /** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
   export const clientDepleted: Event<{
     readonly clients: readonly {
       readonly id: number;
@@ -3486,7 +3760,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly inboundIds: readonly number[];
     }[];
   }>;
-  /** Inbounds that were switched off at their own limit. */
+  /** Inbounds that were disabled at their own limit. */
   export const inboundDepleted: Event<{
     readonly inbounds: readonly {
       readonly id: number;
@@ -3494,7 +3768,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly cause: 'quota' | 'expiry';
     }[];
   }>;
-  /** A period of `trafficReset` is over: these inbounds and all their clients have used nothing from here on. */
+  /** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];
