@@ -1,28 +1,28 @@
-// Adds a plugin from outside: to the data folder, where it is a package, and to the config file. All of it, or nothing.
+// Adds a third-party plugin: the package to the data folder, and its name to the config file. Does both or neither.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CheckOptions } from './check.js';
-import { checkApart } from './check-apart.js';
+import { checkInChild } from './check-in-child.js';
 import { configPath, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
-import { folderProblem } from './look.js';
+import { folderProblem } from './inspect-data.js';
 import { type Manifest, pluginOfPackage, readManifest } from './manifest.js';
 import { pack } from './npm.js';
-import { placesOf } from './outside.js';
-import { forgetPluginEnds } from './plugin-ends.js';
+import { placesOf } from './third-party.js';
+import { forgetPluginExits } from './plugin-exits.js';
 import type { Environment } from './variables.js';
-import { installedIn, Workshop } from './workshop.js';
+import { installedIn, StagedPlugins } from './staged-plugins.js';
 
 export interface Added {
   readonly name: string;
   readonly version: string;
   readonly reference: string;
   readonly configFile: string;
-  /** the version that was there before */
-  readonly former: string | undefined;
-  /** the config file named it already */
+  /** the version that was installed before */
+  readonly previous: string | undefined;
+  /** the config file already named it */
   readonly wasNamed: boolean;
-  /** why the core was not asked what it says of the plugin; empty when it was */
+  /** why the core did not test the plugin's additions to its config; empty when it did */
   readonly untried: string;
 }
 type Config = PluginEntry['config'];
@@ -33,9 +33,9 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The panel would start with it, nobody who runs now would be left out for it, and the core takes what it adds. Answers why no core was asked; empty when one was. */
+/** Checks that the panel would start with the plugin, that no running plugin would be left out, and that the core accepts what it adds. Returns why no core was asked; empty when one was. */
 async function mustStart(options: CheckOptions, name: string, reference: string): Promise<string> {
-  const { problems, failed, core } = await checkApart(options);
+  const { problems, failed, core } = await checkInChild(options);
   if (problems.length > 0) throw new Error(`with it the panel would not start: ${problems.join('; ')}`);
   const own = failed.find((plugin) => plugin.name === name || plugin.name === reference);
   if (own) throw new Error(own.reason);
@@ -43,7 +43,7 @@ async function mustStart(options: CheckOptions, name: string, reference: string)
   if (refusal) throw new Error(refusal.reason);
   const untried = core?.missing ?? '';
   if (failed.length === 0) return untried;
-  const before = await checkApart({ env: options.env });
+  const before = await checkInChild({ env: options.env });
   const hit = failed.filter(({ name: other }) => !before.failed.some((known) => known.name === other));
   if (hit.length > 0)
     throw new Error(`with it others would be left out: ${hit.map(({ reason }) => reason).join('; ')}`);
@@ -67,15 +67,15 @@ async function checkAndName(
   const entry: PluginEntry = { on: true, config: config ?? known?.config ?? {} };
   const untried = await mustStart({ env, add: { reference, entry }, pluginsOf }, manifest.name, reference);
   const edited = await editPlugins(configPath(env), (plugins) => {
-    const { on: _, ...former } =
+    const { on: _, ...previous } =
       typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
-    const next = { ...former, ...(config !== undefined && { config }) };
+    const next = { ...previous, ...(config !== undefined && { config }) };
     return { ...plugins, [reference]: Object.keys(next).length > 0 ? next : true };
   });
   return { ...edited, untried };
 }
 
-/** A folder stays where it is; the config file says where. */
+/** A folder stays where it is; the config file holds its path. */
 async function addFolder(place: Place, folder: string): Promise<Added> {
   const { env, file } = place;
   const places = placesOf(env, file.path);
@@ -89,7 +89,7 @@ async function addFolder(place: Place, folder: string): Promise<Added> {
     ...manifest,
     reference,
     configFile: path,
-    former: named && manifest.version,
+    previous: named && manifest.version,
     wasNamed: file.plugins.get(reference)?.on === true,
     untried,
   };
@@ -97,22 +97,22 @@ async function addFolder(place: Place, folder: string): Promise<Added> {
 
 async function addPackage(place: Place, spec: string): Promise<Added> {
   const { file, directory } = place;
-  const workshop = await Workshop.open(directory);
+  const staged = await StagedPlugins.open(directory);
   try {
-    const packed = await pack(spec, workshop.folder);
+    const packed = await pack(spec, staged.folder);
     if (pluginOfPackage(packed.name) === undefined)
       throw new Error(
-        `${spec} is a package called ${packed.name}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`,
+        `${spec} is a package called ${packed.name}; plugin packages are called weir-plugin-<name> or @scope/weir-plugin-<name>`,
       );
     const reference = `npm:${packed.name}`;
     const wasThere = packed.name in (await installedIn(directory));
-    const former = wasThere
+    const previous = wasThere
       ? await readManifest(reference, { dataDirectory: directory, base: directory }).catch(() => undefined)
       : undefined;
-    await workshop.install(packed);
-    const manifest = await readManifest(reference, { dataDirectory: workshop.folder, base: workshop.folder });
-    const edited = await checkAndName(place, reference, manifest, workshop.folder);
-    await workshop.takeOver().catch(async (error: unknown) => {
+    await staged.install(packed);
+    const manifest = await readManifest(reference, { dataDirectory: staged.folder, base: staged.folder });
+    const edited = await checkAndName(place, reference, manifest, staged.folder);
+    await staged.commit().catch(async (error: unknown) => {
       await edited.undo();
       throw error;
     });
@@ -120,16 +120,16 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
       ...manifest,
       reference,
       configFile: edited.path,
-      former: former?.version,
+      previous: previous?.version,
       wasNamed: file.plugins.get(reference)?.on === true,
       untried: edited.untried,
     };
   } finally {
-    await workshop.close();
+    await staged.close();
   }
 }
 
-/** `spec` is a folder, `path:folder`, or whatever npm takes: a name with or without version, a file, an address. Rejects with a sentence, and then nothing has changed. */
+/** `spec` is a folder, `path:folder`, or whatever npm accepts: a name with or without version, a file, a URL. Rejects with a sentence; then nothing has changed. */
 export async function addPlugin(spec: string, env: Environment, config?: Config): Promise<Added> {
   const directory = dataDirectoryOf(env);
   const problem = await folderProblem(directory);
@@ -137,9 +137,9 @@ export async function addPlugin(spec: string, env: Environment, config?: Config)
   const place: Place = { env, directory, file: await readConfigFile(env), config };
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
-  // A name may be that of a package and of a folder here; npm takes it for the package, too.
+  // A name may match both a package and a local folder; like npm, prefer the package.
   const isPath = spec.startsWith('path:') || (/^[./~]/.test(spec) && (await isFolder(folder)));
   const added = await (isPath ? addFolder(place, folder) : addPackage(place, spec.replace(/^npm:/, '')));
-  forgetPluginEnds(directory, [added.name]);
+  forgetPluginExits(directory, [added.name]);
   return added;
 }

@@ -1,4 +1,4 @@
-// Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
+// Start order: a plugin starts after those that it uses; ties go by name, so that every log has the same order.
 import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
 import { checkNeeds, PluginError } from '../kernel/plugin/error.js';
 
@@ -14,14 +14,14 @@ function requirements(plugin: Plugin, names: ReadonlySet<string>, gone: Readonly
     if (wanted.kind === 'maybe') return [];
     checkNeeds(plugin, gone);
     throw new PluginError(
-      `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not switched on; switch it on or leave ${plugin.name} out`,
+      `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is not enabled; enable it or disable ${plugin.name}`,
       outsider(plugin),
     );
   });
   return [...new Set(owners)];
 }
 
-/** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` were to run and cannot. */
+/** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` names plugins that should run but cannot. */
 export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<string> = new Set()): Plugin[] {
   const byName = new Map<string, Plugin>();
   for (const plugin of plugins) {

@@ -40,7 +40,7 @@ export class Tally {
     return rows.map((row) => row.get());
   }
 
-  /** Forgets what is older than it has to be kept. */
+  /** Deletes days that are older than the setting allows. */
   async prune(): Promise<void> {
     const oldest = dayOf(this.#clock.now() - this.#keepDays * 86_400_000);
     await this.#db.write((tx) => tx.run('DELETE FROM x_acme_tally_days WHERE day < :oldest', { oldest }));

@@ -1,8 +1,8 @@
-// Whose doing it is that a set of plugins cannot run.
+// Errors of a set of plugins, attributed to the plugin at fault.
 import { messageOf } from '../errors/errors.js';
 import type { Plugin } from './define.js';
 
-/** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
+/** A set of plugins that cannot run together; the message names the plugins at fault and the fix. Without its `culprit` the rest may run. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
   readonly culprit: Plugin | undefined;
@@ -17,7 +17,7 @@ const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
     ? new PluginError(cause.message, cause.culprit ?? plugin)
     : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
 
-/** Whatever goes wrong in here is this plugin's doing. */
+/** Attributes every failure of `work` to this plugin. */
 export function attributeErrors<T>(plugin: Plugin, what: string, work: () => T): T {
   try {
     const done = work();
@@ -31,12 +31,12 @@ export function attributeErrors<T>(plugin: Plugin, what: string, work: () => T):
   }
 }
 
-/** Throws when the plugin needs one of those that are left out. */
+/** Throws when the plugin needs one that is left out. */
 export function checkNeeds(plugin: Plugin, gone: ReadonlySet<string>): void {
   for (const wanted of Object.values(plugin.uses))
     if (wanted.kind === 'token' && gone.has(wanted.owner))
       throw new PluginError(
-        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; mend that one first`,
+        `plugin ${plugin.name} needs ${wanted.owner}/${wanted.name}, but the plugin ${wanted.owner} is left out; fix that one first`,
         plugin,
       );
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
-import { readPreset } from '../../panel/choose.js';
-import { findPlugins } from '../../panel/find.js';
+import { readPreset } from '../../panel/choose-plugins.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 

@@ -3,8 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { check, type Report } from '../../panel/check.js';
-import { checkApart } from '../../panel/check-apart.js';
-import { ranIn } from '../../panel/look.js';
+import { checkInChild } from '../../panel/check-in-child.js';
+import { appliedMigrations } from '../../panel/inspect-data.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { folderOf, source, stranger, writeFiles } from '../outside/stranger.js';
@@ -26,16 +26,16 @@ test('beside a panel that runs, after its end, after a crash and before the firs
   const folder = await folderOf(t);
   const fresh = await weirCommand(folder, ['check'], env);
   t.deepEqual([fresh.code, fresh.complained], [0, '']);
-  t.regex(fresh.said, /is empty: a start makes its tables\nall is well: the panel would start\n$/);
+  t.regex(fresh.said, /is empty: a start creates its tables\nno problems: the panel would start\n$/);
   t.deepEqual(await readdir(folder), []);
 
   const panel = await PanelProcess.start({ dataDirectory: folder, env });
   t.teardown(() => panel.kill('SIGKILL'));
-  const ran = await ranIn(undefined, folder);
+  const ran = await appliedMigrations(undefined, folder);
   const beside = await weirCommand(folder, ['check'], env);
   t.deepEqual([beside.code, beside.complained], [0, '']);
   t.false(beside.said.includes('note'), beside.said);
-  t.deepEqual(await ranIn(undefined, folder), ran);
+  t.deepEqual(await appliedMigrations(undefined, folder), ran);
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -71,7 +71,7 @@ test('everything that is wrong is said at once, on standard error, with code 1; 
     'the panel would not start:',
     'prot in ',
     'there is no plugin nosuch',
-    'the panel does not start without the plugin clients',
+    'the panel cannot start without the plugin clients',
     'plugins.realtime.config.loud in ',
     'WEIR_PANEL_PORT must be a number',
     'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not',
@@ -119,12 +119,12 @@ test('who would be left out is told with the reason; what goes along with one th
     'not today',
     'kernel contract 0',
     'migration 1 of plugin sql failed',
-    'plugin stray declares a route at a path of others',
+    'plugin stray declares a route outside of its own paths',
   ])
     t.true(reasons.includes(part), `${part} in: ${reasons}`);
   t.true(
     report.notes.some((note) =>
-      note.startsWith('WEIR_NOBODY_READS_THIS: no plugin that is on knows this variable'),
+      note.startsWith('WEIR_NOBODY_READS_THIS: no enabled plugin reads this variable'),
     ),
     report.notes.join(),
   );
@@ -134,7 +134,7 @@ test('pending migrations are told and not run; those of a newer release are told
   const folder = await folderOf(t);
   const panel = await PanelProcess.start({ dataDirectory: folder, env });
   await panel.kill('SIGTERM');
-  const before = await ranIn(undefined, folder);
+  const before = await appliedMigrations(undefined, folder);
   const one = "{ name: '0001-drops', up: () => ['CREATE TABLE x_well_drops (a INTEGER)'] }";
   await stranger(folder, 'well', source('well', `migrations: [${one}]`));
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
@@ -142,16 +142,16 @@ test('pending migrations are told and not run; those of a newer release are told
   t.deepEqual([report.problems, report.failed], [[], []]);
   t.true(
     report.notes.includes(
-      'a start would migrate the database, after a copy of it where it is a file: well/0001-drops',
+      'a start would migrate the database (and copy a SQLite file first): well/0001-drops',
     ),
     report.notes.join(),
   );
-  t.deepEqual(await ranIn(undefined, folder), before);
+  t.deepEqual(await appliedMigrations(undefined, folder), before);
 
   await (await PanelProcess.start({ dataDirectory: folder, env, anonymous: true })).kill('SIGTERM');
   await stranger(folder, 'well', source('well'));
   t.true(
-    (await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
+    (await checkInChild({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
       note.endsWith('this one does not know: well/0001-drops'),
     ),
   );
@@ -161,20 +161,16 @@ test('a plugin that hangs or ends the process while it is imported does so in th
   const folder = await folderOf(t);
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } }, 'tmp/x': '' });
   for (const [module, limit, said] of [
-    ['for (;;);', 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
+    ['for (;;);', 5_000, /^the check did not finish: it took longer than 5 s; a plugin may hang/],
     [
       source('oddity', 'taps: () => { for (;;); }'),
       10_000,
-      /^the check did not get through: it took longer than 10 s/,
+      /^the check did not finish: it took longer than 10 s/,
     ],
-    [
-      "console.error('bye'); process.exit(7);",
-      undefined,
-      /^the check did not get through: exit code 7: bye$/,
-    ],
+    ["console.error('bye'); process.exit(7);", undefined, /^the check did not finish: exit code 7: bye$/],
   ] as const) {
     await stranger(folder, 'oddity', module);
-    const { problems } = await checkApart(
+    const { problems } = await checkInChild(
       { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
       limit,
     );
@@ -188,6 +184,6 @@ test('a data folder that is none, or that is of no use to who asks, is a problem
   const folder = await folderOf(t);
   await writeFiles(folder, { file: 'x' });
   t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [
-    `the data folder ${join(folder, 'file')} is no folder; set WEIR_DATA_DIR to one`,
+    `the data folder ${join(folder, 'file')} is not a directory; set WEIR_DATA_DIR to one`,
   ]);
 });

@@ -50,7 +50,7 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   t.deepEqual([added.code, added.complained], [0, '']);
   t.regex(
     added.said,
-    /^the plugin compass 1\.2\.3 is added\n.*weir\.json names it npm:weir-plugin-compass; it runs with all rights of the panel, from the next start/,
+    /^added the plugin compass 1\.2\.3\n.*weir\.json names it npm:weir-plugin-compass; it runs with all rights of the panel, from the next start/,
   );
   t.deepEqual(await configIn(data), { plugins: { 'npm:weir-plugin-compass': true } });
   t.deepEqual(
@@ -77,14 +77,14 @@ test('from a file: kept in the data folder, without its scripts; updated, beside
   });
   const newer = await packed(shop, 'compass', compass, { version: '2.0.0' });
   const updated = await weirCommand(data, ['plugin', 'add', newer], env);
-  t.regex(updated.said, /^the plugin compass is now 2\.0\.0; before it was 1\.2\.3\n/);
+  t.regex(updated.said, /^the plugin compass was updated from 1\.2\.3 to 2\.0\.0\n/);
   t.deepEqual(await configIn(data), {
     host: '127.0.0.1',
     plugins: { 'npm:weir-plugin-compass': { config: {} }, 'npm:weir-plugin-well': true },
   });
   t.regex(
     (await weirCommand(data, ['plugin', 'add', newer], env)).said,
-    /^the plugin compass 2\.0\.0 was there already\n/,
+    /^the plugin compass 2\.0\.0 is already installed\n/,
   );
   t.is(
     (await panel.call<unknown>('/panel/api/x/compass/north')).body.msg,
@@ -113,7 +113,10 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   const shop = await folderOf(t);
   const reference = await stranger(shop, 'sundial');
   await writeFiles(data, { 'weir.json': { plugins: { realtime: false } } });
-  for (const said of [/ 1\.2\.3 is added\n/, /^the plugin sundial 1\.2\.3 was there already\n/]) {
+  for (const said of [
+    /^added the plugin sundial 1\.2\.3\n/,
+    /^the plugin sundial 1\.2\.3 is already installed\n/,
+  ]) {
     const { code, said: text } = await weirCommand(data, ['plugin', 'add', join(shop, 'sundial')], env);
     t.is(code, 0);
     t.regex(text, said);
@@ -129,17 +132,14 @@ test('a folder stays where it is, is named once, and is only no longer named whe
   });
   const removed = await weirCommand(data, ['plugin', 'remove', 'sundial'], env);
   t.is(removed.code, 0);
-  t.regex(
-    removed.said,
-    /^note: plugin reader needs sundial\/Hours, but the plugin sundial is not switched on/m,
-  );
+  t.regex(removed.said, /^note: plugin reader needs sundial\/Hours, but the plugin sundial is not enabled/m);
   t.deepEqual(await configIn(data), { plugins: { realtime: false, [reader]: true } });
   t.deepEqual((await readdir(join(shop, 'sundial'))).sort(), ['index.js', 'package.json']);
   const builtIn = await weirCommand(data, ['plugin', 'remove', 'realtime'], env);
   t.is(builtIn.code, 1);
   t.regex(
     builtIn.complained,
-    /^realtime is built in and stays where it is; \{"plugins": \{"realtime": false\}\} in .*weir\.json switches it off/,
+    /^realtime is built in and cannot be removed; \{"plugins": \{"realtime": false\}\} in .*weir\.json disables it/,
   );
 });
 
@@ -158,7 +158,7 @@ test('what the panel would not start with is not added, and nothing is left of i
     [join(shop, 'nowhere'), /npm pack failed: /],
     [
       await packed(shop, 'elsewhere', undefined, { name: 'left-pad' }),
-      /is a package called left-pad; packages of plugins are called weir-plugin-<name>/,
+      /is a package called left-pad; plugin packages are called weir-plugin-<name>/,
     ],
     [
       await packed(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
@@ -168,8 +168,11 @@ test('what the panel would not start with is not added, and nothing is left of i
       await packed(shop, 'broken', "throw new Error('not today');"),
       /failed while it was imported: not today/,
     ],
-    [await packed(shop, 'clients'), /is called clients, as one that is built in/],
-    [(await stranger(join(shop, 'more'), 'fine')).replace('path:', ''), /is called fine, as another one in /],
+    [await packed(shop, 'clients'), /is called clients, like a built-in plugin/],
+    [
+      (await stranger(join(shop, 'more'), 'fine')).replace('path:', ''),
+      /is called fine, like another one in /,
+    ],
     [await packed(shop, 'needy', needs), /plugin needy: .*WEIR_X_NEEDY_DEPTH.* is required/],
   ];
   const add = async (...argv: string[]) => {
@@ -185,7 +188,7 @@ test('what the panel would not start with is not added, and nothing is left of i
   for (const [spec, said] of wrong) {
     const { code, said: out, complained } = await add(spec);
     t.deepEqual([code, out], [1, ''], spec);
-    t.true(complained.startsWith(`${spec} is not added, and nothing was changed: `), complained);
+    t.true(complained.startsWith(`${spec} was not added, and nothing was changed: `), complained);
     t.regex(complained, said);
     t.deepEqual([await configIn(data), await readdir(data)], [kept, ['weir.json']], spec);
   }
@@ -198,7 +201,7 @@ test('what the panel would not start with is not added, and nothing is left of i
     plugins: { ...kept.plugins, 'npm:weir-plugin-needy': { config: { depth: 3 } } },
   });
   const without = await weirCommand(data, ['plugin', 'add', needy], { ...env, PATH: '/nowhere' });
-  t.regex(without.complained, /there is no npm on PATH; it comes with Node/);
+  t.regex(without.complained, /npm is not on PATH; it comes with Node/);
 });
 
 test('two at once do not get into each other, and what a crash has left is put right', async (t) => {
@@ -209,7 +212,7 @@ test('two at once do not get into each other, and what a crash has left is put r
   await writeFiles(data, { 'plugins.new/pid': String(process.pid) });
   const { code, complained } = await weirCommand(data, ['plugin', 'remove', 'compass'], env);
   t.is(code, 1);
-  t.regex(complained, /are just being changed by the process \d+; try again when it has ended/);
+  t.regex(complained, /the process \d+ is changing the plugins of .*; try again when it has exited/);
   // Of a process that is gone, between the two moves.
   const gone = await run(process.execPath, ['-p', 'process.pid']);
   await run('mv', [join(data, 'plugins'), join(data, 'plugins.new', 'former')]);

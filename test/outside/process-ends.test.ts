@@ -86,7 +86,7 @@ test.serial(
     const folder = await folderWithRogue(t);
     for (const way of ['throw', 'exit']) t.is((await endOf(t, folder, way)).end?.code, 70);
     const reason =
-      /^the plugin rogue has ended the process 2 times within a minute of starting \(the last time, \S+, it called process\.exit\(\)\); update it, or switch it on to try it again$/;
+      /^the plugin rogue has ended the process 2 times within a minute of starting \(the last time, \S+, it called process\.exit\(\)\); update it, or enable it to try it again$/;
 
     const third = await open(t, folder, 'none', {}, false);
     t.like(await stateOf(third), { state: 'failed' });
@@ -142,7 +142,7 @@ test.serial('a leaked rejection is a fault of the plugin, and the panel goes on'
   await panel.until(() => panel.said('plugin fault') !== undefined, 'the fault is logged');
   t.like(panel.said('plugin fault'), {
     plugin: 'rogue',
-    where: 'a promise that failed and that nobody waited for',
+    where: 'an unhandled promise rejection',
     error: { message: 'leaked' },
   });
   t.like(await stateOf(panel), { state: 'running' });
@@ -155,22 +155,22 @@ for (const way of ['loop', 'turns'])
       const folder = await folderWithRogue(t);
       const panel = await endOf(t, folder, way, { loop: 600, endless: 2_400 });
       t.deepEqual(panel.end, { code: 70, signal: null });
-      const named = panel.said('a plugin keeps the whole panel waiting');
+      const named = panel.said('a plugin blocks the event loop');
       t.like(named, { level: 'error', plugin: 'rogue' });
       t.regex(firstFrame(named), /rogue\/index\.js:/);
-      t.like(panel.said('a plugin kept the whole panel waiting for too long; the process ends'), {
+      t.like(panel.said('a plugin blocked the event loop for too long; exiting'), {
         plugin: 'rogue',
         exitCode: 70,
       });
-      t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it kept the whole panel waiting/);
+      t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it blocked the event loop/);
     },
   );
 
 test.serial('a call that does not return is noticed, and named once it has', async (t) => {
   const panel = await open(t, await folderWithRogue(t), 'block', { loop: 300, endless: 900 });
-  await panel.until(() => panel.said('the panel goes on') !== undefined, 'the panel goes on');
-  t.truthy(panel.said('the whole panel waits for a call that does not return'));
-  t.like(panel.said('a plugin keeps the whole panel waiting'), { plugin: 'rogue' });
+  await panel.until(() => panel.said('the event loop runs again') !== undefined, 'the event loop runs again');
+  t.truthy(panel.said('a call that does not return blocks the event loop'));
+  t.like(panel.said('a plugin blocks the event loop'), { plugin: 'rogue' });
   t.is(panel.end, undefined);
 });
 
@@ -185,6 +185,6 @@ test.serial('what a plugin would add to every object ends in an error of its own
 
 test.serial('a rejection that cannot even be looked at is logged, and the panel goes on', async (t) => {
   const panel = await open(t, await folderWithRogue(t), 'odd');
-  await panel.until(() => panel.said('a promise failed and nobody noticed') !== undefined, 'it is logged');
+  await panel.until(() => panel.said('unhandled promise rejection') !== undefined, 'it is logged');
   t.is((await panel.kill('SIGTERM')).code, 0);
 });

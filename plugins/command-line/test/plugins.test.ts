@@ -63,7 +63,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   t.is((await ask(panel, '--explain', 'beforeClientSave')).said, said, 'the short name is enough');
 
   const own = await ask(panel, '--explain', 'watcher/beforeTally');
-  t.true(own.said.includes('a guard of watcher (running)\n  Its owner says nothing about it.'), own.said);
+  t.true(own.said.includes('a guard of watcher (running)\n  Its owner has not documented it.'), own.said);
   t.is(await ask(panel, '--explain', 'trafficCounted').then((answer) => answer.code), 0);
 
   const unknown = await ask(panel, '--explain', 'clients/beforeClientSafe');
@@ -82,7 +82,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
     ['clients/beforeClientSave', 'guard    scout, '],
     ['watcher/beforeTally', 'guard    scout, watcher'],
     ['kernel/afterKernelOpen', 'after    '],
-    ['access/afterTokensSave', 'after    access  \\(of this plugin alone\\)'],
+    ['access/afterTokensSave', 'after    access  \\(private\\)'],
   ] as const)
     t.regex(all.said, new RegExp(`^  ${id} +(?:${rest})`, 'm'));
 
@@ -161,8 +161,8 @@ test('what is off or faulty is told, and one name of several owners is asked aga
     });
     return said.join('\n');
   };
-  t.true((await say('gone/beforeRain')).includes('of gone (off, so it never comes)'));
-  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: passed over$/);
+  t.true((await say('gone/beforeRain')).includes('of gone (disabled, so it is never called)'));
+  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: skipped$/);
   t.regex(
     await say('well/afterRain'),
     /1\. mill {2}stage 0, closed after repeated faults$/,
