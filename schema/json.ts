@@ -8,7 +8,7 @@ export const MOST_SEPARATORS = 200_000;
 export const MOST_KEYS = 5000;
 /** Size of the table of seen keys. Two keys with the same slot count as one. */
 const PLACES = 1 << 16;
-/** Start of the FNV-1a hash. It is secret, so that nobody can choose colliding keys. */
+/** FNV-1a. The start is random, so that nobody can choose colliding keys. */
 const PRIME = 0x01000193;
 const START = randomInt(2 ** 32);
 
