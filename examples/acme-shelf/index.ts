@@ -38,9 +38,7 @@ export default definePlugin({
         handle: async ({ files }) => {
           const { name, path } = files.document;
           if (!NAME.test(name))
-            throw new Refusal('document must be a name of letters, digits, - _ and dots', {
-              path: 'document',
-            });
+            throw new Refusal('document must be letters, digits, - _ or dots', { path: 'document' });
           await mkdir(shelf, { recursive: true });
           await rename(path, join(shelf, name));
           return `kept ${name}`;

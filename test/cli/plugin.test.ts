@@ -215,7 +215,7 @@ test('two at once do not get into each other, and what a crash has left is put r
   t.regex(complained, /the process \d+ is changing the plugins of .*; try again when it has exited/);
   // Of a process that is gone, between the two moves.
   const gone = await run(process.execPath, ['-p', 'process.pid']);
-  await run('mv', [join(data, 'plugins'), join(data, 'plugins.new', 'former')]);
+  await run('mv', [join(data, 'plugins'), join(data, 'plugins.new', 'previous')]);
   await writeFiles(data, { 'plugins.new/pid': gone.stdout.trim() });
   t.is((await weirCommand(data, ['plugin', 'add', await packed(shop, 'well')], env)).code, 0);
   t.deepEqual(await packagesIn(data), ['weir-plugin-compass', 'weir-plugin-well']);
