@@ -1,5 +1,5 @@
-// Times the hot paths beside a bare HTTP server in the same run. Ratios count; absolute figures move with the machine.
-// `hostile` prints how long the subscription listener is held up by each of many hostile requests; `--only text` picks some.
+// Times the hot paths beside a bare HTTP server in the same run. Compare ratios; absolute numbers depend on the machine.
+// `hostile` prints how long many hostile requests delay the subscription listener; `--only text` selects some.
 import { core } from './core.mjs';
 import { setUp } from './setup.mjs';
 

@@ -1,5 +1,5 @@
-// Builds a checkout when its sources have changed: `npm run build`, `npm pack`, and npm when somebody installs the checkout
-// for the types and the tests of a plugin (`npm install --save-dev ../weir`).
+// Builds a checkout when its sources have changed: for `npm run build` and `npm pack`, and when the checkout is installed
+// for the types and the test harness of a plugin (`npm install --save-dev ../weir`).
 import { setUpBuild } from './setup.mjs';
 
 await setUpBuild();

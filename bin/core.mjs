@@ -1,10 +1,10 @@
-// Finds, downloads or builds the core as the panel does; for the tests, the demo and the bench. As a command it prints the core's path.
+// Finds, downloads or builds the core as the panel does; for tests, demo and bench. As a command it prints the core's path.
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root, setUp } from './setup.mjs';
 
-/** The path of a core, or a sentence that says why there is none. */
+/** Resolves with the path of a core, or a sentence that says why there is none. */
 export async function core() {
   const { findCore } = await import('../dist/plugins/engine/install/find.js');
   const say = (message, data) => process.stderr.write(`${message} ${data ? JSON.stringify(data) : ''}\n`);

@@ -1,4 +1,4 @@
-// A private MariaDB for the tests: in a temporary folder, on a loopback port, for a user made for this run.
+// A private MariaDB for the tests: in a temporary folder, on a loopback port, with a user for this run only.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { run, spawnWithUs } from './setup.mjs';
 const START_LIMIT_MS = 60_000;
 const OLDEST = [10, 6];
 const PACKAGE = 'mariadb-server-core';
-// What makes a database survive a power cut costs most of its time, and these live for a minute.
+// Durability takes most of a server's time, and these databases live for a minute.
 const HASTE = [
   '--innodb-flush-log-at-trx-commit=0',
   '--innodb-doublewrite=0',
@@ -27,7 +27,7 @@ const HASTE = [
 const say = (text) => process.stderr.write(`${text}\n`);
 const isRoot = () => process.getuid?.() === 0;
 
-/** Path of a program, also where only root looks for programs. */
+/** Path of a program; also searches the folders of root's programs. */
 function pathOf(name) {
   const folders = [
     ...(process.env.PATH ?? '').split(delimiter),
@@ -41,12 +41,12 @@ function pathOf(name) {
 }
 const nothing = 'mariadbd is missing';
 
-/** The package has the programs alone: it starts no service. */
+/** Installs the package that has only the programs: it starts no service. */
 async function install() {
   const onDebian = existsSync('/etc/debian_version') && pathOf('apt-get') !== undefined;
   const command = `apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}`;
   if (process.env.WEIR_TEST_INSTALL === 'off')
-    return `${nothing}, and WEIR_TEST_INSTALL=off forbids to install it`;
+    return `${nothing}, and WEIR_TEST_INSTALL=off forbids installing it`;
   if (!onDebian || !isRoot())
     return `${nothing}; install MariaDB ${OLDEST.join('.')} or newer${onDebian ? `, as root: ${command}` : ''}`;
   say(`MariaDB is missing; installing it for the tests: ${command} (WEIR_TEST_INSTALL=off prevents this) …`);
@@ -84,7 +84,7 @@ const answers = (port) =>
       .once('close', () => resolve(false));
   });
 
-/** The server's own tables. What mariadb-install-db does takes ten times as long, and needs programs of other packages. */
+/** Creates the server's own tables. mariadb-install-db takes ten times as long, and needs programs of other packages. */
 async function makeSystemTables(daemon, options) {
   const share = join(dirname(dirname(realpathSync(daemon))), 'share');
   const folders = ['mysql', 'mariadb', '.'].map((name) => join(share, name));
@@ -103,7 +103,7 @@ async function makeSystemTables(daemon, options) {
   ].join('\n');
   const { status, stderr } = spawnSync(daemon, [...options, '--bootstrap'], { input, encoding: 'utf8' });
   if (status !== 0)
-    throw new Error(`mariadbd could not make its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
+    throw new Error(`mariadbd could not create its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
 }
 
 /** Resolves with `{ server, version, stop }`, or with `{ missing }`, a sentence that says why there is none. */
@@ -151,7 +151,7 @@ export async function mariadb() {
       `--log-error=${words}`,
       ...HASTE,
     ];
-    // Killed, not asked: its data is thrown away. A file of limits that it makes when asked would come after the folder is gone.
+    // Killed, because its data is thrown away. A graceful stop writes a file after the folder is deleted.
     const child = spawnWithUs(daemon, options, { stdio: 'ignore', killedBy: 'SIGKILL' });
     const ended = new Promise((resolve) => child.once('error', resolve).once('close', resolve));
     const stop = async () => {
@@ -159,7 +159,7 @@ export async function mariadb() {
       await ended;
       remove();
     };
-    // Whatever ends the run ends the server.
+    // Kills the server however the run stops.
     process.on('exit', () => child.kill('SIGKILL'));
     for (const deadline = Date.now() + START_LIMIT_MS; !(await answers(port)); await sleep(50)) {
       if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;

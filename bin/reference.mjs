@@ -1,4 +1,4 @@
-// Writes the reference of the API and the TypeScript client from the routes of all plugins, and the public types from their declarations. `--check` only says whether they are fresh.
+// Writes the API reference and the TypeScript client from the routes of all plugins, and the public types from their declarations. `--check` only checks whether they are up to date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { root, setUp } from './setup.mjs';
@@ -13,12 +13,10 @@ for (const [path, text] of Object.entries(files)) {
   const file = join(root, path);
   if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
   stale++;
-  process.stdout.write(
-    check ? `${path} is stale; node bin/reference.mjs writes it anew\n` : `${path} written\n`,
-  );
+  process.stdout.write(check ? `${path} is out of date; run node bin/reference.mjs\n` : `${path} written\n`);
   if (check) continue;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
 }
-if (stale === 0) process.stdout.write('the reference is fresh\n');
+if (stale === 0) process.stdout.write('the reference is up to date\n');
 process.exitCode = complaints.length > 0 || (check && stale > 0) ? 1 : 0;

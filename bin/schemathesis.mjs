@@ -1,4 +1,4 @@
-// Installs schemathesis, which tries an API against its description, into a folder of its own; for the tests.
+// Installs schemathesis, which tests an API against its description, into a folder of its own; for the tests.
 import { createHash } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { root, run } from './setup.mjs';
 
 const REQUIREMENTS = join(root, 'test', 'schemathesis', 'requirements.txt');
 
-/** The path of the command, or a sentence that says why there is none. */
+/** Resolves with the path of the command, or a sentence that says why there is none. */
 export async function schemathesis() {
   const digest = createHash('sha256')
     .update(await readFile(REQUIREMENTS))
     .digest('hex');
   const folder = join(root, 'node_modules', '.cache', 'weir', `schemathesis-${digest.slice(0, 12)}`);
-  // Written last: without it, an earlier install was cut off.
+  // Written last: without this file, an earlier install was interrupted.
   const stamp = join(folder, 'installed');
   const command = join(folder, 'bin', 'schemathesis');
   if (await stat(stamp).catch(() => undefined)) return { command };

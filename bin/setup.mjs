@@ -1,4 +1,4 @@
-// Set-up of a checkout: packages and build. Needs nothing but Node, and does nothing when nothing changed.
+// Sets up a checkout: packages and build. Needs only Node, and does nothing when nothing has changed.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const SOURCES = [
   'examples',
 ];
 
-// A start must not end because nobody reads what it says.
+// A closed output must not crash the set-up.
 process.stderr.on('error', () => {});
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => readFile(path, 'utf8').catch(() => '');
@@ -36,27 +36,27 @@ const exists = (path) =>
     () => false,
   );
 
-/** A child in a process group of its own; a signal to this process ends the whole group, compilers and test workers included. */
+/** Runs a child in a process group of its own; a signal to this process reaches the whole group, with compilers and test workers. */
 export function spawnWithUs(command, args, { killedBy, ...options } = {}) {
   const end = (signal) => {
     try {
       process.kill(-child.pid, killedBy ?? signal);
     } finally {
-      // Not at once: there may be other children, each with a handler of its own.
+      // Not at once: other children may have handlers of their own.
       setImmediate(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     }
   };
   const alone = () => process.off('SIGTERM', end).off('SIGINT', end);
-  // Before the child is there: a signal may come while it is made, and is heard as soon as it has been.
+  // Installed before the child starts, so that a signal during the start is not missed.
   process.on('SIGTERM', end).on('SIGINT', end);
   const child = spawn(command, args, { cwd: root, detached: true, ...options });
   return child.on('error', alone).on('close', alone);
 }
 
-/** `what` names the child in the sentence that tells of its failure. */
+/** `what` names the child in the message about its failure. */
 export function run(what, command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    // npm finishes its work before it heeds SIGTERM. Killing it is safe: what has no stamp is done anew.
+    // npm finishes its work before it reacts to SIGTERM. Killing it is safe: work without a stamp is done again.
     const child = spawnWithUs(command, args, { stdio: ['ignore', 2, 2], killedBy: 'SIGKILL', ...options });
     child.on('error', (cause) =>
       reject(new Error(`${what} could not be started: ${cause.message}`, { cause })),
@@ -75,7 +75,7 @@ export function checkNode() {
   throw new Error(`Weir needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}`);
 }
 
-/** Packages as the lock file says; again when it changed or Node's binary interface did. */
+/** Installs the packages of the lock file; again when the file or Node's binary interface has changed. */
 export async function install() {
   const stamp = join(root, 'node_modules', '.weir-installed');
   const wanted = createHash('sha256')
@@ -96,7 +96,7 @@ const sqliteWorks = () =>
     () => false,
   );
 
-/** The driver has a native part. It is downloaded where its publisher offers one, else compiled, and then kept for the next checkout. */
+/** SQLite's driver has a native part. It is downloaded if its publisher has a build, otherwise compiled and cached for the next checkout. */
 async function installSqlite() {
   const folder = join(root, 'node_modules', 'sqlite3');
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
@@ -118,17 +118,17 @@ async function installSqlite() {
   );
   if (missing.length > 0)
     say(
-      `SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing here; on Debian or Ubuntu: apt-get install -y python3 make g++`,
+      `SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing; on Debian or Ubuntu: apt-get install -y python3 make g++`,
     );
   say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
-  // What the compiler says is shown by npm when it fails; its warnings alone are thousands of lines.
+  // npm shows the compiler's output when it fails; its warnings alone are thousands of lines.
   await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], {
     stdio: ['ignore', 'ignore', 2],
   });
   if (!(await sqliteWorks()))
     throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");
   await keep(built, kept).catch((error) =>
-    say(`SQLite's driver is not kept for the next checkout: ${error.message}`),
+    say(`SQLite's driver is not cached for the next checkout: ${error.message}`),
   );
 }
 
@@ -158,16 +158,16 @@ async function digestSources() {
   return hash.digest('hex');
 }
 
-/** Weir as an installed package has no sources, and nothing to set up. */
+/** An installed package has no sources, and nothing to set up. */
 const isCheckout = () => exists(join(root, 'tsconfig.json'));
 
 const builtStamp = join(root, 'dist', '.weir-built');
 
-/** A checkout whose sources changed after its build, or that was built by other means than these. */
+/** A checkout whose sources changed after its build, or that was built in another way. */
 export const isStale = async () =>
   (await isCheckout()) && (await read(builtStamp)) !== (await digestSources());
 
-/** Compiles when a source changed. Starts from nothing, so that no file of a deleted source stays behind. */
+/** Compiles when a source has changed. Starts from an empty folder, so that no output of a deleted source stays. */
 export async function build() {
   const wanted = await digestSources();
   if ((await read(builtStamp)) === wanted) return;
@@ -183,10 +183,10 @@ export async function build() {
   await writeFile(builtStamp, wanted);
 }
 
-/** Everything that `npm start` and `npm test` need first. Ends the process with a sentence when it cannot be had. */
+/** Prepares everything that `npm start` and `npm test` need. Exits with a message when that fails. */
 export const setUp = () => orEnd(install, build);
 
-/** What `npm run build` needs, and `npm install ../weir` of an author of plugins: packages are npm's part. */
+/** Prepares what `npm run build` needs, and `npm install ../weir` of a plugin author: npm installs the packages. */
 export const setUpBuild = () => orEnd(build);
 
 async function orEnd(...steps) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Sets up, then runs a command: in the panel of the data folder while it runs, else by itself.
+// Sets up, then runs a command: in the running panel of the data folder, or else by itself.
 import { setUp } from './setup.mjs';
 
 await setUp();

@@ -1,17 +1,17 @@
 // `weir check`: would the panel start?
 import type { Report } from '../panel/check.js';
-import { own } from './own.js';
+import { programCommand } from './program-command.js';
 
-/** `access 0.1.0, …`, those from outside by name, of the others only how many. */
+/** `… built in; third-party: tally 0.1.0, …`: names third-party plugins and counts the others. */
 function whoRuns({ plugins }: Report): string {
   const outside = plugins.filter((plugin) => plugin.outside).map(({ name, version }) => `${name} ${version}`);
-  return `${plugins.length - outside.length} of this tree; from outside: ${outside.join(', ') || 'none'}`;
+  return `${plugins.length - outside.length} built in; third-party: ${outside.join(', ') || 'none'}`;
 }
 
-export const checkCommand = own({
+export const checkCommand = programCommand({
   name: 'check',
   about:
-    'Tells whether the panel would start: environment, config file, plugins, database. Changes nothing, and leaves one that runs alone.',
+    'Checks whether the panel would start: environment, config file, plugins, database. Changes nothing and does not disturb a running panel.',
   options: {},
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
   act: async ({ env, check, say, complain }) => {
@@ -23,7 +23,7 @@ export const checkCommand = own({
     if (database) say(`database     ${database}`);
     if (core)
       say(
-        `core         ${core.core || `none was asked: ${core.missing}; what plugins add to its config is untried`}`,
+        `core         ${core.core || `not available: ${core.missing}; what plugins add to its config is untested`}`,
       );
     for (const note of notes) say(`note         ${note}`);
     if (problems.length > 0)
@@ -35,7 +35,7 @@ export const checkCommand = own({
         `the core would run without what these add to its config:\n${refused.map(({ plugin, reason }) => `  - ${plugin}: ${reason}`).join('\n')}`,
       );
     if (problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
-    say('all is well: the panel would start');
+    say('no problems: the panel would start');
     return 0;
   },
 });

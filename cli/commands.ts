@@ -1,11 +1,11 @@
-// Which commands the program has itself.
+// The program's own commands.
 import { checkCommand } from './check.js';
 import { devCommand } from './dev.js';
-import type { Own } from './own.js';
+import type { ProgramCommand } from './program-command.js';
 import { pluginAddCommand, pluginRemoveCommand } from './plugin.js';
 import { purgeCommand } from './purge.js';
 
-export const ownCommands: readonly Own[] = [
+export const ownCommands: readonly ProgramCommand[] = [
   checkCommand,
   devCommand,
   pluginAddCommand,

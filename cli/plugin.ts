@@ -1,15 +1,15 @@
-// `weir plugin add` and `weir plugin remove`: plugins from outside, in the data folder and in the config file.
+// `weir plugin add` and `weir plugin remove`: third-party plugins, in the data folder and in the config file.
 import { messageOf } from '../kernel/errors/errors.js';
 import { optional, word } from '../schema/shape.js';
 import { addPlugin } from '../panel/add-plugin.js';
 import { removePlugin } from '../panel/remove-plugin.js';
 import { didYouMean } from '../schema/suggest.js';
-import { own } from './own.js';
+import { programCommand } from './program-command.js';
 
-const NEXT_START = 'from the next start of the panel on';
-/** Node reads the code of a module once. */
+const NEXT_START = 'from the next start of the panel';
+/** Node reads the code of a module only once. */
 const NEXT_PROCESS =
-  'once the process of the panel is restarted (a restart within it goes on with the former version)';
+  'once the process of the panel is restarted (a restart within the process keeps the previous version)';
 
 function configOf(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
@@ -17,17 +17,17 @@ function configOf(text: string | undefined): Record<string, unknown> | undefined
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`--config is no JSON: ${messageOf(error)}`, { cause: error });
+    throw new Error(`--config is not valid JSON: ${messageOf(error)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error('--config must be an object, like {"keepDays": 30}');
   return value as Record<string, unknown>;
 }
 
-export const pluginAddCommand = own({
+export const pluginAddCommand = programCommand({
   name: 'plugin add',
   about:
-    'Adds a plugin of somebody else: keeps it in the data folder, checks that the panel would start with it, and names it in the config file.',
+    'Adds a third-party plugin: stores it in the data folder, checks that the panel would start with it, and adds it to the config file.',
   operand: 'plugin',
   options: {
     plugin: word().description(
@@ -38,35 +38,34 @@ export const pluginAddCommand = own({
   example: `weir plugin add weir-plugin-acme-tally --config '{"keepDays": 30}'`,
   act: async ({ env, check, options, say, complain }) => {
     try {
-      const { name, version, reference, configFile, former, wasNamed, untried } = await addPlugin(
+      const { name, version, reference, configFile, previous, wasNamed, untried } = await addPlugin(
         options.plugin,
         env,
         configOf(options.config),
         check,
       );
-      if (former === version && wasNamed && options.config === undefined)
-        say(`the plugin ${name} ${version} was there already`);
-      else if (former !== undefined && former !== version)
-        say(`the plugin ${name} is now ${version}; before it was ${former}`);
-      else say(`the plugin ${name} ${version} is added`);
-      const from = former !== undefined && former !== version ? NEXT_PROCESS : NEXT_START;
+      if (previous === version && wasNamed && options.config === undefined)
+        say(`the plugin ${name} ${version} is already installed`);
+      else if (previous !== undefined && previous !== version)
+        say(`the plugin ${name} was updated from ${previous} to ${version}`);
+      else say(`added the plugin ${name} ${version}`);
+      const from = previous !== undefined && previous !== version ? NEXT_PROCESS : NEXT_START;
       say(`${configFile} names it ${reference}; it runs with all rights of the panel, ${from}`);
-      if (untried)
-        say(`note: ${untried}, so whether the core takes what the plugin adds to its config is untried`);
+      if (untried) say(`note: ${untried}, so what the plugin adds to the core's config is untested`);
       return 0;
     } catch (error) {
-      complain(`${options.plugin} is not added, and nothing was changed: ${messageOf(error)}`);
+      complain(`${options.plugin} was not added, and nothing was changed: ${messageOf(error)}`);
       return 1;
     }
   },
 });
 
-export const pluginRemoveCommand = own({
+export const pluginRemoveCommand = programCommand({
   name: 'plugin remove',
   about:
-    'Takes a plugin of somebody else out of the config file and out of the data folder. What it keeps in the database stays.',
+    'Removes a third-party plugin from the config file and the data folder. Its data in the database stays.',
   operand: 'plugin',
-  options: { plugin: word().description('its name, that of its package, or what the config file calls it') },
+  options: { plugin: word().description('its name, the name of its package, or its key in the config file') },
   example: 'weir plugin remove acme-tally',
   act: async ({ env, check, options: { plugin }, say }) => {
     const { name, reference, configFile, uninstalled, missed, others } = await removePlugin(
@@ -80,10 +79,11 @@ export const pluginRemoveCommand = own({
       );
       return 0;
     }
-    if (reference !== undefined) say(`${configFile} no longer names ${reference}; it is gone ${NEXT_START}`);
+    if (reference !== undefined)
+      say(`${configFile} no longer names ${reference}; it no longer runs ${NEXT_START}`);
     if (uninstalled !== undefined) say(`${uninstalled} is no longer in the data folder`);
     for (const reason of missed) say(`note: ${reason}`);
-    say(`its tables and settings stay in the database; weir purge ${name} shows them and drops them`);
+    say(`its tables and settings stay in the database; weir purge ${name} lists and deletes them`);
     return 0;
   },
 });

@@ -1,28 +1,28 @@
-// The command line: asks the panel that runs, or becomes one for as long as a command takes.
+// The command line: runs a command in the running panel, or starts a panel for the duration of the command.
 import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse, LOCK_FILE } from '../file/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import { bootPanel } from '../panel/boot.js';
-import { type Check, checkApart } from '../panel/check-apart.js';
-import { choosePlugins } from '../panel/choose.js';
+import { type Check, checkInChild } from '../panel/check-in-child.js';
+import { choosePlugins } from '../panel/choose-plugins.js';
 import { dataDirectoryOf, readConfigFile } from '../panel/config-file.js';
 import type { Environment } from '../panel/variables.js';
-import { declaredCommands } from './declared.js';
+import { declaredCommands } from './declared-commands.js';
 import { ownCommands } from './commands.js';
-import type { Here } from './own.js';
+import type { ProgramContext } from './program-command.js';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { answer, runCommand, type Terminal } from '../plugins/command-line/run.js';
 import type { Typed } from '../plugins/command-line/help.js';
-import { understand } from '../plugins/command-line/understand.js';
+import { parseCommandLine } from '../plugins/command-line/parse-command-line.js';
 
-/** How long a panel that starts or stops is waited for. */
+/** How long to wait for a panel that starts or stops. */
 const PATIENCE_MS = 15_000;
 
 /** The process of `weir`. */
 export async function main(): Promise<void> {
-  // A command may become the panel for as long as it takes, and what it writes is its user's alone.
+  // A command may start a panel of its own; the files it writes must be readable by their user alone.
   process.umask(0o077);
   const line = (stream: NodeJS.WritableStream) => (text: string) => void stream.write(`${text}\n`);
   process.exit(
@@ -33,12 +33,12 @@ export async function main(): Promise<void> {
   );
 }
 
-/** Resolves with the exit code: 0, 1 when it failed, 2 when nobody understood what was typed. */
+/** Resolves with the exit code: 0, 1 when the command failed, 2 for a usage error. */
 export async function weir(
   argv: readonly string[],
   env: Environment,
   terminal: Terminal,
-  check: Check = checkApart,
+  check: Check = checkInChild,
 ): Promise<number> {
   try {
     if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
@@ -69,21 +69,21 @@ export async function weir(
   }
 }
 
-/** For who names no command: which there are, of the program and of plugins. */
+/** Lists the commands of the program and of plugins, for a call without a command. */
 async function tell(env: Environment, argv: readonly string[], terminal: Terminal): Promise<number> {
   let commands: readonly Typed[] = ownCommands;
   try {
     const { plugins } = await choosePlugins(env, await readConfigFile(env));
     commands = [...ownCommands, ...declaredCommands(plugins)];
   } catch (error) {
-    terminal.complain(`the commands of plugins cannot be told: ${messageOf(error)}`);
+    terminal.complain(`the commands of plugins cannot be listed: ${messageOf(error)}`);
   }
-  const understood = understand(commands, argv);
+  const understood = parseCommandLine(commands, argv);
   return 'text' in understood ? answer(understood, terminal) : 2;
 }
 
-async function runOwn(argv: readonly string[], here: Omit<Here, 'options'>): Promise<number> {
-  const understood = understand(ownCommands, argv);
+async function runOwn(argv: readonly string[], here: Omit<ProgramContext, 'options'>): Promise<number> {
+  const understood = parseCommandLine(ownCommands, argv);
   if ('text' in understood) return answer(understood, here);
   return understood.command.act({ ...here, options: understood.options as never });
 }
@@ -95,10 +95,10 @@ async function withoutPanel(
   terminal: Terminal,
 ): Promise<number> {
   const chosen = await choosePlugins(env, await readConfigFile(env));
-  const understood = understand(declaredCommands(chosen.plugins), argv);
+  const understood = parseCommandLine(declaredCommands(chosen.plugins), argv);
   if ('text' in understood) return answer(understood, terminal);
   await refuseForeign(directory, understood.command.fresh);
-  // Its output is the command's; what the panel has to tell belongs to it only when something is wrong.
+  // The output is the command's; the panel's log appears only when something is wrong.
   const kernel = await bootPanel({
     ...chosen,
     env: { ...env, WEIR_LOG_LEVEL: env['WEIR_LOG_LEVEL'] || 'error' },
@@ -109,11 +109,11 @@ async function withoutPanel(
   try {
     return await runCommand(kernel.commands, argv, terminal, new AbortController().signal);
   } finally {
-    await kernel.stop('the command has ended');
+    await kernel.stop('the command is done');
   }
 }
 
-/** A wrong folder would become another panel, and files of another user would keep the panel from its own. */
+/** Refuses a wrong folder, which would become another panel, and one of another user, whose panel could not open our files. */
 async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
   const owner = await stat(directory).then(
     ({ uid }) => uid,
@@ -122,7 +122,7 @@ async function refuseForeign(directory: string, fresh: boolean): Promise<void> {
   const self = process.getuid?.();
   if (owner !== undefined && self !== undefined && owner !== self)
     throw new Error(
-      `${directory} belongs to the user with number ${owner}; run this as that user, for the panel could not open files that you leave there`,
+      `${directory} belongs to the user ID ${owner}; run this as that user, or the panel could not open the files that this command creates`,
     );
   const there = await access(join(directory, LOCK_FILE)).then(
     () => true,

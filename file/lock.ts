@@ -1,11 +1,11 @@
-// One panel a data folder: two would both count what the core counted once. The lock is the operating system's, on a
-// small SQLite file, so a process that died cannot keep it.
+// One panel per data folder: two would count the core's traffic twice. The operating system holds the lock on a small
+// SQLite file, so a dead process loses it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { replaceFile } from './replace.js';
 
-/** Also the sign that a data folder is one, whatever database its panel has. */
+/** Also marks a folder as a data folder, whatever database its panel uses. */
 export const LOCK_FILE = 'panel.lock';
 
 export interface FolderLock {
@@ -44,7 +44,7 @@ export async function lockFolder(directory: string, log?: Log): Promise<FolderLo
       { cause },
     );
   }
-  // Only for that sentence, so a panel starts without it.
+  // Only used in that sentence, so a failure does not prevent the start.
   await replaceFile(holder, `${process.pid}\n`).catch((error: Error) =>
     log?.warn('a second panel could not name this process', { reason: error.message }),
   );

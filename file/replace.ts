@@ -13,8 +13,8 @@ async function modeOf(path: string): Promise<number | undefined> {
 }
 
 /**
- * Is on the disk when this resolves. Without `mode` it keeps that of the previous file; a new one is private (0600).
- * Rejects with a sentence that names the file, whose previous content is untouched then.
+ * Resolves when the file is on the disk. Without `mode` it keeps the mode of the previous file; a new one is private (0600).
+ * Rejects with a sentence that names the file; its previous content is untouched then.
  */
 export async function replaceFile(path: string, text: string, mode?: number): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

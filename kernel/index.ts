@@ -1,4 +1,4 @@
-// The only door to the kernel for plugins.
+// The kernel's public API for plugins.
 export { authenticate } from './auth/principal.js';
 export type { Principal } from './auth/principal.js';
 export { CSRF_COOKIE, newCsrfToken, requireCsrf } from './auth/csrf.js';
@@ -71,7 +71,7 @@ export type { LiveSettings } from './plugin/settings.js';
 export { definePlugin, singleton } from './plugin/define.js';
 export type { Plugin, PluginContext } from './plugin/define.js';
 export { sizeOf } from '../net/body.js';
-export type { Streamed } from '../net/streamed.js';
+export type { Streamed } from '../net/streamed-reply.js';
 export type { UploadedFile } from '../net/multipart.js';
 export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';

@@ -48,7 +48,7 @@ type Parts = Readonly<{
   begun: number;
 }>;
 
-/** Who clashes with what is built in is the one to blame. */
+/** A third-party plugin that clashes with a built-in one is at fault. */
 const outsideLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
   instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
@@ -56,7 +56,7 @@ export class Kernel {
   readonly listeners: ListenerSet;
   readonly #parts: Parts;
   readonly #schedule: Schedule;
-  /** Whose the kernel's own routes and jobs are. */
+  /** Owner of the kernel's routes and jobs. */
   readonly #self = {
     name: 'kernel',
     about: 'The panel itself.',
@@ -83,12 +83,12 @@ export class Kernel {
     return this.#offers.commands;
   }
 
-  /** Resolves when the start of every plugin has come to its end, well or not. */
+  /** Resolves when the start of every plugin has finished or failed. */
   get started(): Promise<void> {
     return this.#late.ended;
   }
 
-  /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; nothing is left open then. */
+  /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; closes everything before. */
   static async boot(options: KernelOptions): Promise<Kernel> {
     const {
       plugins,
@@ -115,7 +115,7 @@ export class Kernel {
     const writer = new Writer(connections, hooks, log, { strict });
     const uploads = uploadsFolder(dataDirectory);
     try {
-      // A crash leaves behind what was under way.
+      // A crash leaves unfinished uploads behind.
       await rm(uploads, { recursive: true, force: true });
       const migrations = new Migrations(connections, log);
       await migrations.run('kernel', sessionMigrations);
@@ -261,7 +261,7 @@ export class Kernel {
       panelUrl: this.listeners.panelUrl,
       ...(starting.length > 0 && { starting }),
     };
-    // What is built in comes first, and nobody takes the place of a fact that is there.
+    // Facts of built-in plugins come first, and no fact replaces another.
     const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
     log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
     const tell = () => hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
@@ -276,14 +276,14 @@ export class Kernel {
     return this.#parts.instances.filter((instance) => instance.state === state).map(({ name }) => name);
   }
 
-  /** Writes down to a plugin what went wrong outside of every call of it; false where it does not run. */
+  /** Attributes a failure outside of every call to a plugin; false where it does not run. */
   fault(plugin: string, where: string, error: unknown): boolean {
     const instance = this.#parts.instances.find(({ name }) => name === plugin);
     instance?.fault(where, error);
     return instance !== undefined;
   }
 
-  /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
+  /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
   stop(reason: string, again = false): Promise<void> {
     this.#stopped ??= this.#shutDown(reason, again);
     return this.#stopped;
@@ -301,7 +301,7 @@ export class Kernel {
     this.#parts.log.info('stopped', { reason });
   }
 
-  /** No job is under way and all queues of events are empty. For tests. */
+  /** Whether no job runs and all queues of events are empty. For tests. */
   async settled(): Promise<void> {
     await this.#schedule.settled();
     for (const { queue } of this.#parts.instances) await queue.settled();

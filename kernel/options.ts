@@ -1,4 +1,4 @@
-// What a kernel is booted with: a configuration that is read and checked.
+// The options of a kernel: a configuration that was read and checked.
 import type { PluginConfig } from './config/variable.js';
 import type { Provision } from './container/token.js';
 import type { Certificate } from './http/certificate.js';
@@ -9,31 +9,31 @@ import type { LeftOut } from './plugin/plugins.js';
 import type { Limits } from './plugin/limits.js';
 
 export interface KernelOptions {
-  /** in start order: what a plugin uses comes before it (`panel/order.ts`) */
+  /** in start order: after the plugins that it uses (`panel/order.ts`) */
   readonly plugins: readonly Plugin[];
-  /** what was to run and cannot */
+  /** plugins that should run but cannot */
   readonly leftOut?: readonly LeftOut[];
-  /** boot settings of plugins, by their names */
+  /** boot settings of plugins, by plugin name */
   readonly configs: ReadonlyMap<string, PluginConfig>;
   readonly dataDirectory: string;
-  /** of a server; without it the database is a file in the data folder */
+  /** of a database server; without it the database is a file in the data folder */
   readonly databaseUrl?: string | undefined;
-  /** of the panel's listener; without a certificate it speaks plain HTTP */
+  /** of the panel's listener; without a certificate it serves plain HTTP */
   readonly host: string;
   readonly port: number;
   readonly certificate?: Certificate | undefined;
   /** addresses and CIDRs whose forwarded headers count */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly log: Log;
-  /** when the start began that `ready` tells the time of, as `performance.now()` has it; by default the boot itself */
+  /** when the start began whose duration `ready` logs, in `performance.now()` time; by default the boot itself */
   readonly begun?: number | undefined;
   readonly clock?: Clock | undefined;
-  /** what the program around it offers to plugins */
+  /** values that the program around the kernel provides to plugins */
   readonly provides?: readonly Provision[] | undefined;
-  /** Plugins start, but nothing listens, no job runs, and what they run beside the panel is left alone: for a command while no panel runs. */
+  /** Plugins start, but no listener opens, no job runs, and programs beside the panel are left alone: for a command while no panel runs. */
   readonly forCommand?: boolean | undefined;
-  /** for tests, which do not wait as long */
+  /** for tests, which wait less */
   readonly limits?: Partial<Limits> | undefined;
-  /** for tests: replies are checked against their declaration, and a write inside a write is refused at once */
+  /** for tests: replies are checked against their declaration, and a write inside a write fails at once */
   readonly strict?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
-// The hosts under which the panel may be asked for. A page of another site can point a name of its own at this machine
-// (DNS rebinding) and then talks to us from its visitor's browser; but its requests carry that name.
+// The hosts under which the panel answers. A page of another site can point a name of its own at this machine (DNS
+// rebinding) and call the panel from its visitor's browser; but its requests carry that name.
 import type { IncomingMessage } from 'node:http';
 import { hostName, hostOfHeader, isLoopback } from './host-name.js';
 import type { Proxies } from './proxies.js';
@@ -16,20 +16,20 @@ export class AllowedHosts {
   #names: ReadonlySet<string | undefined> | undefined;
   #wayOut = '';
 
-  /** `own`: the host that the panel listens on, which is always allowed. `refusal` makes the error of a host that is not. */
+  /** `own` is the host that the panel listens on; it is always allowed. `refusal` creates the error for a refused host. */
   constructor(own: string, proxies: Proxies, refusal: (message: string) => Error) {
     this.#own = own;
     this.#proxies = proxies;
     this.#refusal = refusal;
   }
 
-  /** An empty list allows every host. `wayOut` ends the sentence of a refusal. */
+  /** An empty list allows every host. `wayOut` is the end of the refusal's sentence. */
   set(listed: readonly string[], wayOut: string): void {
     this.#names = this.#namesOf(listed);
     this.#wayOut = wayOut;
   }
 
-  /** The first of `asked` (as `hostOfHeader` gives them) that this list would refuse. */
+  /** The first of `asked` (in the form of `hostOfHeader`) that this list would refuse. */
   refused(listed: readonly string[], asked: readonly string[]): string | undefined {
     return refusedBy(this.#namesOf(listed), asked);
   }
@@ -38,7 +38,7 @@ export class AllowedHosts {
     return listed.length === 0 ? undefined : new Set([...listed, this.#own].map(hostName));
   }
 
-  /** Throws the refusal unless the `Host` header is allowed, and the host that a trusted proxy was asked for: a page could have set either. */
+  /** Throws the refusal unless the `Host` header is allowed and so is the forwarded host of a trusted proxy: a page could have set either. */
   require(request: IncomingMessage): void {
     if (!this.#names) return;
     const asked = [hostOfHeader(request.headers.host ?? ''), this.#proxies.requestHost(request)];

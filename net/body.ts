@@ -1,4 +1,4 @@
-// The body of a request: how much of it is read, how it is unpacked, and what it may cost to parse.
+// Reads the body of a request: limits its size, decompresses it, and bounds the cost of parsing.
 import { parse as parseForm } from 'node:querystring';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -10,13 +10,13 @@ import { hasUtf8Escapes } from './utf8.js';
 
 const MIB = 1024 * 1024;
 
-/** For people: `16 KiB`, `10 MiB`. */
+/** Text for messages: `16 KiB`, `10 MiB`. */
 export const sizeOf = (bytes: number): string =>
   bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${Math.round(bytes / 1024)} KiB`;
 
-/** Makes the error of a body that is refused. */
+/** Creates the error of a refused body. */
 type MakeError = (message: string, details?: { readonly path?: string; readonly cause?: unknown }) => Error;
-/** The errors for the ways in which a body can be wrong: a field that does not fit, more than is taken, not what it says it is, of a kind that is not taken. */
+/** The errors for a body: a field that does not fit, too large, not what it claims to be, an unsupported type. */
 export interface BodyErrors {
   readonly INVALID: MakeError;
   readonly TOO_LARGE: MakeError;
@@ -25,17 +25,17 @@ export interface BodyErrors {
 }
 
 export interface BodyRules {
-  /** bytes, after it is unpacked */
+  /** bytes after decompression */
   readonly limit: number;
   /** see JsonScan */
   readonly separators: number;
-  /** takes gzip, deflate and br */
+  /** whether gzip, deflate and br are accepted */
   readonly compressed: boolean;
   readonly errors: BodyErrors;
 }
 
 const MOST_FIELDS = 1000;
-/** Parsing more than this waits for its turn. */
+/** Larger bodies queue for parsing. */
 const WAITS = 64 * 1024;
 
 const INFLATE: Readonly<Record<string, () => Transform>> = {
@@ -48,7 +48,7 @@ const INFLATE: Readonly<Record<string, () => Transform>> = {
 /** RFC 8259 and 6839: `application/json`, `application/problem+json`. */
 const JSON_TYPE = /^application\/json$|^[\w.-]+\/[\w.-]+\+json$/;
 
-/** The media type of a body in lower case, without parameters; empty where none is named. */
+/** The media type of a body in lower case, without parameters; empty where the header is missing. */
 export const mediaTypeOf = ({ headers }: IncomingMessage): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
@@ -73,21 +73,21 @@ export class RequestBody {
     return transfer === undefined && (length === undefined || length === '0');
   }
 
-  /** Refuses what is too large by its own account, and encodings that are not taken. */
+  /** Rejects a body whose headers announce too many bytes or an unsupported encoding. */
   check(): void {
     const { 'content-length': length, 'content-encoding': encoding = 'identity' } = this.#request.headers;
     const { limit, compressed, errors } = this.#rules;
     if (Number(length) > limit) throw this.#tooLarge();
     if (encoding.toLowerCase() === 'identity') return;
     if (!compressed)
-      throw errors.UNSUPPORTED_BODY('this endpoint takes no compressed body; send it as it is');
+      throw errors.UNSUPPORTED_BODY('this endpoint does not accept a compressed body; send it uncompressed');
     if (!Object.hasOwn(INFLATE, encoding.toLowerCase()))
       throw errors.UNSUPPORTED_BODY(
         `Content-Encoding may be gzip, deflate or br, not ${encoding.slice(0, 40)}`,
       );
   }
 
-  /** The fields of a form, or what the JSON says; undefined without a body. It is read once, whoever asks. */
+  /** The fields of a form, or the parsed JSON; undefined without a body. Repeated calls return the same result. */
   read(): Promise<unknown> {
     return (this.#value ??= this.#read().catch((error: unknown) => {
       readOn(this.#request, this.#response);
@@ -117,7 +117,7 @@ export class RequestBody {
     return value;
   }
 
-  /** Piece by piece: so nothing is done with a body that turns out too large, and no piece takes long. */
+  /** Reads piece by piece, so that a body that turns out too large costs nothing more and no piece takes long. */
   async #text(isForm: boolean): Promise<string> {
     const { limit, separators, errors } = this.#rules;
     const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -148,7 +148,7 @@ export class RequestBody {
     const source: Readable = inflate ?? request;
     let sent = 0;
     if (inflate) {
-      // Without end it could unfold to nothing.
+      // Without the end of the stream, decompression could finish with nothing.
       request.on('data', (chunk: Buffer) => {
         sent += chunk.length;
         if (sent > limit) inflate.destroy(this.#tooLarge());
@@ -191,7 +191,7 @@ export class RequestBody {
   }
 }
 
-/** Reads what is left of a body to nowhere: many callers read the reply only when all is sent, so the connection stays open for the rest, whatever they asked. */
+/** Discards the rest of a body. Many callers read the reply only after they have sent everything, so the connection stays open for it. */
 export function readOn(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   response.shouldKeepAlive = true;

@@ -1,8 +1,8 @@
-// The headers that make browsers careful, for every reply of a listener.
+// Security headers for every reply of a listener.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet, { type HelmetOptions } from 'helmet';
 
-/** helmet's headers never depend on the request, so they are computed once: name, value, name, value … */
+/** helmet's headers do not depend on the request, so they are computed once: name, value, name, value … */
 export function fixedHeaders(options: HelmetOptions): string[] {
   const headers = new Map<string, string>();
   const response = {

@@ -1,15 +1,15 @@
-// One spelling for each address and host name, so that limits, lists and comparisons cannot be passed by another one.
+// One spelling for each address and host name, so that another spelling cannot bypass a limit, a list or a comparison.
 import { isIP } from 'node:net';
 
-/** An IPv4 address within IPv6 (RFC 4291, 2.5.5.2), as URLs write it. */
+/** An IPv4 address within IPv6 (RFC 4291, 2.5.5.2), in the form of URLs. */
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
-/** Letters, digits, `-` and `_` (which local names have); not all digits at the end: that would be an odd IPv4 address. */
+/** Letters, digits, `-` and `_` (which local names have). The last label must not be all digits: that is an odd IPv4 address. */
 const NAME =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * An IP address as RFC 5952 writes it (`2001:db8::1`); one of IPv4 within IPv6 (`::ffff:7f00:1`) is that of IPv4. A zone
- * (`%eth0`) is left out. Undefined for what is not an address.
+ * An IP address in the form of RFC 5952 (`2001:db8::1`). IPv4 within IPv6 (`::ffff:7f00:1`) becomes IPv4. A zone
+ * (`%eth0`) is dropped. Undefined for anything that is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -22,7 +22,7 @@ export function canonicalAddress(text: string): string | undefined {
   return [left >> 8, left & 255, right >> 8, right & 255].join('.');
 }
 
-/** The eight groups of an IPv6 address as `canonicalAddress` writes it. */
+/** The eight groups of an IPv6 address in the form of `canonicalAddress`. */
 export function ipv6Groups(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const numbers = (text: string): number[] =>
@@ -32,7 +32,7 @@ export function ipv6Groups(address: string): number[] {
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
-/** A host name (in lower case, without a dot at its end) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
+/** A host name (in lower case, without a final dot) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
 export function hostName(text: string): string | undefined {
   const address = canonicalAddress(text.replace(/^\[(.*:.*)\]$/s, '$1'));
   if (address !== undefined) return address;
@@ -40,13 +40,13 @@ export function hostName(text: string): string | undefined {
   return NAME.test(name) ? name : undefined;
 }
 
-/** The host of a `Host` header (RFC 9110, 7.2: a name or an address, IPv6 in brackets, and perhaps a port); empty when it is not one. */
+/** The host of a `Host` header (RFC 9110, 7.2: a name or an address, IPv6 in brackets, optionally a port); empty when it is invalid. */
 export function hostOfHeader(header: string): string {
   const [, host] = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/s.exec(header.trim()) ?? [];
   return (host !== undefined && hostName(host)) || '';
 }
 
-/** Whether a host as somebody wrote it, without port, is this machine itself. */
+/** Whether a host, in any spelling and without port, is this machine itself. */
 export function isLoopback(host: string): boolean {
   const name = hostName(host) ?? '';
   return (

@@ -1,4 +1,4 @@
-// A body of multipart/form-data (RFC 7578): texts, and files that are written to a private folder while they arrive.
+// A body of multipart/form-data (RFC 7578): texts, and files that are written to a private folder as they arrive.
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,11 +9,11 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { type BodyErrors, mediaTypeOf, readOn, sizeOf } from './body.js';
 import { baseName } from './file-name.js';
 
-/** A file that was sent. It is gone when the request is answered; who wants to keep it renames or copies it. */
+/** An uploaded file. It is deleted when the request is answered; rename or copy it to keep it. */
 export interface UploadedFile {
-  /** as the sender calls it: without a path, invisible characters or line breaks, never empty. Not to be trusted for more than showing it. */
+  /** the sender's name for it: without a path, invisible characters or line breaks, never empty. Do not trust it for more than display. */
   readonly name: string;
-  /** as the sender says */
+  /** media type, as the sender claims */
   readonly mediaType: string;
   /** bytes */
   readonly size: number;
@@ -24,7 +24,7 @@ export interface FileRule {
   readonly maxBytes: number;
   readonly most: number;
   readonly least: number;
-  /** endings of names in lower case, such as `.db`; any without it */
+  /** allowed endings of file names in lower case, such as `.db`; any when left out */
   readonly endings?: readonly string[] | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface MultipartRules {
   readonly textBytes: number;
   /** bytes of the whole body */
   readonly limit: number;
-  /** where a folder for the files is made */
+  /** folder in which a temporary folder for the files is created */
   readonly folder: string;
   readonly errors: BodyErrors;
 }
@@ -47,18 +47,18 @@ export interface Multipart {
 const MOST_TEXTS = 1000;
 const LONGEST_NAME = 100;
 const PART_HEADERS = { headerPairs: 20, headerSize: 8 * 1024 };
-/** What each part may take besides its content: boundary and headers. */
+/** Bytes that each part may need besides its content: boundary and headers. */
 const PART_BYTES = PART_HEADERS.headerSize + 200;
 
 type Rules = Readonly<Record<string, FileRule>>;
 
 const filesOf = (rules: Rules): number => Object.values(rules).reduce((sum, { most }) => sum + most, 0);
 
-/** Bytes of all files that these rules take. */
+/** Most bytes of all files under these rules. */
 export const fileBytes = (rules: Rules): number =>
   Object.values(rules).reduce((sum, { most, maxBytes }) => sum + most * maxBytes, 0);
 
-/** Bytes of a body with all of them, and with so many bytes of text. */
+/** Most bytes of a body with all files, and with this many bytes of text. */
 export const multipartBytes = (rules: Rules, textBytes: number): number =>
   fileBytes(rules) + filesOf(rules) * PART_BYTES + textBytes;
 
@@ -92,18 +92,18 @@ export class MultipartBody {
     for (const name of Object.keys(rules.files)) this.#files[name] = [];
   }
 
-  /** Refuses by the headers alone: what is no form, what is compressed, and what is too large by its own account. */
+  /** Rejects by the headers alone: another media type, a compressed body, too large a Content-Length. */
   check(): void {
     const { limit, errors } = this.#rules;
     const { 'content-length': length, 'content-encoding': encoding = 'identity' } = this.#request.headers;
     if (mediaTypeOf(this.#request) !== 'multipart/form-data')
       throw errors.UNSUPPORTED_BODY('this endpoint takes multipart/form-data');
     if (encoding.toLowerCase() !== 'identity')
-      throw errors.UNSUPPORTED_BODY('this endpoint takes no compressed body; send it as it is');
+      throw errors.UNSUPPORTED_BODY('this endpoint does not accept a compressed body; send it uncompressed');
     if (Number(length) > limit) throw this.#tooLarge();
   }
 
-  /** Reads all of it; rejects with one of `errors`, which names the field where it is about one. */
+  /** Reads the whole body; rejects with one of `errors`, which names the field at fault. */
   async read(): Promise<Multipart> {
     try {
       this.check();
@@ -122,7 +122,7 @@ export class MultipartBody {
     }
   }
 
-  /** Takes the files away again. */
+  /** Deletes the files. */
   async remove(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled(this.#writes);
@@ -133,7 +133,7 @@ export class MultipartBody {
     const { errors, limit } = this.#rules;
     const request = this.#request;
     const busboy = this.#parser();
-    // A parser that was given up may still have something to complain about.
+    // A parser that was abandoned may still report errors.
     busboy.on('error', () => undefined);
     const ended = new AbortController();
     const { signal } = ended;
@@ -145,7 +145,7 @@ export class MultipartBody {
           size += chunk.length;
           if (size > limit) fail(this.#tooLarge());
         });
-        // It may all have come, and be lost with the connection before it was read.
+        // All bytes may have arrived and still be lost with the connection before they were read.
         const cutOff = (): void => {
           if (!request.readableEnded) fail(errors.BAD_BODY('the body was cut off'));
         };
@@ -188,13 +188,13 @@ export class MultipartBody {
           ...PART_HEADERS,
           fieldSize: textBytes,
           fields: MOST_TEXTS,
-          // One more, so that the error can say which field has too many.
+          // One more than allowed, so that the error can name the field with too many.
           files: most + 1,
           parts: MOST_TEXTS + most + 1,
         },
       });
     } catch (cause) {
-      throw errors.BAD_BODY('the Content-Type of a multipart body names its boundary', { cause });
+      throw errors.BAD_BODY('the Content-Type of a multipart body must name its boundary', { cause });
     }
   }
 
@@ -221,9 +221,9 @@ export class MultipartBody {
     if (!rule)
       throw this.#wrong(
         name,
-        `is no file that this endpoint takes; it takes ${Object.keys(files).join(', ')}`,
+        `is not a file of this endpoint; its files are ${Object.keys(files).join(', ')}`,
       );
-    // A browser sends an empty part for a field in which no file was chosen.
+    // A browser sends an empty part for a file field that is left empty.
     if (!sentName) return this.#requireEmpty(name, file);
     const shown = baseName(sentName);
     if (shown === '') throw this.#wrong(name, 'needs a file name');

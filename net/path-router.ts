@@ -1,14 +1,14 @@
-// Which of many paths a request is for, by find-my-way's radix tree: its time depends on the path, not on the number of
+// Finds the target of a request path with find-my-way's radix tree: its time depends on the path, not on the number of
 // routes.
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
-/** One segment that begins with `{` is a parameter: `{name}` takes a segment, `{name*}` at the end the rest of the path. */
+/** A segment that starts with `{` is a parameter: `{name}` matches a segment, `{name*}` at the end the rest of the path. */
 const PARAMETER = /^\{(\w+)(\*?)\}$/;
-/** Segments of letters, digits, `-` `_` `.` `~` `@`; whole segments may be parameters, and the last one a wildcard. */
+/** Segments of letters, digits, `-` `_` `.` `~` `@`. A whole segment may be a parameter, and the last one a wildcard. */
 const PATTERN = /^(?:\/(?:\{\w+\}|[\w.~@-]*))*(?:\/\{\w+\*\})?$/;
-/** Longer than any URL that Node takes. */
+/** Longer than any URL that Node accepts. */
 const LONGEST = 1 << 17;
-/** They would lead out of whatever a wildcard is appended to. */
+/** Segments that would lead out of the folder that a wildcard is appended to. */
 const LEADS_ELSEWHERE = /(?:^|[/\\])\.\.?(?:[/\\]|$)|\0/;
 
 /** Whether a path can be added to a PathRouter. */
@@ -25,14 +25,14 @@ const vagueness = (segment: string): number => {
   return star === '' ? 1 : 2;
 };
 
-/** The pattern without the names of its parameters: two with the same shape take the same paths. */
+/** The pattern without the names of its parameters: two patterns of the same shape match the same paths. */
 export const shapeOfPath = (path: string): string =>
   path
     .split('/')
     .map((segment) => ['', '{}', '{*}'][vagueness(segment)] || segment)
     .join('/');
 
-/** Compares patterns segment by segment: nothing, then text, then parameters, then wildcards. A total order. */
+/** Compares patterns segment by segment: end, then text, then parameters, then wildcards. A total order. */
 export function moreSpecificFirst(a: string, b: string): number {
   const left = a.split('/');
   const right = b.split('/');
@@ -46,22 +46,22 @@ export function moreSpecificFirst(a: string, b: string): number {
   return 0;
 }
 
-/** A target and the texts of its parameters, decoded. */
+/** A target with the values of its parameters, decoded. */
 export interface Found<T> {
   readonly target: T;
   readonly params: Record<string, string>;
 }
 
-/** Paths with their targets. Text wins over parameters, parameters over wildcards, whatever the order of `add`. */
+/** Paths with their targets. Text takes precedence over parameters, and parameters over wildcards, in any order of `add`. */
 export class PathRouter<T> {
   readonly #tree = findMyWay<never>({
     caseSensitive: true,
     maxParamLength: LONGEST,
-    // The query is read elsewhere, and only where somebody asks.
+    // The query is read elsewhere, and only on demand.
     querystringParser: () => ({}),
   });
 
-  /** Throws where the pattern cannot be used or is taken. */
+  /** Throws where the pattern is invalid or already there. */
   add(method: string, pattern: string, target: T): void {
     const path = pattern.split('/').map((segment) => {
       const [parameter, name, star] = PARAMETER.exec(segment) ?? [];
@@ -73,8 +73,8 @@ export class PathRouter<T> {
   }
 
   /**
-   * Takes a URL from the slash of its path on, with or without a query. Undefined where no pattern takes it, where it
-   * cannot be decoded, and where a wildcard would hold a `.` or `..` segment or a zero byte. A parameter takes at least
+   * Takes a URL from the slash of its path on, with or without a query. Undefined where no pattern matches, where the path
+   * cannot be decoded, and where a wildcard would contain a `.` or `..` segment or a zero byte. A parameter has at least
    * one character; a wildcard may be empty.
    */
   find(method: string, url: string): Found<T> | undefined {

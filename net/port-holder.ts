@@ -1,10 +1,10 @@
-// Which process listens on a port, where /proc tells: on Linux, and of another user's processes only to root.
+// Finds the process that listens on a port. Works where /proc exists (Linux); other users' processes are visible to root only.
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const LISTENING = '0A';
 
-/** Text for people, e.g. `nginx (process 812)`; undefined where nobody can tell. */
+/** Text for messages, e.g. `nginx (process 812)`; undefined where the process cannot be found. */
 export async function portHolder(port: number): Promise<string | undefined> {
   const sockets = new Set<string>();
   for (const table of TABLES) {

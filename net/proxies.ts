@@ -1,9 +1,9 @@
-// Who is at the other end, and under which name we were asked for. Forwarded headers count only from configured proxies.
+// The caller's address, and the host that it asked for. Forwarded headers count only from configured proxies.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { canonicalAddress, hostOfHeader } from './host-name.js';
 
-/** One of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
+/** An entry of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
 const addressOfHop = (hop: string): string | undefined =>
   canonicalAddress(hop) ?? canonicalAddress(/^\[?(.*?)\]?(?::\d{1,5})?$/s.exec(hop)?.[1] ?? '');
 
@@ -13,10 +13,10 @@ const peerOf = ({ socket }: IncomingMessage): string =>
 export class Proxies {
   readonly #trusted = new BlockList();
   readonly #any: boolean;
-  /** Nearly all requests name the same host. */
+  /** Nearly all requests have the same host, so its result is kept. */
   #lastHost = { header: '', name: '' };
 
-  /** Addresses and CIDRs; throws with the entry that is neither. */
+  /** Takes addresses and CIDRs; throws with the entry that is neither. */
   constructor(entries: readonly string[]) {
     this.#any = entries.length > 0;
     for (const entry of entries) {
@@ -30,7 +30,7 @@ export class Proxies {
 
   #trust(address: string, written: 'ipv4' | 'ipv6', prefix: string | undefined): void {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    // The first 96 bits of an IPv4 address within IPv6 say that it is one.
+    // The first 96 bits mark an IPv4 address within IPv6.
     const length = Number(prefix) - (written === family ? 0 : 96);
     if (prefix === undefined) this.#trusted.addAddress(address, family);
     else this.#trusted.addSubnet(address, Math.max(0, length), family);
@@ -42,7 +42,7 @@ export class Proxies {
     return canonical !== undefined && this.#trusted.check(canonical, isIPv6(canonical) ? 'ipv6' : 'ipv4');
   }
 
-  /** The caller's address: from the right end of X-Forwarded-For, the first that is not a proxy of ours. */
+  /** The caller's address: from the right end of X-Forwarded-For, the first that is not a trusted proxy. */
   callerAddress(request: IncomingMessage): string {
     let address = peerOf(request);
     if (!this.trusts(address)) return address;

@@ -1,7 +1,7 @@
-// The name of a route, by which programs call it: `clients.list` is `weir.clients.list()` in the generated client.
+// The name of a route in clients: `clients.list` is `weir.clients.list()` in the generated client.
 
 const NAME = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*){1,2}$/;
-/** `a.b` holds itself and `a.b.c`. */
+/** `a.b` matches itself and `a.b.c`. */
 const holds = (group: string, name: string): boolean => `${name}.`.startsWith(`${group}.`);
 
 /** `my-plugin` as the first word of a name: `myPlugin`. */
@@ -14,14 +14,14 @@ interface Named {
   readonly route: { readonly method: string; readonly name?: string };
 }
 
-/** Why this route cannot have its name beside those that have theirs already. */
+/** Why this route cannot have its name beside the routes that are there already. */
 export function nameProblem({ owner, route: { name } }: Named, others: readonly Named[]): string | undefined {
   if (name === undefined) return undefined;
   const area = areaOf(owner.name);
   if (!NAME.test(name))
     return `its name must be two or three words with dots between, such as ${area}.list, not ${String(name).slice(0, 80)}`;
   if (owner.outside && !holds(area, name))
-    return `its name ${name} must begin with ${area}., as a plugin from outside names its own`;
+    return `its name ${name} must begin with ${area}., because the routes of a third-party plugin begin with its name`;
   const twin = others.find(({ route: { name: other = '' } }) => holds(other, name) || holds(name, other));
   return (
     twin &&

@@ -1,10 +1,10 @@
-// Whether a request comes from a page of the same host.
+// Checks whether a request comes from a page of the same host.
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A method that changes nothing (RFC 9110, 9.2.1). */
+/** Whether the method is safe, that is, changes nothing (RFC 9110, 9.2.1). */
 export const isSafe = (method: string): boolean => SAFE.has(method);
 
-/** A browser says where a request comes from; only pages of this host pass. */
+/** Browsers send the origin of a request; only pages of this host pass. */
 export function isSameOrigin(headers: {
   origin?: string | undefined;
   host?: string | undefined;

@@ -1,18 +1,18 @@
-// A reply piece by piece, at the pace of the one who reads it.
+// Sends a reply piece by piece, at the speed of its reader.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** What a stream is read from; a Node Readable is one. */
+/** A source of a stream; a Node Readable is one. */
 export type Pieces = AsyncIterable<Uint8Array | string>;
 
-/** Refuses what cannot be sent, and a body that is not as long as its headers say. */
+/** Rejects pieces that cannot be sent, and a body of another length than its headers say. */
 async function* checked(pieces: Pieces, length: number | undefined): AsyncGenerator<Uint8Array | string> {
   let sent = 0;
   for await (const piece of pieces) {
     if (typeof piece !== 'string' && !(piece instanceof Uint8Array))
-      throw new TypeError(`a stream is of texts or bytes, and gave a value of type ${typeof piece}`);
+      throw new TypeError(`a stream must yield texts or bytes, not a value of type ${typeof piece}`);
     sent += Buffer.byteLength(piece);
     if (length !== undefined && sent > length)
       throw new Error(`the stream has more than the ${length} bytes that it announced`);
@@ -22,16 +22,16 @@ async function* checked(pieces: Pieces, length: number | undefined): AsyncGenera
     throw new Error(`the stream ended after ${sent} of the ${length} bytes that it announced`);
 }
 
-/** Lets go of a stream that nobody reads. */
+/** Closes a stream that nobody reads. */
 export function discard(pieces: Pieces): void {
   if (pieces instanceof Readable) pieces.on('error', () => undefined).destroy();
 }
 
 /**
- * Sends all of a stream and waits while the reader is slower. `begin` sets the headers; it is called when there is
- * something to send, so a stream that fails before is still answered with an error. Rejects where the stream fails
- * later; the connection is broken then, because nothing else says that the body is not whole. Resolves when the caller
- * goes away, which `signal` says: the stream is destroyed.
+ * Sends a whole stream and waits while the reader is slower. `begin` sets the headers; it is called with the first piece,
+ * so a stream that fails before is still answered with an error. If the stream fails later, this rejects and the
+ * connection is broken, because nothing else can say that the body is incomplete. Resolves when the caller
+ * disconnects, which `signal` reports: the stream is destroyed.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -50,7 +50,7 @@ export async function sendStream(
     await pipeline(source, response);
   } catch (error) {
     source.destroy();
-    // What it waits for may never come, so the stream itself is ended and not only what reads it.
+    // The stream may wait forever, so destroy the stream itself and not only its iterator.
     discard(pieces);
     if (failure) throw failure.error;
     if (!signal.aborted && !response.destroyed) throw error;

@@ -1,4 +1,4 @@
-// The files of one folder over HTTP (RFC 9110 and 9111), by Express' own `send`: ranges, HEAD, conditional requests.
+// Serves the files of a folder over HTTP (RFC 9110 and 9111), with Express's own `send`: ranges, HEAD, conditional requests.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import send from 'send';
 export interface StaticFolderOptions {
   /** absolute */
   readonly folder: string;
-  /** Sent in place of what is not there when a browser asks for a page, such as `index.html`: for pages that have their own paths. */
+  /** Sent instead of a missing file when a browser asks for a page, such as `index.html`: for pages with client-side paths. */
   readonly fallback?: string | undefined;
-  /** Directives of the Content-Security-Policy, beside or in place of the strict ones: `{ 'img-src': "'self' data:" }`. */
+  /** Directives that extend or replace the strict Content-Security-Policy: `{ 'img-src': "'self' data:" }`. */
   readonly policy?: Readonly<Record<string, string>> | undefined;
-  /** shared caches may keep what never changes */
+  /** shared caches may store files that never change */
   readonly isPublic: boolean;
 }
 
@@ -25,7 +25,7 @@ const STRICT: Readonly<Record<string, string>> = {
   'frame-ancestors': "'none'",
   'object-src': "'none'",
 };
-/** A name that changes with what is in the file, as bundlers give: `index-BkH2x9aZ.js`, `app.3f2504e0.css`. */
+/** A name that changes with the content, as bundlers make: `index-BkH2x9aZ.js`, `app.3f2504e0.css`. */
 const HASHED = /[-.](?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{8,}\.\w+$/;
 const YEAR = 31_536_000;
 
@@ -49,24 +49,24 @@ export class StaticFolderError extends Error {}
 export class StaticFolder {
   readonly #options: StaticFolderOptions;
   readonly #policy: string;
-  /** by file: the digest of what it held when it had these facts */
+  /** by file: the digest of its content when it had this time and size */
   readonly #etags = new Map<string, { readonly facts: string; readonly etag: string }>();
 
-  /** Throws where the folder is not there, and for a policy that is none. */
+  /** Throws where the folder does not exist, and for an invalid policy. */
   constructor(options: StaticFolderOptions) {
     if (!isAbsolute(options.folder))
       throw new StaticFolderError(
-        `the folder "${options.folder}" must be an absolute path: fileURLToPath(new URL('./page', import.meta.url))`,
+        `the path of the folder "${options.folder}" must be absolute: fileURLToPath(new URL('./page', import.meta.url))`,
       );
     if (!existsSync(options.folder))
-      throw new StaticFolderError(`the folder ${options.folder} is not there; was it built?`);
+      throw new StaticFolderError(`the folder ${options.folder} does not exist; build it first`);
     this.#options = options;
     this.#policy = policyOf(options.policy ?? {});
   }
 
   /**
    * Sends the file at a path within the folder, `index.html` for a folder in it; false where there is none. Dotfiles and
-   * what lies outside of the folder, be it by a symbolic link, are not there. Resolves when it is sent or given up.
+   * anything outside of the folder, such as the target of a symbolic link, count as missing. Resolves when the file is sent or the caller is gone.
    */
   async send(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
     const { folder, fallback } = this.#options;
@@ -109,7 +109,7 @@ export class StaticFolder {
     return `${this.#options.isPublic ? 'public' : 'private'}, max-age=${YEAR}, immutable`;
   }
 
-  /** Of what is in the file: packages from npm have one time for all files, and a new version may be as long as the old. */
+  /** Depends on the content: all files of an npm package have the same time, and a new version may have the same length. */
   async #etag(file: string, { size, mtimeMs, ctimeMs, ino }: Stats): Promise<string> {
     const facts = [size, mtimeMs, ctimeMs, ino].join();
     const known = this.#etags.get(file);
@@ -122,11 +122,11 @@ export class StaticFolder {
   }
 }
 
-/** A browser that goes to a page, not a program or a page that misses one of its files. */
+/** Whether a browser navigates to a page. False for programs, and for a page that misses one of its files. */
 const asksForPage = ({ headers }: IncomingMessage, path: string): boolean =>
   (headers.accept ?? '').includes('text/html') && !/\.[^/]*$/.test(path);
 
-/** False where the file went away meanwhile. */
+/** False where the file was deleted meanwhile. */
 function sent(
   request: IncomingMessage,
   response: ServerResponse,
@@ -140,14 +140,14 @@ function sent(
       index: false,
       cacheControl: false,
       etag: false,
-      // With the one time of npm's packages a page would count as unchanged for ever.
+      // All files of an npm package have the same time, so a page would count as unchanged forever.
       lastModified: false,
     })
       .on('error', (error: Error & { status?: number; headers?: Record<string, string> }) => {
         const { status = 500, headers = {} } = error;
         if (status === 404) return resolve(false);
         if (status >= 500) return reject(error);
-        // 412 and 416 (RFC 9110, 13.1 and 14.2) say all with their status.
+        // The status says all for 412 and 416 (RFC 9110, 13.1 and 14.2).
         response.statusCode = status;
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
         response.end();

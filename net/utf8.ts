@@ -1,6 +1,6 @@
-// Percent escapes that are not UTF-8 would be read as U+FFFD: something else would be stored than the caller sent.
+// Percent escapes that are not UTF-8 would be read as U+FFFD, so the panel would store something else than was sent.
 
-/** A percent sign alone stands for itself in forms. */
+/** In forms, a lone percent sign stands for itself. */
 const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;
 
 /** Whether the percent escapes of a form (application/x-www-form-urlencoded) are valid UTF-8. */

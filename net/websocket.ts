@@ -1,10 +1,10 @@
-// Requests that ask for another protocol on their connection (RFC 9110, 7.8; RFC 6455).
+// Requests that ask to switch protocols on their connection (RFC 9110, 7.8; RFC 6455).
 import type { IncomingMessage } from 'node:http';
 
 export const asksForWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
-/** The request as if it had not asked: HTTP lets a server go on in its own protocol, and some programs offer HTTP/2 each time. */
+/** Treats the request as if it had not asked: HTTP allows a server to ignore the offer, and some programs offer HTTP/2 each time. */
 export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
   const { method, url, rawHeaders } = request;
   const kept = rawHeaders.flatMap((name, i) =>

@@ -1,28 +1,28 @@
-// Adds a plugin from outside: to the data folder, where it is a package, and to the config file. All of it, or nothing.
+// Adds a third-party plugin: the package to the data folder, and its name to the config file. Does both or neither.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CheckOptions } from './check.js';
-import { type Check, checkApart } from './check-apart.js';
+import { type Check, checkInChild } from './check-in-child.js';
 import { configPath, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
-import { folderProblem } from './look.js';
+import { folderProblem } from './inspect-data.js';
 import { type Manifest, pluginOfPackage, readManifest } from './manifest.js';
 import { pack } from './npm.js';
-import { placesOf } from './outside.js';
-import { forgetPluginEnds } from './plugin-ends.js';
+import { placesOf } from './third-party.js';
+import { forgetPluginExits } from './plugin-exits.js';
 import type { Environment } from './variables.js';
-import { installedIn, Workshop } from './workshop.js';
+import { installedIn, StagedPlugins } from './staged-plugins.js';
 
 export interface Added {
   readonly name: string;
   readonly version: string;
   readonly reference: string;
   readonly configFile: string;
-  /** the version that was there before */
-  readonly former: string | undefined;
-  /** the config file named it already */
+  /** the version that was installed before */
+  readonly previous: string | undefined;
+  /** the config file already named it */
   readonly wasNamed: boolean;
-  /** why the core was not asked what it says of the plugin; empty when it was */
+  /** why the core did not test the plugin's additions to its config; empty when it did */
   readonly untried: string;
 }
 type Config = PluginEntry['config'];
@@ -34,7 +34,7 @@ const isFolder = (path: string): Promise<boolean | undefined> =>
     () => undefined,
   );
 
-/** The panel would start with it, nobody who runs now would be left out for it, and the core takes what it adds. Answers why no core was asked; empty when one was. */
+/** Checks that the panel would start with the plugin, that no running plugin would be left out, and that the core accepts what it adds. Returns why no core was asked; empty when one was. */
 async function mustStart(
   check: Check,
   options: CheckOptions,
@@ -79,15 +79,15 @@ async function checkAndName(
     reference,
   );
   const edited = await editPlugins(configPath(env), (plugins) => {
-    const { on: _, ...former } =
+    const { on: _, ...previous } =
       typeof plugins[reference] === 'object' ? (plugins[reference] as Record<string, unknown>) : {};
-    const next = { ...former, ...(config !== undefined && { config }) };
+    const next = { ...previous, ...(config !== undefined && { config }) };
     return { ...plugins, [reference]: Object.keys(next).length > 0 ? next : true };
   });
   return { ...edited, untried };
 }
 
-/** A folder stays where it is; the config file says where. */
+/** A folder stays where it is; the config file holds its path. */
 async function addFolder(place: Place, folder: string): Promise<Added> {
   const { env, file } = place;
   const places = placesOf(env, file.path);
@@ -101,7 +101,7 @@ async function addFolder(place: Place, folder: string): Promise<Added> {
     ...manifest,
     reference,
     configFile: path,
-    former: named && manifest.version,
+    previous: named && manifest.version,
     wasNamed: file.plugins.get(reference)?.on === true,
     untried,
   };
@@ -109,22 +109,22 @@ async function addFolder(place: Place, folder: string): Promise<Added> {
 
 async function addPackage(place: Place, spec: string): Promise<Added> {
   const { file, directory } = place;
-  const workshop = await Workshop.open(directory);
+  const staged = await StagedPlugins.open(directory);
   try {
-    const packed = await pack(spec, workshop.folder);
+    const packed = await pack(spec, staged.folder);
     if (pluginOfPackage(packed.name) === undefined)
       throw new Error(
-        `${spec} is a package called ${packed.name}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`,
+        `${spec} is a package called ${packed.name}; plugin packages are called weir-plugin-<name> or @scope/weir-plugin-<name>`,
       );
     const reference = `npm:${packed.name}`;
     const wasThere = packed.name in (await installedIn(directory));
-    const former = wasThere
+    const previous = wasThere
       ? await readManifest(reference, { dataDirectory: directory, base: directory }).catch(() => undefined)
       : undefined;
-    await workshop.install(packed);
-    const manifest = await readManifest(reference, { dataDirectory: workshop.folder, base: workshop.folder });
-    const edited = await checkAndName(place, reference, manifest, workshop.folder);
-    await workshop.takeOver().catch(async (error: unknown) => {
+    await staged.install(packed);
+    const manifest = await readManifest(reference, { dataDirectory: staged.folder, base: staged.folder });
+    const edited = await checkAndName(place, reference, manifest, staged.folder);
+    await staged.commit().catch(async (error: unknown) => {
       await edited.undo();
       throw error;
     });
@@ -132,21 +132,21 @@ async function addPackage(place: Place, spec: string): Promise<Added> {
       ...manifest,
       reference,
       configFile: edited.path,
-      former: former?.version,
+      previous: previous?.version,
       wasNamed: file.plugins.get(reference)?.on === true,
       untried: edited.untried,
     };
   } finally {
-    await workshop.close();
+    await staged.close();
   }
 }
 
-/** `spec` is a folder, `path:folder`, or whatever npm takes: a name with or without version, a file, an address. Rejects with a sentence, and then nothing has changed. */
+/** `spec` is a folder, `path:folder`, or whatever npm accepts: a name with or without version, a file, a URL. Rejects with a sentence; then nothing has changed. */
 export async function addPlugin(
   spec: string,
   env: Environment,
   config?: Config,
-  check: Check = checkApart,
+  check: Check = checkInChild,
 ): Promise<Added> {
   const directory = dataDirectoryOf(env);
   const problem = await folderProblem(directory);
@@ -154,12 +154,12 @@ export async function addPlugin(
   const place: Place = { env, directory, file: await readConfigFile(env), config, check };
   if (place.file.problems.length > 0) throw new Error(place.file.problems.join('; '));
   const folder = resolve(spec.replace(/^path:/, ''));
-  // A name may be that of a package and of a folder here; npm takes it for the package, too.
+  // A name may match both a package and a local folder; like npm, prefer the package.
   const found = /^[./~]/.test(spec) ? await isFolder(folder) : false;
   if (found === undefined)
     throw new Error(`${folder} does not exist; name the folder or the .tgz file of a plugin`);
   const isPath = spec.startsWith('path:') || found;
   const added = await (isPath ? addFolder(place, folder) : addPackage(place, spec.replace(/^npm:/, '')));
-  forgetPluginEnds(directory, [added.name]);
+  forgetPluginExits(directory, [added.name]);
   return added;
 }

@@ -35,7 +35,7 @@ const proxyList = custom<readonly string[]>(
   }),
 );
 
-/** Has a password: no message may repeat it. */
+/** Holds a password, so no message may repeat it. */
 const databaseUrl = custom<string>(
   Joi.string().custom((value: string, state) => {
     const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -61,17 +61,17 @@ const databaseUrl = custom<string>(
 export const presets = ['minimal', 'standard', 'full'] as const;
 export const DEFAULT_PRESET = 'standard';
 
-/** Where the rest is found, so these stand in the environment only. */
+/** These say where everything else is, so only the environment can set them. */
 export const placeVariables = {
   dataDirectory: variable(
     'WEIR_DATA_DIR',
     withDefault(word(), DEFAULT_DATA_DIRECTORY),
-    'folder of database, core and logs',
+    'folder of the database, the core and the logs',
   ),
   configFile: variable(
     'WEIR_CONFIG',
     optional(word()),
-    'config file; without it weir.json in the data folder, where it is there',
+    'config file; by default weir.json in the data folder, if it exists',
   ),
 } as const;
 
@@ -79,7 +79,7 @@ export const bootVariables = {
   preset: variable(
     'WEIR_PRESET',
     withDefault(oneOf(...presets), DEFAULT_PRESET),
-    'which plugins are on: minimal, standard or full',
+    'which plugins are enabled: minimal, standard or full',
   ),
   host: variable('WEIR_HOST', withDefault(word().hostname(), '127.0.0.1'), 'address of the panel'),
   port: variable(
@@ -90,23 +90,23 @@ export const bootVariables = {
   tlsCert: variable(
     'WEIR_TLS_CERT',
     optional(word()),
-    'file with the certificate of the panel, in PEM; with it the panel speaks HTTPS',
+    'certificate file of the panel, in PEM; with it the panel serves HTTPS',
   ),
-  tlsKey: variable('WEIR_TLS_KEY', optional(word()), 'file with the key of that certificate, in PEM'),
+  tlsKey: variable('WEIR_TLS_KEY', optional(word()), 'private key file of that certificate, in PEM'),
   trustedProxies: variable(
     'WEIR_TRUSTED_PROXIES',
     optional(proxyList),
-    'addresses and CIDRs whose forwarded headers count, comma-separated',
+    'addresses and CIDRs of trusted proxies, whose forwarded headers are used; comma-separated',
   ),
   logLevel: variable(
     'WEIR_LOG_LEVEL',
     withDefault(oneOf(...levels), 'info'),
-    'least severe level that is written',
+    'least severe level that is logged',
   ),
   databaseUrl: variable(
     'WEIR_DATABASE_URL',
     optional(databaseUrl),
-    'MySQL or MariaDB as mysql://user:password@host:port/name; without it a SQLite file in the data folder',
+    'MySQL or MariaDB as mysql://user:password@host:port/name; by default a SQLite file in the data folder',
   ),
 } as const;
 

@@ -1,4 +1,4 @@
-// Boots the kernel with what environment and config file say; without a plugin that fails, where the panel can do without it.
+// Boots the kernel with environment and config file. A failing plugin that is not essential is left out.
 import { resolve } from 'node:path';
 import { isLoopback } from '../net/host-name.js';
 import { Kernel } from '../kernel/kernel.js';
@@ -16,20 +16,20 @@ export interface BootOptions
   extends Pick<KernelOptions, 'begun' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
-  /** what was to run and could not even be loaded */
+  /** plugins that should run but could not be loaded */
   readonly leftOut?: readonly LeftOut[];
   readonly env: Environment;
-  /** what a config file says; none by default */
+  /** content of the config file; empty by default */
   readonly file?: ConfigFile;
-  /** where lines of the log go; by default to standard output */
+  /** where log lines go; standard output by default */
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
 }
 
-/** Resolves when everything runs but what had to be left out. Rejects with ConfigError, PluginError or the first failure of an essential start; nothing is left open then. */
+/** Resolves when everything runs except what had to be left out. Rejects with ConfigError, PluginError or the first failure of an essential start, and closes everything before. */
 export async function bootPanel(options: BootOptions): Promise<Kernel> {
   const leftOut = [...(options.leftOut ?? [])];
-  // Of a plugin that fails nothing may stay behind, so the boot begins anew without it.
+  // Nothing of a failed plugin may stay behind, so the boot starts again without it.
   for (let { plugins } = options; ; ) {
     try {
       return await attempt({ ...options, plugins, leftOut });
@@ -60,10 +60,10 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   );
   const log = createLog({ level: panel.logLevel, readable, write });
   for (const name of unknownVariables(env, known))
-    log.warn('no plugin that is on knows this variable; is it misspelt?', { variable: name });
+    log.warn('no enabled plugin reads this variable; check its spelling', { variable: name });
   if (!certificate && !isLoopback(panel.host))
     log.warn(
-      'passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1',
+      'the panel sends passwords and cookies unencrypted: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1',
       { host: panel.host },
     );
   const dataDirectory = resolve(panel.dataDirectory);

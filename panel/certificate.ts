@@ -1,4 +1,4 @@
-// The certificate of a listener: read at the start, and again while connections go on.
+// The certificate of a listener: read at the start, and reread while connections stay open.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
@@ -34,13 +34,13 @@ export class CertificateFiles implements Certificate {
     try {
       createSecureContext({ cert });
     } catch (cause) {
-      throw new Error(`${this.#certFile} holds no certificate in PEM: ${messageOf(cause)}`, { cause });
+      throw new Error(`${this.#certFile} is not a valid PEM certificate: ${messageOf(cause)}`, { cause });
     }
     try {
       createSecureContext({ cert, key });
     } catch (cause) {
       throw new Error(
-        `${this.#keyFile} holds no key in PEM that fits the certificate in ${this.#certFile}: ${messageOf(cause)}`,
+        `${this.#keyFile} is not a PEM private key that matches the certificate in ${this.#certFile}: ${messageOf(cause)}`,
         { cause },
       );
     }

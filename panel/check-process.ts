@@ -1,4 +1,4 @@
-// The process of a check. Plugins of others are imported in here: one that hangs, ends the process or writes onto the terminal harms nobody.
+// The process of a check. It imports third-party plugins: one that hangs, exits or writes to the terminal does no harm here.
 import { messageOf } from '../kernel/errors/errors.js';
 import { check, type CheckOptions } from './check.js';
 

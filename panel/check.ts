@@ -1,4 +1,4 @@
-// A start that is none: everything that a start would find out, without its database, its ports and its core.
+// Dry run: reports everything a start would find, without the panel's database, ports and core.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,18 +9,25 @@ import { definePlugin, KERNEL_API, type Plugin } from '../kernel/plugin/define.j
 import { PluginError } from '../kernel/plugin/error.js';
 import { CoreCheck, type CoreCheckApi, type CoreCheckResult } from '../plugins/engine/contract.js';
 import { bootPanel } from './boot.js';
-import { type Chosen, choosePlugins } from './choose.js';
+import { type Chosen, choosePlugins } from './choose-plugins.js';
 import { type ConfigFile, dataDirectoryOf, type PluginEntry, readConfigFile } from './config-file.js';
-import { databaseAddress, databaseName, folderProblem, pendingOf, ranIn, unknownOf } from './look.js';
+import {
+  databaseAddress,
+  databaseName,
+  folderProblem,
+  pendingOf,
+  appliedMigrations,
+  unknownOf,
+} from './inspect-data.js';
 import { ConfigError, type Environment } from './variables.js';
 
 export interface CheckOptions {
   readonly env: Environment;
-  /** a plugin that the config file does not name yet: its reference, and its entry */
+  /** a plugin that the config file does not name yet: its reference and its entry */
   readonly add?: { readonly reference: string; readonly entry: PluginEntry } | undefined;
-  /** a plugin that is taken out of it */
+  /** a plugin to leave out of the config file */
   readonly without?: string | undefined;
-  /** the data folder whose `plugins/` are used, where that is another one */
+  /** the data folder whose `plugins/` is used, if not the panel's own */
   readonly pluginsOf?: string | undefined;
 }
 
@@ -30,25 +37,25 @@ interface Listed {
   readonly outside: boolean;
 }
 export interface Report {
-  /** what keeps the panel from starting, one sentence each */
+  /** what prevents the start, one sentence each */
   readonly problems: readonly string[];
-  /** who would not run though it should, and why */
+  /** plugins that should run but would not, with the reason */
   readonly failed: readonly (Listed & { readonly reason: string })[];
   readonly notes: readonly string[];
-  /** those that would run */
+  /** plugins that would run */
   readonly plugins: readonly Listed[];
   readonly configFile: string;
   readonly database: string;
-  /** what the core says of what plugins from outside add to its config; nothing where no start was tried, or where no plugin runs a core */
+  /** the core's opinion of what third-party plugins add to its config; absent where no start was rehearsed or no plugin runs a core */
   readonly core?: CoreCheckResult | undefined;
 }
 
-/** Of others nothing is started: what they do then is their own business. */
+/** Third-party plugins are not started: what their start does is not ours to run. */
 function unstarted(plugin: Plugin): Plugin {
   if (!plugin.outside) return plugin;
   const routes: Plugin['routes'] = (scope) => {
     try {
-      // A listener of its own is declared in its start.
+      // A plugin declares its own listener in its start.
       return plugin.routes(scope).filter(({ listener }) => listener !== plugin.name);
     } catch (error) {
       // A folder is missing whether the plugin has started or not; what else is missing, its start may make.
@@ -59,10 +66,10 @@ function unstarted(plugin: Plugin): Plugin {
   return { ...plugin, routes, start: () => undefined, stop: () => undefined };
 }
 
-/** Runs in the rehearsal only, to get hold of what the engine offers. */
+/** Runs in the rehearsal only, to get hold of the engine. */
 const ASKER = 'core-check';
 
-/** Boots what was chosen in a folder that is thrown away, on a database of its own. */
+/** Boots the chosen plugins in a temporary folder, on a database of its own. */
 async function rehearse(chosen: Chosen, env: Environment, directory: string) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-check-'));
   const notes: string[] = [];
@@ -72,7 +79,7 @@ async function rehearse(chosen: Chosen, env: Environment, directory: string) {
     name: ASKER,
     version: '0.0.0',
     api: KERNEL_API,
-    about: 'Asks the core.',
+    about: 'Tests the config with the core.',
     uses: { check: maybe(CoreCheck) },
     start: ({ check }) => void (engine = check),
   });
@@ -90,14 +97,14 @@ async function rehearse(chosen: Chosen, env: Environment, directory: string) {
           variable?: string;
           ms?: number;
         };
-        // What took long here says how busy the machine is, and nothing of the panel's start.
+        // A slow start here shows how busy the machine is, and says nothing about the panel's start.
         if (level === 'warn' && ms === undefined)
           notes.push(variable === undefined ? msg : `${variable}: ${msg}`);
       },
     });
     const core = await engine?.checkPlugins(directory);
     const states = kernel.plugins().filter(({ name }) => name !== ASKER);
-    await kernel.stop('the check has ended');
+    await kernel.stop('the check is over');
     return { states, notes: [...new Set(notes)], problems: [], core };
   } catch (error) {
     return {
@@ -111,13 +118,13 @@ async function rehearse(chosen: Chosen, env: Environment, directory: string) {
   }
 }
 
-/** What is said of the database, and whether it can be used. */
+/** Describes the database, and whether it can be used. */
 async function lookAtDatabase(plugins: readonly Plugin[], address: string | undefined, directory: string) {
   try {
-    const ran = await ranIn(address, directory);
+    const ran = await appliedMigrations(address, directory);
     if (!ran || ran.length === 0)
       return {
-        notes: [`${databaseName(address, directory)} is empty: a start makes its tables`],
+        notes: [`${databaseName(address, directory)} is empty: a start creates its tables`],
         problems: [],
       };
     const pending = pendingOf(plugins, ran);
@@ -125,14 +132,10 @@ async function lookAtDatabase(plugins: readonly Plugin[], address: string | unde
     return {
       notes: [
         ...(pending.length > 0
-          ? [
-              `a start would migrate the database, after a copy of it where it is a file: ${pending.join(', ')}`,
-            ]
+          ? [`a start would migrate the database (and copy a SQLite file first): ${pending.join(', ')}`]
           : []),
         ...(unknown.length > 0
-          ? [
-              `the database has migrations of a newer release, which this one does not know: ${unknown.join(', ')}`,
-            ]
+          ? [`a newer release has migrated the database; this one does not know: ${unknown.join(', ')}`]
           : []),
       ],
       problems: [],
@@ -148,7 +151,7 @@ function changed(file: ConfigFile, { add, without }: CheckOptions): ConfigFile {
   return { ...file, plugins };
 }
 
-/** Tells what a start would come upon; nothing of the panel's is changed, and one that runs is left alone. */
+/** Reports what a start would find. Changes nothing of the panel, and leaves a running one alone. */
 export async function check(options: CheckOptions): Promise<Report> {
   const { env, pluginsOf } = options;
   const directory = dataDirectoryOf(env);
@@ -159,7 +162,7 @@ export async function check(options: CheckOptions): Promise<Report> {
     options.add?.reference,
   );
   const rehearsed = await rehearse(chosen, env, directory);
-  // The address is the only setting that the rehearsal does without.
+  // The address is the only setting that the rehearsal does not use.
   const wrong: string[] = [];
   const address = databaseAddress(env, file, wrong);
   const runs = new Set(rehearsed.states.filter(({ state }) => state !== 'failed').map(({ name }) => name));
@@ -172,7 +175,7 @@ export async function check(options: CheckOptions): Promise<Report> {
           directory,
         );
   const folder = await folderProblem(directory);
-  // Whoever only goes along with what the file switches off is as it should be.
+  // A plugin disabled together with one it needs is not a problem.
   const along = new Set(chosen.leftOut.filter(({ outside }) => !outside).map(({ name }) => name));
   const failed = rehearsed.states.filter(({ state }) => state === 'failed');
   const listed = ({ name, version, outside }: Listed): Listed => ({ name, version, outside });

@@ -1,4 +1,4 @@
-// The config file: the panel's boot settings at its top, below `plugins` which plugins are on or off and their boot settings.
+// The config file: boot settings of the panel at its top; below `plugins`, which plugins are enabled, with their boot settings.
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -8,12 +8,12 @@ import type { Environment, Section } from './variables.js';
 export interface PluginEntry {
   readonly on: boolean;
   readonly config: Readonly<Record<string, unknown>>;
-  /** as the file calls it, where that is not its name */
+  /** the key in the file, if that is not the plugin's name */
   readonly key?: string;
 }
 export interface ConfigFile {
   readonly path: string;
-  /** what is wrong with it, one sentence each */
+  /** mistakes in the file, one sentence each */
   readonly problems: readonly string[];
   readonly panel: Readonly<Record<string, unknown>>;
   readonly plugins: ReadonlyMap<string, PluginEntry>;
@@ -21,7 +21,7 @@ export interface ConfigFile {
 export const DEFAULT_DATA_DIRECTORY = './data';
 export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: new Map() };
 
-/** The panel's own settings stand at the top. */
+/** The panel's own settings are at the top of the file. */
 export const panelSection = ({ path, panel }: ConfigFile): Section => ({
   values: panel,
   at: (key) => `${key} in ${path}`,
@@ -41,7 +41,7 @@ function readPlugin(path: string, name: string, value: unknown, problems: string
   const { on = true, config = {}, ...unknown } = value;
   for (const key of Object.keys(unknown))
     problems.push(
-      `plugins.${name}.${key} in ${path} is unknown; there are "on" and "config", and boot settings belong into "config"`,
+      `plugins.${name}.${key} in ${path} is unknown; use "on" and "config", and put boot settings into "config"`,
     );
   if (typeof on !== 'boolean') problems.push(`plugins.${name}.on in ${path} must be true or false`);
   if (!isObject(config)) problems.push(`plugins.${name}.config in ${path} must be an object`);
@@ -54,12 +54,12 @@ function parse(path: string, text: string): ConfigFile {
   try {
     whole = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // The message quotes the file, where a password may stand.
+    // The parser's message quotes the file, which may hold a password.
     return {
       ...noFile,
       path,
       problems: [
-        `${path} is no JSON: ${messageOf(error).replace(/, (?:\.\.\.)?".*$/s, '')}; correct it or remove it`,
+        `${path} is not valid JSON: ${messageOf(error).replace(/, (?:\.\.\.)?".*$/s, '')}; fix it or remove it`,
       ],
     };
   }
@@ -67,7 +67,7 @@ function parse(path: string, text: string): ConfigFile {
     return { ...noFile, path, problems: [`${path} must hold an object, like {"plugins": {}}`] };
   const { plugins = {}, ...panel } = whole;
   if (!isObject(plugins))
-    problems.push(`plugins in ${path} must be an object from names of plugins to true, false or an object`);
+    problems.push(`plugins in ${path} must be an object that maps plugin names to true, false or an object`);
   const entries = Object.entries(isObject(plugins) ? plugins : {}).map(
     ([name, value]) => [name, readPlugin(path, name, value, problems)] as const,
   );
@@ -81,7 +81,7 @@ export const dataDirectoryOf = (env: Environment): string =>
 export const configPath = (env: Environment): string =>
   resolve(env['WEIR_CONFIG'] || join(dataDirectoryOf(env), 'weir.json'));
 
-/** WEIR_CONFIG, or weir.json in the data folder where it is there. What is wrong with it is in `problems`. */
+/** Reads WEIR_CONFIG, or weir.json in the data folder if it exists. Mistakes go to `problems`. */
 export async function readConfigFile(env: Environment): Promise<ConfigFile> {
   const chosen = env['WEIR_CONFIG'] || undefined;
   const path = configPath(env);
@@ -95,7 +95,7 @@ export async function readConfigFile(env: Environment): Promise<ConfigFile> {
       path,
       problems: [
         missing
-          ? `WEIR_CONFIG is ${chosen}, but there is no such file; correct it or leave it out`
+          ? `WEIR_CONFIG is ${chosen}, but there is no such file; fix the path or unset the variable`
           : `${path} cannot be read: ${messageOf(error)}`,
       ],
     };

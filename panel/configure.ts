@@ -1,4 +1,4 @@
-// What the kernel is booted with, out of environment, config file and the set of plugins: every mistake of the three is reported at once.
+// Computes what the kernel boots with from environment, config file and plugins, and reports the mistakes of all three at once.
 import type { Configured, PluginConfig } from '../kernel/config/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../kernel/http/certificate.js';
@@ -14,10 +14,10 @@ export interface Configuration {
   /** in start order */
   readonly plugins: readonly Plugin[];
   readonly panel: Configured<typeof panelVariables>;
-  /** of the panel's listener; without one it speaks plain HTTP */
+  /** of the panel's listener; without one it serves plain HTTP */
   readonly certificate: Certificate | undefined;
   readonly configs: ReadonlyMap<string, PluginConfig>;
-  /** every variable that somebody reads */
+  /** every variable that something reads */
   readonly known: readonly string[];
 }
 
@@ -34,13 +34,13 @@ async function certificateOf(
   }
   problems.push(
     tlsKey === undefined
-      ? 'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both (or tlsCert and tlsKey in the config file), or none'
-      : 'WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not; set both (or tlsCert and tlsKey in the config file), or none',
+      ? 'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both (or tlsCert and tlsKey in the config file), or neither'
+      : 'WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not; set both (or tlsCert and tlsKey in the config file), or neither',
   );
   return undefined;
 }
 
-/** Rejects with ConfigError, or with PluginError when nothing is wrong but the set of plugins, or what one from outside is given. */
+/** Rejects with ConfigError, or with PluginError when only the set of plugins is wrong, or the settings of a third-party one. */
 export async function configure(
   chosen: readonly Plugin[],
   env: Environment,

@@ -1,4 +1,4 @@
-// Whether the parts of a plugin are of the kind that they must be: JavaScript takes anything, and what it says later names no part.
+// Checks that each part of a plugin has the right type: JavaScript accepts anything, and its later errors name no part.
 import type { Plugin } from '../kernel/plugin/define.js';
 
 const FUNCTIONS = ['provides', 'contributes', 'taps', 'routes', 'jobs', 'commands'] as const;
@@ -7,13 +7,13 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 
-/** definePlugin fills in what its caller leaves out, so that all these are there. */
+/** definePlugin fills in missing parts, so all of these exist. */
 export const isMadeByDefinePlugin = (value: unknown): value is Plugin =>
   ['essential', 'uses', 'services', 'migrations', ...FUNCTIONS].every(
     (part) => fieldsOf(value)?.[part] !== undefined,
   );
 
-/** Entries of a part that is an object, each of which must be of a kind. */
+/** Parts that are objects, with the type that each of their entries must have. */
 const EACH: readonly (readonly [part: string, is: (entry: Fields) => boolean, must: string])[] = [
   [
     'uses',
@@ -30,7 +30,7 @@ const EACH: readonly (readonly [part: string, is: (entry: Fields) => boolean, mu
   ['services', ({ build }) => typeof build === 'function', 'be made with singleton(Class)'],
 ];
 
-/** One sentence for each part that is not what it must be. */
+/** Returns one sentence for each part that has the wrong type. */
 export function wrongParts(plugin: Plugin): string[] {
   const parts = plugin as unknown as Fields;
   const wrong: string[] = [];
@@ -61,6 +61,6 @@ export function wrongParts(plugin: Plugin): string[] {
   return wrong;
 }
 
-/** What is no list has one entry that is nothing. */
+/** Something that is not a list becomes a list with one invalid entry. */
 const listOf = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.map((entry) => fieldsOf(entry) ?? {}) : [{}];

@@ -1,17 +1,17 @@
-// Writes into the config file: only what is asked for changes, all at once or not at all.
+// Edits the config file: only the requested change, all of it or nothing.
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { messageOf } from '../kernel/errors/errors.js';
 import { replaceFile } from '../file/replace.js';
 import { isObject } from './json-object.js';
 
-/** The section `plugins`, as the file has it. */
+/** The section `plugins`, as in the file. */
 export type PluginSection = Readonly<Record<string, unknown>>;
 
 export interface Edited {
   readonly path: string;
-  /** nothing had to be written */
+  /** true when nothing had to be written */
   readonly unchanged: boolean;
-  /** Puts back what was there before. */
+  /** Restores the previous content. */
   readonly undo: () => Promise<void>;
 }
 
@@ -20,20 +20,20 @@ function parsed(path: string, text: string): Record<string, unknown> {
   try {
     whole = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // What the parser says quotes the file, where a password may stand.
-    throw new Error(`${path} is no JSON; correct it first`);
+    // The parser's message quotes the file, which may hold a password.
+    throw new Error(`${path} is not valid JSON; fix it first`);
   }
   if (!isObject(whole) || !isObject(whole['plugins'] ?? {}))
-    throw new Error(`${path} must hold an object, and "plugins" in it too; correct it first`);
+    throw new Error(`${path} must hold an object, and "plugins" in it too; fix it first`);
   return whole;
 }
 
-/** Lets `change` make the section `plugins` of the file at `path` anew; a file that is not there is made. Everything else in it stays. */
+/** Replaces the section `plugins` of the file at `path` with what `change` returns; creates a missing file. Keeps everything else. */
 export async function editPlugins(
   path: string,
   change: (plugins: PluginSection) => PluginSection,
 ): Promise<Edited> {
-  // One that is a link stays one.
+  // A symbolic link stays a link.
   const target = await realpath(path).catch(() => path);
   const read = (): Promise<string | undefined> =>
     readFile(target, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -42,11 +42,11 @@ export async function editPlugins(
     });
   const before = await read();
   const whole = before === undefined ? {} : parsed(path, before);
-  const former = (whole['plugins'] ?? {}) as PluginSection;
-  const plugins = change(former);
+  const previous = (whole['plugins'] ?? {}) as PluginSection;
+  const plugins = change(previous);
   const indent = /^\{\r?\n([ \t]+)"/.exec(before ?? '')?.[1] ?? '  ';
   const after = `${JSON.stringify({ ...whole, plugins }, undefined, indent)}\n`;
-  if (before !== undefined && JSON.stringify(former) === JSON.stringify(plugins))
+  if (before !== undefined && JSON.stringify(previous) === JSON.stringify(plugins))
     return { path, unchanged: true, undo: async () => undefined };
   await replaceFile(target, after);
   return {

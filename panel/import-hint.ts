@@ -1,13 +1,13 @@
-// What an author has to change when a plugin cannot be imported, where the words of Node do not say it.
+// Tells an author what to change when a plugin cannot be imported and Node's message does not say it.
 
-/** The names of earlier checkouts. */
+/** Names in earlier releases. */
 const RENAMED: Readonly<Record<string, string>> = {
   extend: 'contribute',
   Extended: 'Contributed',
   Extension: 'Contribution',
 };
 
-/** The rest of a sentence about a failed import; empty where there is nothing to add. */
+/** The end of a sentence about a failed import; empty where there is nothing to add. */
 export function importHint(message: string): string {
   const [, missing = ''] = /does not provide an export named '(\w+)'/.exec(message) ?? [];
   const renamed = RENAMED[missing];

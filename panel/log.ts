@@ -1,4 +1,4 @@
-// JSON lines, or readable text on a terminal. A constant message, data beside it; secrets never.
+// JSON lines, or readable text on a terminal. The message is constant, data goes into fields, secrets are left out.
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Log } from '../kernel/log/log.js';
 
@@ -19,11 +19,11 @@ function plain(key: string, value: unknown): unknown {
   return value;
 }
 
-/** Characters of one line, and of each value where the line is longer: one of megabytes would take the room of all others. */
+/** Most characters of one line, and of each value in a longer line: one line of megabytes would push out all others. */
 const LONGEST = 256 * 1024;
 const LONGEST_VALUE = 4096;
 
-/** A log that throws would turn a small trouble into a big one: what refers to itself is cut, and what throws when it is read is left out. `fixed` is not to be overwritten. */
+/** Copies a value for the log. A log that throws would make a small problem big, so circular references are cut and getters that throw are left out. `fixed` fields cannot be overwritten. */
 function written(fixed: object, data: object): string {
   try {
     const record = { ...fixed, ...data, ...fixed };
@@ -55,7 +55,7 @@ function withoutCycles(record: object): string {
       return plain(key, value);
     });
   } catch (error) {
-    // A value that throws when it is read: the line comes without the values that could be such.
+    // A value threw while it was read: log the line without the values that may do so.
     const texts = Object.entries(record).filter(([, value]) => typeof value !== 'object');
     return JSON.stringify({ ...Object.fromEntries(texts), unwritable: messageOf(error) });
   }

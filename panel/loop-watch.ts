@@ -1,40 +1,40 @@
-// Notices that the only thread of the panel is busy for seconds. It cannot say so itself then, so another thread watches a
-// number in shared memory that this one counts up, and names the plugin by the stack of what runs (loop-watch-worker.ts).
+// Notices that the main thread is blocked for seconds. A blocked thread cannot log, so another thread watches a counter
+// in shared memory that this one increments, and finds the plugin by the stack of the running code (loop-watch-worker.ts).
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../kernel/log/log.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { PluginFiles } from './plugin-files.js';
 
 export const WATCH_LIMITS = {
-  /** an end of the process so soon after the start counts against the plugin */
+  /** an exit this soon after the start counts against the plugin that caused it */
   early: 60_000,
-  /** so long nothing else may run before the log says so */
+  /** the log reports a block that lasts this long */
   loop: 3_000,
-  /** so long before a plugin that is known to be the cause ends the process */
+  /** a block that lasts this long and is known to be a plugin's ends the process */
   endless: 60_000,
 } as const;
 export type WatchLimits = { readonly [K in keyof typeof WATCH_LIMITS]: number };
 
-/** What the other thread begins with. */
+/** Data that the other thread starts with. */
 export interface WatchData {
   readonly beats: Int32Array;
   readonly readable: boolean;
   readonly limits: WatchLimits;
   readonly directory: string;
 }
-/** What it is told on the way. */
+/** Updates for the other thread. */
 export interface WatchNews {
   readonly plugins: readonly PluginFiles[];
   /** when the panel started, in ms since 1970 */
   readonly startedAt: number;
 }
 
-/** There are builds of Node without it; then loops are noticed by nobody, and all else works. */
+/** Some builds of Node lack it; there, blocks go unnoticed and everything else works. */
 const inspector = process.features.inspector ? await import('node:inspector') : undefined;
 
-/** Places in the shared memory. */
+/** Indexes into the shared memory. */
 export const BEAT = 0;
-/** 1 while a person has a debugger open, who stops the thread on purpose */
+/** 1 while a debugger is attached, which pauses the thread on purpose */
 export const DEBUGGED = 1;
 const BEATS_PER_LIMIT = 6;
 
@@ -48,7 +48,7 @@ export class LoopWatch {
     this.#log = log;
   }
 
-  /** Begins with the first plugin from outside: a panel without one pays nothing. */
+  /** Starts with the first third-party plugin: a panel without one pays nothing. */
   tell(news: WatchNews): void {
     this.#worker ??= this.#begin();
     this.#worker.postMessage(news);
@@ -63,7 +63,9 @@ export class LoopWatch {
     });
     worker.unref();
     worker.on('error', (error) =>
-      this.#log.warn('nobody watches for endless loops of plugins any more', { problem: messageOf(error) }),
+      this.#log.warn('the watch for endless loops has failed; plugins are no longer watched', {
+        problem: messageOf(error),
+      }),
     );
     setInterval(() => {
       beats[DEBUGGED] = inspector?.url() === undefined ? 0 : 1;

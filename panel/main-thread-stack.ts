@@ -1,10 +1,10 @@
-// The stack of the main thread, taken from another one while the main thread is busy: by way of Node's inspector, which
-// interrupts a loop for a few milliseconds. No port is opened for it.
+// Reads the stack of the main thread from another thread while the main thread is busy. Node's inspector interrupts
+// a loop for a few milliseconds, and no port is opened for it.
 import { type Debugger, Session } from 'node:inspector';
 
-/** Replies arrive only while this thread does something now and then. */
+/** Replies arrive only while this thread has something to do. */
 const STIR_MS = 20;
-/** Into code that is not Node's own. */
+/** Most steps to take until the code is not Node's own. */
 const MOST_STEPS = 20;
 
 export interface Paused {
@@ -15,8 +15,8 @@ export interface Paused {
 }
 
 /**
- * Pauses the main thread as soon as it runs JavaScript, calls `look`, and lets it go on. A call that does not return (a
- * child process that is waited for, say) cannot be interrupted: `look` is called after it, with the code that called it.
+ * Pauses the main thread as soon as it runs JavaScript, calls `look`, and lets it continue. A call that does not return
+ * (such as waiting for a child process) cannot be interrupted: `look` is called after it, with the code that made the call.
  */
 export function pauseMainThread(look: (paused: Paused) => unknown): void {
   const session = new Session();
@@ -30,7 +30,7 @@ export function pauseMainThread(look: (paused: Paused) => unknown): void {
   };
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
   session.on('Debugger.paused', ({ params }) => {
-    // Between two steps of something that never lets anybody else have a turn (`for (;;) await undefined`).
+    // Between two steps of a loop that never yields (`for (;;) await undefined`).
     const isOurs = params.callFrames.some(
       ({ location }) => !urls.get(location.scriptId)?.startsWith('node:'),
     );

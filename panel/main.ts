@@ -1,4 +1,4 @@
-// The panel's process: boots, tells where it is, ends on a signal.
+// The panel's process: starts the panel, logs its address, and stops on a signal.
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -8,35 +8,35 @@ import { createLog } from './log.js';
 import { Output, redirect } from './output.js';
 import { dataDirectoryOf } from './config-file.js';
 import { LoopWatch, WATCH_LIMITS, type WatchLimits } from './loop-watch.js';
-import { guardExit, PLUGIN_ENDED_PROCESS } from './own-exit.js';
-import { notePluginEnd } from './plugin-ends.js';
+import { guardExit, PLUGIN_ENDED_PROCESS } from './exit-guard.js';
+import { recordPluginExit } from './plugin-exits.js';
 import { onPluginFiles, type PluginFiles, pluginFiles, pluginThatThrew } from './plugin-files.js';
 import { Program } from './program.js';
 
 const STOP_LIMIT_MS = 9_500;
-// V8 lets a heap grow to four times what is alive in it before it looks for what is not; to twice is as fast, and a third
-// of the memory less after thousands of clients were made (docs/benchmarks.md).
+// V8 lets a heap grow to four times its live size before it collects. Twice is as fast and needs a third less memory
+// after thousands of clients were created (docs/benchmarks.md).
 const HEAP_FLAG = '--heap-growing-percent=100';
 
 interface MainOptions {
-  /** for tests, which do not wait as long */
+  /** for tests, which wait less */
   readonly limits?: KernelOptions['limits'] & Partial<WatchLimits>;
-  /** ends the panel when it aborts, and leaves the core running for the next process */
+  /** stops the panel when it aborts, and leaves the core running for the next process */
   readonly leave?: AbortSignal;
 }
 
 export async function main({ limits = {}, leave }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
-  // Whatever the panel and the programs that it starts write, the core's logs among it, is their user's alone.
+  // Files of the panel and its programs, the core's logs among them, are readable by their user alone.
   process.umask(0o077);
-  // What a plugin adds to every object by accident breaks code that is nobody's fault: logins, for one. It throws instead.
+  // A property that a plugin adds to every object by accident breaks unrelated code, such as logins. Adding one throws instead.
   for (const shared of [Object.prototype, Array.prototype]) Object.preventExtensions(shared);
   const readable = isatty(1);
   const log = openLog(readable);
   const lost = (error: unknown): void => {
     log.error(
       'the panel could not start',
-      // The sentence is for people; the stack is for those who ask for it.
+      // The sentence is for people; the stack is for debugging.
       { problem: messageOf(error), ...(process.env['WEIR_LOG_LEVEL'] === 'debug' && { error }) },
     );
     process.exit(ending ? 0 : 1);
@@ -55,14 +55,14 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
   onPluginFiles(() => watch.tell({ plugins: pluginFiles(), startedAt: program.startedAt }));
   let ending = false;
   const endedBy = (plugin: PluginFiles, how: string): void => {
-    if (program.isEarly) notePluginEnd(directory, plugin, how);
+    if (program.isEarly) recordPluginExit(directory, plugin, how);
   };
   guardExit(log, endedBy);
 
   const end = (reason: string, code: number, again = false): void => {
     if (ending) return;
     ending = true;
-    // What hangs must not keep the process: everything acknowledged is in the database already.
+    // A hanging stop must not keep the process alive: everything acknowledged is already in the database.
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     void program.stop(reason, again).then(
       () => process.exit(code),
@@ -75,10 +75,10 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
   leave?.addEventListener('abort', () => end('another process takes over', 0, true));
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
-  // A terminal that is closed ends the panel and its core; a service reads its certificate again.
+  // Closing the terminal stops the panel and its core; a service reloads its certificate.
   process.on('SIGHUP', () => (readable ? end('SIGHUP', 0) : void program.renewCertificate()));
   process.on('uncaughtException', (error) => {
-    // What was acknowledged is in the database, and what runs beside us shall not suffer: end at once, without a stop.
+    // Acknowledged data is in the database, and programs beside the panel must not suffer: exit at once, without a stop.
     const plugin = pluginThatThrew(error);
     if (!plugin) {
       log.error('uncaught error', { error });
@@ -94,17 +94,16 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
   });
   process.on('unhandledRejection', (error) => {
     const plugin = pluginThatThrew(error);
-    if (plugin && program.fault(plugin.name, 'a promise that failed and that nobody waited for', error))
-      return;
-    log.error('a promise failed and nobody noticed', { ...(plugin && { plugin: plugin.name }), error });
+    if (plugin && program.fault(plugin.name, 'an unhandled promise rejection', error)) return;
+    log.error('unhandled promise rejection', { ...(plugin && { plugin: plugin.name }), error });
   });
 
   await program.start().catch(lost);
 }
 
-/** The log of the process. What others write to standard output and standard error takes the same way. */
+/** The log of the process. Writes to standard output and standard error from elsewhere go through it, too. */
 function openLog(readable: boolean): Log {
-  // Node makes a socket non-blocking when it makes the stream, so the streams come first.
+  // Node makes a socket non-blocking when it creates the stream, so create the streams first.
   const { stdout, stderr } = process;
   const reportDropped = (output: string) => (lines: number, reason: string) =>
     log.warn('log lines were dropped, because they could not be written', { output, lines, reason });
@@ -117,7 +116,7 @@ function openLog(readable: boolean): Log {
     output.flush();
     errors.flush();
   });
-  // Node itself would write them to standard error, and wait for its reader.
+  // Node itself would write warnings to standard error, and wait for its reader.
   process
     .removeAllListeners('warning')
     .on('warning', ({ name, message }) => log.warn('Node.js warns', { name, message }));

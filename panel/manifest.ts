@@ -1,4 +1,4 @@
-// What a package says of itself, read before any of its code runs.
+// Reads the package.json of a plugin before any of its code runs.
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -7,18 +7,18 @@ import { PluginError } from '../kernel/plugin/error.js';
 import { isObject } from './json-object.js';
 
 export interface Manifest {
-  /** of the plugin: `weir-plugin-x` is the plugin x */
+  /** of the plugin: the package `weir-plugin-x` holds the plugin x */
   readonly name: string;
   readonly version: string;
-  /** its module, a path */
+  /** path of its module */
   readonly entry: string;
-  /** where its files are, as stack traces name it */
+  /** real path of its files, as in stack traces */
   readonly folder: string;
-  /** changes with the version, and when the module is built again */
+  /** changes with the version, and when the module is rebuilt */
   readonly stamp: string;
 }
 
-/** A reference to a plugin from outside, as the config file has it. */
+/** A reference to a third-party plugin in the config file. */
 const REFERENCE = /^(path|npm):(.+)$/s;
 const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?weir-plugin-([a-z][a-z0-9-]*)$/;
 
@@ -26,18 +26,18 @@ export const isOutside = (reference: string): boolean => REFERENCE.test(referenc
 
 export interface Places {
   readonly dataDirectory: string;
-  /** relative paths begin there: the folder of the config file */
+  /** relative paths start here: the folder of the config file */
   readonly base: string;
 }
 
-/** The plugin that a package of this name is; undefined when it is called otherwise. */
+/** The plugin name in the name of a package; undefined for any other package. */
 export const pluginOfPackage = (name: string): string | undefined => PACKAGE.exec(name)?.[1];
 
-/** The name to report a plugin by that has not even a readable manifest. */
+/** The name under which to report a plugin whose manifest cannot be read. */
 export const nameIn = (reference: string): string =>
   pluginOfPackage(REFERENCE.exec(reference)?.[2] ?? '') ?? reference;
 
-/** The module of a package, as its manifest names it: `exports` as Node reads it for an import of the package itself, then `main`. */
+/** The module that a manifest names: `exports`, as Node resolves it for an import of the package itself, then `main`. */
 export function entryOf({ exports, main }: Record<string, unknown>): string | undefined {
   const whole = isObject(exports) && '.' in exports ? exports['.'] : exports;
   const chosen = isObject(whole) ? (whole['import'] ?? whole['default']) : whole;
@@ -52,14 +52,14 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   const [, kind, target = ''] = REFERENCE.exec(reference) ?? [];
   if (kind === 'npm' && !PACKAGE.test(target))
     fail(
-      'has no name of a package of a plugin; these are called weir-plugin-<name>, or @scope/weir-plugin-<name>',
+      'does not name a plugin package; plugin packages are called weir-plugin-<name> or @scope/weir-plugin-<name>',
     );
   const folder =
     kind === 'npm' ? join(dataDirectory, 'plugins', 'node_modules', target) : resolve(base, target);
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) =>
     fail(
       ['ENOENT', 'ENOTDIR'].includes(error.code ?? '')
-        ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with weir plugin add ${target}` : 'correct the path'}`
+        ? `is not there: ${folder} has no package.json; ${kind === 'npm' ? `install it with weir plugin add ${target}` : 'fix the path'}`
         : `cannot be read: ${messageOf(error)}`,
     ),
   );
@@ -67,22 +67,20 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    fail(`has a package.json that is no JSON (${messageOf(error)}); install it again`);
+    fail(`has a package.json that is not valid JSON (${messageOf(error)}); install it again`);
   }
-  if (!isObject(manifest)) return fail('has a package.json that holds no object; install it again');
+  if (!isObject(manifest)) return fail('has a package.json that does not hold an object; install it again');
   const { name, version, weir } = manifest;
   const plugin = typeof name === 'string' ? PACKAGE.exec(name)?.[1] : undefined;
   if (plugin === undefined)
-    return fail(
-      `is a package called ${JSON.stringify(name)}; packages of plugins are called weir-plugin-<name>`,
-    );
+    return fail(`is a package called ${JSON.stringify(name)}; plugin packages are called weir-plugin-<name>`);
   if (kind === 'npm' && name !== target)
-    fail(`calls itself ${String(name)} in its package.json; install it again`);
+    fail(`has the name ${String(name)} in its package.json; install it again`);
   if (typeof version !== 'string' || version === '')
-    return fail('has no version in its package.json; its author has to say one');
+    return fail('has no version in its package.json; its author must add one');
   if (!isObject(weir) || !Number.isInteger(weir['api']))
     return fail(
-      'does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may be no plugin of Weir at all',
+      'does not say in its package.json which kernel contract it was written for ("weir": {"api": 1}); it may not be a Weir plugin at all',
     );
   if (weir['api'] !== KERNEL_API)
     fail(
@@ -99,7 +97,7 @@ export async function readManifest(reference: string, { dataDirectory, base }: P
   return { name: plugin, version, entry, folder: await realpath(folder), stamp };
 }
 
-/** The name of the plugin that a reference leads to; by the name of its package where it cannot be read. */
+/** The plugin name behind a reference; taken from the package's name where the manifest cannot be read. */
 export const nameOf = (reference: string, places: Places): Promise<string> =>
   readManifest(reference, places).then(
     ({ name }) => name,

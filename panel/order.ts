@@ -1,4 +1,4 @@
-// Start order: what a plugin uses comes before it; ties by name, so that the log is the same every time.
+// Start order: a plugin starts after those that it uses; ties go by name, so that every log has the same order.
 import { KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
 import { checkNeeds, checkTokens, PluginError } from '../kernel/plugin/error.js';
 
@@ -15,7 +15,7 @@ const requirements = (plugin: Plugin, names: ReadonlySet<string>): string[] => {
   return [...new Set(owners)].filter((owner) => names.has(owner)).sort();
 };
 
-/** Throws when plugins need others that are not there. Of built-in plugins, which nobody leaves out, it names all. */
+/** Throws when plugins need others that are missing. It names all built-in plugins at fault, because none of them can be left out. */
 function checkPresence(
   plugins: readonly Plugin[],
   names: ReadonlySet<string>,
@@ -28,9 +28,9 @@ function checkPresence(
       checkTokens(
         plugin,
         ({ owner }) =>
-          owner !== KERNEL && !names.has(owner) && `the plugin ${owner} is not switched on; switch it on`,
+          owner !== KERNEL && !names.has(owner) && `the plugin ${owner} is not enabled; enable it`,
         outsider(plugin),
-        ` or leave ${plugin.name} out`,
+        ` or disable ${plugin.name}`,
       );
     } catch (error) {
       if (!(error instanceof PluginError)) throw error;
@@ -42,7 +42,7 @@ function checkPresence(
   if (first) throw certain[0] ?? first;
 }
 
-/** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` were to run and cannot. */
+/** Checks that the plugins fit this kernel and each other; returns them in start order. `gone` names plugins that should run but cannot. */
 export function orderPlugins(plugins: readonly Plugin[], gone: ReadonlySet<string> = new Set()): Plugin[] {
   const byName = new Map<string, Plugin>();
   for (const plugin of plugins) {

@@ -1,17 +1,17 @@
-// Standard output and standard error. A reader that is slow, gone or full must neither end nor stall the panel, so
-// nothing here waits: what cannot be written now is kept up to a limit and tried again, and what is over it is counted.
+// Standard output and standard error. A slow, closed or full reader must neither crash nor stall the panel, so nothing
+// here waits: data that cannot be written now is buffered up to a limit and retried; lines over the limit are counted.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-/** Bytes that wait at most; a single line that was written in part may be longer. */
+/** Most bytes to buffer; a single line that was partly written may be longer. */
 const WAITING_LIMIT = 1024 * 1024;
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 1_000;
-/** How long the end of the process waits for a slow reader. */
+/** How long the exit of the process waits for a slow reader. */
 const FLUSH_LIMIT_MS = 400;
 const FLUSH_LOOK_MS = 5;
 
-/** Is called once writing works again, when lines were dropped. `reason` is the code of the failure that began it, e.g. EPIPE. */
+/** Called once writing works again, when lines were dropped. `reason` is the code of the first failure, e.g. EPIPE. */
 export type Dropped = (lines: number, reason: string) => void;
 
 export class Output {
@@ -31,7 +31,7 @@ export class Output {
     this.#onDropped = onDropped;
   }
 
-  /** Why lines wait: the code of the last failure, e.g. EAGAIN; empty when none do. */
+  /** Why lines are buffered: the code of the last failure, e.g. EAGAIN; empty when none are. */
   get problem(): string {
     return this.#waiting.length === 0 ? '' : this.#problem;
   }
@@ -48,7 +48,7 @@ export class Output {
     if (this.#retry === undefined) this.#drain();
   }
 
-  /** For the end of the process: waits a moment for a reader that is there. */
+  /** Call it at exit: waits a moment for a reader that is still there. */
   flush(): void {
     const deadline = Date.now() + FLUSH_LIMIT_MS;
     const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -89,20 +89,20 @@ export class Output {
 }
 
 /**
- * A descriptor for the same pipe or terminal that never waits. It is opened again, because O_NONBLOCK on the one that
- * was inherited would also hold for the shell and whoever else has it. A file keeps its own, for its position is shared.
+ * Opens the same pipe or terminal again, without blocking. O_NONBLOCK on the inherited descriptor would also change it
+ * for the shell and other processes that share it. A file keeps its descriptor, because its position is shared.
  */
 function withoutWaiting(fd: number): number {
   try {
     if (!isatty(fd) && !fstatSync(fd).isFIFO()) return fd;
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    // No /proc, another user's pipe, or no reader at the moment.
+    // No /proc, a pipe of another user, or no reader at the moment.
     return fd;
   }
 }
 
-/** Sends whatever the process writes to this stream through the output: plugins and libraries write there, too. */
+/** Redirects writes to this stream to the output: plugins and libraries write there, too. */
 export function redirect(stream: NodeJS.WriteStream, output: Output): void {
   stream.on('error', () => undefined);
   type Done = (error?: Error | null) => void;

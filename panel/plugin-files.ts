@@ -1,25 +1,25 @@
-// Whose code it is: the plugin from outside that a stack trace leads to, by the folder of its files.
+// Attributes a stack trace to the third-party plugin whose folder holds the code.
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 
 export interface PluginFiles {
   readonly name: string;
-  /** changes when the plugin is updated or built again */
+  /** changes when the plugin is updated or rebuilt */
   readonly stamp: string;
-  /** what begins the places of its files in a stack trace */
+  /** start of the paths of its files in a stack trace */
   readonly places: readonly string[];
 }
 
-/** Of all whose code this process has read, or is about to. */
+/** All plugins whose code this process has imported, or is about to. */
 const known = new Map<string, PluginFiles>();
 
 let heard: () => void = () => undefined;
-/** Calls this whenever there is more of it, before the code is read. */
+/** Calls the listener whenever a plugin is added, before its code is imported. */
 export const onPluginFiles = (listener: () => void): void => {
   heard = listener;
 };
 
-/** `folder` is a real path: that is what stack traces name. */
+/** `folder` is a real path, because stack traces have real paths. */
 export function notePluginFiles(name: string, folder: string, stamp: string): void {
   const files = { name, stamp, places: [`${folder}/`, pathToFileURL(`${folder}/`).href] };
   known.set(name, files);
@@ -28,7 +28,7 @@ export function notePluginFiles(name: string, folder: string, stamp: string): vo
 
 export const pluginFiles = (): readonly PluginFiles[] => [...known.values()];
 
-/** The plugin whose code is nearest to where the stack trace begins. */
+/** The plugin whose code is nearest to the top of the stack trace. */
 export function pluginIn(
   stack: string,
   all: readonly PluginFiles[] = pluginFiles(),
@@ -43,7 +43,7 @@ export function pluginIn(
 
 const MOST_CAUSES = 5;
 
-/** The plugin that threw this, or what it was thrown for. */
+/** The plugin that threw this error, or caused it. */
 export function pluginThatThrew(error: unknown): PluginFiles | undefined {
   try {
     for (let at = error, depth = 0; types.isNativeError(at) && depth < MOST_CAUSES; at = at.cause, depth++) {
@@ -51,7 +51,7 @@ export function pluginThatThrew(error: unknown): PluginFiles | undefined {
       if (found) return found;
     }
   } catch {
-    // A getter that throws: nothing is known of it then.
+    // A getter threw, so the cause is unknown.
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// The life of the program around the panel: its start, its restart in this process (with another set of plugins, say), its end.
+// The life of the panel in this process: start, restart (for example with other plugins), stop.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderInUse } from '../file/lock.js';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -16,19 +16,19 @@ import {
 } from '../plugins/system/contract.js';
 import type { PluginState } from '../kernel/plugin/plugins.js';
 import { type BootOptions, bootPanel } from './boot.js';
-import { type Check, checkApart } from './check-apart.js';
-import { choosePlugins } from './choose.js';
+import { type Check, checkInChild } from './check-in-child.js';
+import { choosePlugins } from './choose-plugins.js';
 import { type ConfigFile, dataDirectoryOf, noFile, readConfigFile } from './config-file.js';
 import { editPlugins, type Edited } from './edit-config.js';
-import { forgetPluginEnds } from './plugin-ends.js';
-import { planSwitch } from './switch.js';
+import { forgetPluginExits } from './plugin-exits.js';
+import { planSwitch } from './plan-switch.js';
 import type { Environment } from './variables.js';
-import { listed } from './waiting.js';
+import { listPlugins } from './pending-restart.js';
 import { isObject } from './json-object.js';
 
-/** For the reply to be under way; a stop lets it finish in any case. */
+/** Leaves time for the reply to be sent; a stop also lets it finish. */
 const REPLY_MS = 100;
-/** A command of the command line may have the folder just then. */
+/** How long to wait for a command that holds the data folder. */
 const FOLDER_LIMIT_MS = 30_000;
 const FOLDER_LOOK_MS = 200;
 
@@ -36,9 +36,9 @@ interface Options extends Pick<KernelOptions, 'limits'>, Pick<BootOptions, 'writ
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
-  /** ms within which an end of the process counts against the plugin that brought it about */
+  /** an exit within this many ms after the start counts against the plugin that caused it */
   readonly early: number;
-  /** neither with the new nor with the former config the panel could start again */
+  /** called when the panel can start with neither the new nor the previous config */
   readonly lost: (error: unknown) => void;
   /** asked before a switch and a restart; by default in a process of its own */
   readonly check?: Check;
@@ -46,11 +46,11 @@ interface Options extends Pick<KernelOptions, 'limits'>, Pick<BootOptions, 'writ
 
 interface Attempt {
   readonly reason: string;
-  /** what the panel starts with when it does not start so */
-  readonly former: ConfigFile;
-  /** what was changed in the config file for it */
+  /** what the panel starts with when this start fails */
+  readonly previous: ConfigFile;
+  /** the edit of the config file that led to this start */
   readonly undo?: Edited;
-  /** what keeps a panel that did start from being what was wanted */
+  /** why a panel that did start is still not what was requested */
   readonly problem: (started: Kernel) => string | undefined;
   readonly settle: (problem: string | undefined) => void;
 }
@@ -64,11 +64,11 @@ export class Program implements PanelProgramApi {
   readonly #options: Options;
   readonly #switches = new Map<string, Switch>();
   #kernel: Kernel | undefined;
-  /** what it was started with */
+  /** what the running panel was started with */
   #file: ConfigFile = noFile;
-  /** when the present panel began to start, in ms since 1970 */
+  /** when the current panel began to start, in ms since 1970 */
   startedAt = Date.now();
-  /** of the same moment, as `performance.now()` has it: at first that of the process */
+  /** the same moment in `performance.now()` time; initially the start of the process */
   #begun = 0;
   #forget: NodeJS.Timeout | undefined;
   #busy = false;
@@ -85,7 +85,7 @@ export class Program implements PanelProgramApi {
     this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
   }
 
-  /** Whatever is under way comes to its end first. With `again` the core keeps running: another panel follows. */
+  /** Finishes what is under way first. With `again` the core keeps running: another panel follows. */
   async stop(reason: string, again = false): Promise<void> {
     this.#ending = true;
     this.#end();
@@ -97,18 +97,18 @@ export class Program implements PanelProgramApi {
     await this.#kernel?.listeners.renewCertificate();
   }
 
-  /** The panel began to start just now. */
+  /** Whether the panel started only a moment ago. */
   get isEarly(): boolean {
     return performance.now() - this.#begun < this.#options.early;
   }
 
-  /** Writes a fault down to a plugin; false where it does not run. */
+  /** Records a fault of a plugin; false where it does not run. */
   fault(plugin: string, where: string, error: unknown): boolean {
     return this.#kernel?.fault(plugin, where, error) ?? false;
   }
 
   listed(plugins: readonly PluginState[]): Promise<readonly ListedPlugin[]> {
-    return listed(this.#options.env, plugins);
+    return listPlugins(this.#options.env, plugins);
   }
 
   switches(): readonly Switch[] {
@@ -121,12 +121,12 @@ export class Program implements PanelProgramApi {
 
   restartPanel(): Promise<Switched | Objection> {
     return this.#alone(async (kernel) => {
-      const { env, check = checkApart } = this.#options;
+      const { env, check = checkInChild } = this.#options;
       const { problems } = await check({ env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
       this.#soon(kernel, {
-        reason: 'a restart was asked for',
-        former: this.#file,
+        reason: 'restart requested',
+        previous: this.#file,
         problem: () => undefined,
         settle: () => undefined,
       });
@@ -136,7 +136,7 @@ export class Program implements PanelProgramApi {
 
   async #alone(work: (kernel: Kernel) => Promise<Switched | Objection>): Promise<Switched | Objection> {
     if (this.#busy || this.#ending || !this.#kernel)
-      return { refused: 'busy', reason: 'the panel restarts already; try again when it is back' };
+      return { refused: 'busy', reason: 'the panel is already restarting; try again when it is back' };
     this.#busy = true;
     const done = await work(this.#kernel).catch(
       (error: unknown) => ({ refused: 'not writable', reason: messageOf(error) }) as const,
@@ -146,22 +146,22 @@ export class Program implements PanelProgramApi {
   }
 
   async #switch(kernel: Kernel, name: string, enable: boolean): Promise<Switched | Objection> {
-    const { env, check = checkApart } = this.#options;
+    const { env, check = checkInChild } = this.#options;
     const plan = await planSwitch({ env, check, running: kernel.plugins() }, name, enable);
     if ('refused' in plan) return plan;
     if (plan.needless) return { restarting: false };
-    if (enable) forgetPluginEnds(dataDirectoryOf(env), [name]);
-    const { key, former } = plan;
-    const edited = await editPlugins(former.path, (plugins) => ({
+    if (enable) forgetPluginExits(dataDirectoryOf(env), [name]);
+    const { key, previous } = plan;
+    const edited = await editPlugins(previous.path, (plugins) => ({
       ...plugins,
       [key]: isObject(plugins[key]) ? { ...plugins[key], on: enable } : enable,
     }));
-    const state = enable ? 'on' : 'off';
+    const state = enable ? 'enabled' : 'disabled';
     const before = failed(kernel);
     this.#switches.set(name, { name, enable, problem: '' });
     this.#soon(kernel, {
-      reason: `the plugin ${name} is switched ${state}`,
-      former,
+      reason: `the plugin ${name} was ${state}`,
+      previous,
       undo: edited,
       problem: (started) => [...failed(started)].find(([other]) => other === name || !before.has(other))?.[1],
       settle: (problem) => {
@@ -170,7 +170,7 @@ export class Program implements PanelProgramApi {
           this.#switches.set(name, {
             name,
             enable,
-            problem: `it could not be switched ${state}, and the former config is in force again: ${problem}`,
+            problem: `it could not be ${state}, and the previous config is active again: ${problem}`,
           });
       },
     });
@@ -184,7 +184,10 @@ export class Program implements PanelProgramApi {
       .finally(() => (this.#busy = false));
   }
 
-  async #again(kernel: Kernel, { reason, former, undo, problem: problemOf, settle }: Attempt): Promise<void> {
+  async #again(
+    kernel: Kernel,
+    { reason, previous, undo, problem: problemOf, settle }: Attempt,
+  ): Promise<void> {
     if (this.#ending) return;
     const { env, log } = this.#options;
     await kernel.stop(reason, true);
@@ -193,7 +196,7 @@ export class Program implements PanelProgramApi {
     let problem: string | undefined;
     try {
       this.#kernel = await this.#boot(await readConfigFile(env));
-      // A plugin from outside may still be starting; whoever asks for an end does not wait for it.
+      // A third-party plugin may still be starting; a stop does not wait for it.
       await Promise.race([this.#kernel.started, this.#asked]);
       problem = problemOf(this.#kernel);
     } catch (error) {
@@ -201,18 +204,18 @@ export class Program implements PanelProgramApi {
     }
     settle(problem);
     if (problem === undefined) return log.info('the panel started again', { reason });
-    log.error('the panel did not start again as it should; the former config comes back', {
+    log.error('the restart failed; restoring the previous config', {
       reason,
       problem,
     });
-    await this.#kernel?.stop('the former config comes back', true);
+    await this.#kernel?.stop('the previous config is restored', true);
     await undo?.undo().catch((error: unknown) =>
-      log.error('the config file could not be put back; do it by hand', {
+      log.error('the config file could not be restored; restore it by hand', {
         file: undo.path,
         problem: messageOf(error),
       }),
     );
-    this.#kernel = await this.#boot(former);
+    this.#kernel = await this.#boot(previous);
   }
 
   async #boot(file: ConfigFile): Promise<Kernel> {
@@ -232,19 +235,19 @@ export class Program implements PanelProgramApi {
         this.#forgetLater(kernel);
         return kernel;
       } catch (error) {
-        // At the first start the folder may be another panel's, and stays so.
+        // At the first start the folder may belong to another panel, so it is left alone.
         if (!(error instanceof FolderInUse) || !this.#busy || Date.now() > deadline) throw error;
       }
     }
   }
-  /** Whoever has run for a while has nothing against it any more. */
+  /** A plugin that has run for a while gets its records deleted. */
   #forgetLater(kernel: Kernel): void {
     clearTimeout(this.#forget);
     const { early, env } = this.#options;
     const left = Math.max(0, this.#begun + early - performance.now());
     this.#forget = setTimeout(() => {
       const running = kernel.plugins().filter(({ state }) => state === 'running');
-      forgetPluginEnds(
+      forgetPluginExits(
         dataDirectoryOf(env),
         running.map(({ name }) => name),
       );

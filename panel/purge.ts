@@ -1,31 +1,31 @@
-// Drops for good what the database keeps of a plugin that is off.
+// Permanently deletes the data of a disabled plugin from the database.
 import { access } from 'node:fs/promises';
 import { connect } from '../kernel/database/connect.js';
 import { lockFolder } from '../file/lock.js';
 import type { Log } from '../kernel/log/log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
-import { type Chosen, choosePlugins, isBuiltIn } from './choose.js';
+import { type Chosen, choosePlugins, isBuiltIn } from './choose-plugins.js';
 import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
-import { findPlugin } from './find.js';
-import { drop, isNothing, type Kept, keptOf, settingsOf } from './kept.js';
-import { databaseAddress, folderProblem, ranIn } from './look.js';
+import { findPlugin } from './find-plugins.js';
+import { dropPluginData, isEmpty, type PluginData, pluginDataOf, settingsOf } from './plugin-data.js';
+import { databaseAddress, folderProblem, appliedMigrations } from './inspect-data.js';
 import type { Environment } from './variables.js';
 
 export interface PurgeOptions {
   readonly name: string;
   readonly env: Environment;
-  /** else it is only told what would go */
+  /** false: only report what would be deleted */
   readonly yes: boolean;
-  /** Names of the plugins that the panel has which runs on this data folder; undefined when none answers. */
+  /** Names of the plugins in the panel that runs on this data folder; undefined when none answers. */
   readonly running: () => Promise<readonly string[] | undefined>;
 }
 export interface Purged {
-  readonly kept: Kept;
-  /** the file that the database was copied to before */
+  readonly data: PluginData;
+  /** path of the database backup */
   readonly copy: string | undefined;
 }
 
-/** Why what it keeps is needed, if it is. */
+/** Why the data is still needed, if it is. */
 function needed(
   name: string,
   builtIn: Plugin | undefined,
@@ -33,17 +33,14 @@ function needed(
   path: string,
 ): string | undefined {
   if (name === 'kernel' || builtIn?.essential)
-    return `${name} is essential: no panel starts without it, and nothing of it is dropped`;
+    return `${name} is essential: the panel cannot start without it, so its data cannot be deleted`;
   if (plugins.some((plugin) => plugin.name === name))
-    return `the plugin ${name} is on; switch it off in ${path} and restart the panel first`;
+    return `the plugin ${name} is enabled; disable it in ${path} and restart the panel first`;
   const out = leftOut.find((plugin) => plugin.name === name);
-  return (
-    out &&
-    `the plugin ${name} is not switched off, it only cannot run (${out.reason}); switch it off in ${path} first`
-  );
+  return out && `the plugin ${name} is enabled but cannot run (${out.reason}); disable it in ${path} first`;
 }
 
-/** A log that hears of nothing but the copy. */
+/** A log that only reports the backup. */
 const listener = (heard: (copy: string) => void): Log => {
   const log: Log = {
     debug: () => undefined,
@@ -73,27 +70,25 @@ export async function purge({ name, env, yes, running }: PurgeOptions): Promise<
   if (why !== undefined) throw new Error(why);
   const has = await running();
   if (has?.includes(name))
-    throw new Error(
-      `the panel that runs still has the plugin ${name}; it is off from its next start on, so restart it first`,
-    );
+    throw new Error(`the running panel still has the plugin ${name}; restart the panel first`);
   const none = { tables: [], settings: [], migrations: [], others: [] };
-  if ((await ranIn(address, directory)) === undefined) return { kept: none, copy: undefined };
+  if ((await appliedMigrations(address, directory)) === undefined) return { data: none, copy: undefined };
 
-  // Nobody starts a panel on it meanwhile.
+  // Keeps another panel from starting on it meanwhile.
   const lock = yes && has === undefined ? await lockFolder(directory) : undefined;
   try {
     const connections = await connect(address, directory);
     try {
-      const kept = await keptOf(connections, {
+      const data = await pluginDataOf(connections, {
         name,
         builtIn,
         shared: new Set(chosen.plugins.flatMap(settingsOf)),
       });
       let copy: string | undefined;
-      if (!yes || isNothing(kept)) return { kept, copy };
-      await connections.keepCopy(listener((path) => (copy = path)));
-      await drop(connections, name, kept);
-      return { kept, copy };
+      if (!yes || isEmpty(data)) return { data, copy };
+      await connections.backUp(listener((path) => (copy = path)));
+      await dropPluginData(connections, name, data);
+      return { data, copy };
     } finally {
       await connections.close();
     }

@@ -1,33 +1,33 @@
-// Takes a plugin from outside out of the config file and out of the data folder. What it keeps in the database stays.
+// Removes a third-party plugin from the config file and from the data folder. Its data in the database stays.
 import { messageOf } from '../kernel/errors/errors.js';
-import { type Check, checkApart } from './check-apart.js';
-import { isBuiltIn } from './choose.js';
+import { type Check, checkInChild } from './check-in-child.js';
+import { isBuiltIn } from './choose-plugins.js';
 import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
 import { isOutside, nameOf, pluginOfPackage } from './manifest.js';
-import { placesOf } from './outside.js';
+import { placesOf } from './third-party.js';
 import type { Environment } from './variables.js';
-import { installedIn, Workshop } from './workshop.js';
+import { installedIn, StagedPlugins } from './staged-plugins.js';
 
 export interface Removed {
-  /** of the plugin, as far as that is known */
+  /** of the plugin, as far as it is known */
   readonly name: string;
-  /** what the config file called it, where it named it */
+  /** its key in the config file, where that named it */
   readonly reference: string | undefined;
   readonly configFile: string;
-  /** the package, where the data folder had it */
+  /** its package, where the data folder had it */
   readonly uninstalled: string | undefined;
-  /** why others no longer run without it */
+  /** why other plugins cannot run without it */
   readonly missed: readonly string[];
-  /** those that there are, for who mistyped */
+  /** names of the plugins that exist, to suggest one for a typing mistake */
   readonly others: readonly string[];
 }
 
-/** `wanted` is the plugin's name, the package's, or what the config file says. Rejects with a sentence. */
+/** `wanted` is the name of the plugin or of its package, or the key in the config file. Rejects with a sentence. */
 export async function removePlugin(
   wanted: string,
   env: Environment,
-  check: Check = checkApart,
+  check: Check = checkInChild,
 ): Promise<Removed> {
   const directory = dataDirectoryOf(env);
   const file = await readConfigFile(env);
@@ -43,14 +43,14 @@ export async function removePlugin(
   );
   if (found.length > 1)
     throw new Error(
-      `several plugins in ${file.path} are called ${wanted}: ${found.map(({ reference }) => reference).join(', ')}; name the one that is meant like this`,
+      `several plugins in ${file.path} are called ${wanted}: ${found.map(({ reference }) => reference).join(', ')}; use one of these keys`,
     );
   const installed = Object.keys(await installedIn(directory));
   const package_ = installed.find((name) => [name, pluginOfPackage(name), `npm:${name}`].includes(wanted));
   const reference = found[0]?.reference;
   if (reference === undefined && package_ === undefined && (await isBuiltIn(wanted)))
     throw new Error(
-      `${wanted} is built in and stays where it is; {"plugins": {"${wanted}": false}} in ${configPath(env)} switches it off`,
+      `${wanted} is built in and cannot be removed; {"plugins": {"${wanted}": false}} in ${configPath(env)} disables it`,
     );
   const name = found[0]?.name ?? (package_ === undefined ? wanted : (pluginOfPackage(package_) ?? wanted));
   const { failed } = reference === undefined ? { failed: [] } : await check({ env, without: reference });
@@ -60,20 +60,20 @@ export async function removePlugin(
   if (reference !== undefined) await editPlugins(file.path, ({ [reference]: _, ...plugins }) => plugins);
   const uninstalled = reference === undefined || reference === `npm:${package_}` ? package_ : undefined;
   if (uninstalled !== undefined) {
-    const workshop = await Workshop.open(directory);
+    const staged = await StagedPlugins.open(directory);
     try {
-      await workshop.uninstall(uninstalled);
-      await workshop.takeOver();
+      await staged.uninstall(uninstalled);
+      await staged.commit();
     } catch (cause) {
       const done =
         reference === undefined
           ? ''
-          : ` It is out of ${file.path} already; run this again to take its files away, too.`;
-      throw new Error(`${uninstalled} could not be taken out of ${directory}: ${messageOf(cause)}.${done}`, {
+          : ` It is already removed from ${file.path}; run this again to remove its files, too.`;
+      throw new Error(`${uninstalled} could not be removed from ${directory}: ${messageOf(cause)}.${done}`, {
         cause,
       });
     } finally {
-      await workshop.close();
+      await staged.close();
     }
   }
   return {

@@ -1,10 +1,10 @@
-// Reads boot settings. The environment wins over the config file; all of them are checked together, and every mistake is
+// Reads boot settings. The environment takes precedence over the config file. All mistakes are reported at once.
 // reported at once.
 import type Joi from 'joi';
 import type { Configured, Source, Sources, Variable, Variables } from '../kernel/config/variable.js';
 import { inspect } from '../schema/inspect.js';
 
-/** The configuration is wrong; `problems` has one sentence for each mistake. */
+/** The configuration is invalid; `problems` has one sentence for each mistake. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
@@ -17,7 +17,7 @@ export class ConfigError extends Error {
 /** The part of a config file that one owner reads. */
 export interface Section {
   readonly values: Readonly<Record<string, unknown>>;
-  /** a key as a person finds it */
+  /** describes where a key is, for messages */
   readonly at: (key: string) => string;
 }
 const EMPTY: Section = { values: {}, at: (key) => key };
@@ -73,7 +73,7 @@ export function sourcesOf<V extends Variables>(
   ) as Sources<V>;
 }
 
-/** Misspelt variables would be ignored in silence. */
+/** Finds misspelt variables, which would be ignored silently. */
 export function unknownVariables(env: Environment, known: Iterable<string>): string[] {
   const names = new Set(known);
   return Object.keys(env).filter(

@@ -1,10 +1,10 @@
-// How deep and how large a value is. Nesting without end: everything that walks a value by calling itself (joi, JSON.stringify) would run out of stack.
+// Measures how deep and how large a value is. Recursive code (joi, JSON.stringify) would overflow the stack on deep values.
 
-/** Deeper than any body or config we know of. */
+/** Deeper than any known body or config. */
 export const DEEPEST = 100;
 export const TOO_DEEP = `nests deeper than ${DEEPEST} levels`;
 
-/** Without a copy of any level, which took five times as long. */
+/** Copies no level, which would take five times as long. */
 export function nestsTooDeep(value: unknown, depth = 0): boolean {
   if (depth > DEEPEST) return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -12,7 +12,7 @@ export function nestsTooDeep(value: unknown, depth = 0): boolean {
   return false;
 }
 
-/** Whether a value holds more than so many values in all; each KiB of a text counts as one. Takes no longer for larger ones, but for an object of many keys. */
+/** Whether a value holds more than this many values in all; each KiB of a text counts as one. Large values cost no more time, except objects with many keys. */
 export function holdsMoreThan(value: unknown, most: number): boolean {
   const stack = [value];
   for (let count = 0; stack.length > 0; count++) {

@@ -2,13 +2,13 @@
 import type Joi from 'joi';
 import type { Static } from './shape.js';
 
-/** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
+/** A mistake in one field of the input; `path` is dotted, as the caller wrote it. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
 }
 
-/** So many issues are named; of more only the number is told. */
+/** Most issues to list; the others are only counted. */
 export const MOST_ISSUES = 50;
 
 export interface ValidateOptions {
@@ -16,11 +16,11 @@ export interface ValidateOptions {
   readonly convert?: boolean;
   /** refuse unknown keys by name instead of dropping them */
   readonly closed?: boolean;
-  /** stop at the first issue: for values that may be long and wrong all over */
+  /** stop at the first issue: for long values that may be wrong everywhere */
   readonly first?: boolean;
 }
 
-/** Preferences become part of a copy of the schema, once: joi would compile them again for every value. */
+/** Applied once to a copy of the schema: joi would compile the preferences again for every value. */
 const prepared = new WeakMap<Joi.Schema, Map<string, Joi.Schema>>();
 
 function prepare(
@@ -53,13 +53,13 @@ export interface Finding {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
-/** `all` is false when not all of the value was looked at. */
+/** `all` is false when a part of the value was not checked. */
 export type Found =
   | { readonly value: unknown }
   | { readonly found: readonly Finding[]; readonly all: boolean };
 export type Inspected<T> = { value: T } | { issues: Issue[]; more: string };
 
-/** A path as joi writes it. */
+/** Formats a path as joi does. */
 const labelOf = (path: readonly (string | number)[]): string =>
   path.reduce<string>(
     (label, part) => (typeof part === 'number' ? `${label}[${part}]` : `${label}${label && '.'}${part}`),
@@ -67,8 +67,8 @@ const labelOf = (path: readonly (string | number)[]): string =>
   ) || 'value';
 
 /**
- * Leaves out unknown keys where there are many: joi takes one after the other out of a copy, 140 ms for 100,000.
- * Objects that take unknown keys are left alone.
+ * Removes unknown keys where there are many: joi removes them one by one from a copy, which takes 140 ms for 100,000.
+ * Objects that accept unknown keys are left alone.
  */
 function withoutFlood(schema: Joi.Schema, value: unknown): unknown {
   const fields = schema.$_terms['keys'] as readonly { key: string; schema: Joi.Schema }[] | null | undefined;
@@ -86,7 +86,7 @@ function withoutFlood(schema: Joi.Schema, value: unknown): unknown {
   return lean ?? value;
 }
 
-/** What joi has to say of a value that stands at this path of a whole. */
+/** joi's findings on a value that is at this path of a larger one. */
 export function findings(
   schema: Joi.Schema,
   value: unknown,
@@ -116,7 +116,7 @@ export function issuesOf<T>(found: Found): Inspected<T> {
   return { issues, more: rest > 0 ? `; and ${found.all ? '' : 'at least '}${rest} more` : '' };
 }
 
-/** What `inspect` found in a value that is a part of another, at this path of the whole. */
+/** The issues of `inspect` for a value that is at this path of a larger one. */
 export function issuesAt(
   at: string,
   result: { readonly value: unknown } | { readonly issues: readonly Issue[] },

@@ -1,14 +1,14 @@
-// JSON from outside, bounded before it is parsed: JSON.parse takes its time in one go, and nothing else runs meanwhile.
+// Limits JSON from callers before it is parsed: JSON.parse blocks the event loop until it is done.
 import { randomInt } from 'node:crypto';
 import { DEEPEST, TOO_DEEP } from './depth.js';
 
-/** Separators (`,` `:` `[` `{` outside of strings) in one body. */
+/** Most separators (`,` `:` `[` `{` outside of strings) in one body. */
 export const MOST_SEPARATORS = 200_000;
-/** Different keys in one body. A key counts again behind other keys: V8 makes a hidden class for each such place, and 66,000 of them take twelve times as long as as many values in objects that look alike. */
+/** Most different keys in one body. A key counts again after other keys: V8 makes a hidden class for each such place, and 66,000 of them take twelve times as long as the same number of values in objects of one shape. */
 export const MOST_KEYS = 5000;
-/** Size of the table of keys that were seen. Two keys with one place count as one. */
+/** Size of the table of seen keys. Two keys with the same slot count as one. */
 const PLACES = 1 << 16;
-/** FNV-1a; where it starts is nobody else's to know, or keys could be chosen that share a place. */
+/** FNV-1a. The start is random, so that nobody can choose colliding keys. */
 const PRIME = 0x01000193;
 const START = randomInt(2 ** 32);
 
@@ -16,14 +16,14 @@ const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [
   34, 44, 58, 91, 92, 93, 123, 125,
 ] as const;
 
-/** Looks at JSON piece by piece, as it arrives. Whether it is JSON at all is left to JSON.parse. */
+/** Scans JSON piece by piece, as it arrives. Leaves its syntax to JSON.parse. */
 export class JsonScan {
   readonly #most: number;
   #separators = 0;
   #depth = 0;
-  /** hash of the text that is read or was read last */
+  /** hash of the current or last text */
   #text = 0;
-  /** hash of the keys so far, of the object that is open at each depth */
+  /** hash of the keys so far, of the open object at each depth */
   readonly #path = new Int32Array(DEEPEST + 1);
   #seen: Uint8Array | undefined;
   #keys = 0;
@@ -34,7 +34,7 @@ export class JsonScan {
     this.#most = most;
   }
 
-  /** Why it cannot be parsed, as a sentence without its subject, as soon as that is known. Takes UTF-8. */
+  /** Why the body is refused, as a sentence without its subject, as soon as it is known. Takes UTF-8. */
   take(bytes: Uint8Array): string | undefined {
     for (const byte of bytes) {
       if (this.#inString) {
@@ -61,7 +61,7 @@ export class JsonScan {
       : undefined;
   }
 
-  /** Takes the text before a colon as the next key of the open object; returns how many different ones there were. */
+  /** Counts the text before a colon as the next key of the open object; returns the number of different keys. */
   #countKey(): number {
     const path = Math.imul((this.#path[this.#depth] ?? START) ^ this.#text, PRIME);
     this.#path[this.#depth] = path;

@@ -1,11 +1,11 @@
-// Values that plugins make up rather than callers send: whether they are what JSON can say, and long lists checked by hand.
+// Checks values that come from plugins instead of callers: whether JSON can represent them; long lists are checked by hand.
 import Joi from 'joi';
 import { DEEPEST } from './depth.js';
 import { custom, type Schema } from './shape.js';
 
-/** More than any config or row that we know of. */
+/** More than any known config or row. */
 const MOST_VALUES = 200_000;
-/** A body that is as deep as bodies may be has room in an object that wraps it. */
+/** Leaves room for an object around a body of the greatest allowed depth. */
 const MOST_LEVELS = 2 * DEEPEST;
 
 const isPlain = (value: object): boolean => {
@@ -13,7 +13,7 @@ const isPlain = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null || Array.isArray(value);
 };
 
-/** Why a value cannot be written as JSON and read back as it was; undefined when it can. Keys without a value are fine. */
+/** Why a value would not survive JSON; undefined when it would. Keys without a value are allowed. */
 export function whyNotJson(value: unknown): string | undefined {
   let values = 0;
   const look = (at: unknown, path: string, depth: number): string | undefined => {
@@ -21,7 +21,7 @@ export function whyNotJson(value: unknown): string | undefined {
     if (at === null || typeof at === 'string' || typeof at === 'boolean') return undefined;
     if (typeof at === 'number' && Number.isFinite(at)) return undefined;
     if (typeof at !== 'object' || !isPlain(at))
-      return `${path || 'it'} is ${typeof at === 'object' ? `a ${at.constructor?.name ?? 'foreign object'}` : String(at).slice(0, 20)}, which JSON cannot say`;
+      return `${path || 'it'} is ${typeof at === 'object' ? `a ${at.constructor?.name ?? 'foreign object'}` : String(at).slice(0, 20)}, which JSON cannot represent`;
     if (depth >= MOST_LEVELS) return `it nests deeper than ${MOST_LEVELS} levels`;
     for (const key of Object.keys(at)) {
       const inner: unknown = (at as Readonly<Record<string, unknown>>)[key];
@@ -40,7 +40,7 @@ const checkedBy = (problem: (value: unknown) => string | undefined) =>
     return found === undefined ? value : helpers.error('any.custom', { error: new Error(found) });
   });
 
-/** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
+/** An object that JSON can represent: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
 export const jsonRecord = <T = Readonly<Record<string, unknown>>>(): Schema<T> =>
   custom(
     checkedBy((value) =>
@@ -58,8 +58,8 @@ export const checkedList = <T>(
   custom(
     checkedBy((value) => {
       if (!Array.isArray(value)) return 'it must be a list';
-      if (value.length > most) return `it has ${value.length} items; at most ${most} are taken`;
-      // By index: a list with holes has `undefined` there, which `find` and its like would see and `forEach` would not.
+      if (value.length > most) return `it has ${value.length} items; at most ${most} are allowed`;
+      // By index: a hole in a list is `undefined` there and for `find`, but `forEach` skips it.
       for (let i = 0; i < value.length; i++) {
         const found = problem(value[i]);
         if (found !== undefined) return `item ${i}: ${found}`;

@@ -1,12 +1,12 @@
-// How a plugin declares a setting that admins change in the running panel.
+// How a plugin declares a setting that admins change while the panel runs.
 import type { Schema, Static } from './shape.js';
 
 export interface Setting<S extends Schema = Schema> {
   readonly schema: S;
-  /** Value of a fresh panel. A function is asked once and its answer is kept. */
+  /** Value in a new panel. A function is called once and its result is stored. */
   readonly initial: Static<S> | (() => Static<S>);
   readonly about: string;
-  /** never returned: blank in replies, with a flag `hasName` beside it */
+  /** never returned: replies have an empty text and a flag `hasName` beside it */
   readonly secret: boolean;
 }
 export const setting = <S extends Schema>(

@@ -1,5 +1,5 @@
 // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
-// Everything is required unless it says otherwise.
+// Everything is required by default.
 import Joi from 'joi';
 import { nestsTooDeep, TOO_DEEP } from './depth.js';
 import { JsonScan, MOST_SEPARATORS } from './json.js';
@@ -14,7 +14,7 @@ export interface MayMiss {
   readonly [mayMiss]?: true;
 }
 
-/** A joi schema that carries the type of what it accepts. */
+/** A joi schema that carries the type of its values. */
 export type Schema<T = unknown> = Joi.Schema & Typed<T>;
 /** The TypeScript type of a schema's values. */
 export type Static<S> = S extends { readonly [brand]?: infer T } ? T : never;
@@ -32,9 +32,9 @@ export const text = () => Joi.string().allow('') as Joi.StringSchema & Typed<str
 export const word = () => Joi.string() as Joi.StringSchema & Typed<string>;
 /** A safe integer. */
 export const int = () => Joi.number().integer() as Joi.NumberSchema & Typed<number>;
-/** Of a listener. */
+/** A port of a listener. */
 export const port = () => int().min(1).max(65_535);
-/** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
+/** A path that begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
 export const urlPath = () =>
   word().pattern(/^\/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*\/)*$/, 'path that begins and ends with a slash');
 export const num = () => Joi.number() as Joi.NumberSchema & Typed<number>;
@@ -48,28 +48,28 @@ export const anything = () => Joi.any() as Joi.AnySchema & Typed<unknown>;
 /** An object of these fields; unknown ones are dropped from API bodies. */
 export const shape = <F extends Fields>(fields: F) =>
   Joi.object(fields) as Joi.ObjectSchema & Typed<Flat<Shaped<F>>>;
-/** An object kept whole, whatever its keys. */
+/** An object with any keys, kept whole. */
 export const openObject = () =>
   Joi.object().unknown(true) as Joi.ObjectSchema & Typed<Record<string, unknown>>;
 /** Every key maps to a value of the same kind. */
 export const mapOf = <S extends Joi.Schema>(value: S) =>
   Joi.object().pattern(Joi.string(), value) as Joi.ObjectSchema & Typed<Record<string, Static<S>>>;
 
-/** May be left out. */
+/** Makes a field optional. */
 export const optional = <S extends Joi.Schema>(schema: S) => schema.optional() as S & MayMiss;
-/** Left out, it takes this value; so what validation returns always has it. */
+/** Gives a missing field this value, so that the result of validation always has it. */
 export const withDefault = <S extends Joi.Schema>(schema: S, value: Static<S>) =>
   schema.optional().default(value as never) as S;
 export const nullable = <S extends Joi.Schema>(schema: S) =>
   schema.allow(null) as unknown as Joi.Schema & Typed<Static<S> | null>;
 
-/** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
+/** Describes a schema in the API reference where its own rules cannot: as another schema or as JSON Schema. */
 export const describedAs = <S extends Joi.Schema>(
   schema: S,
   description: Joi.Schema | Readonly<Record<string, unknown>>,
 ) => schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
 
-/** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. A text may hold so many separators (see JsonScan). */
+/** An object, or a text with the JSON of an object (existing programs send both); the value is the object. A text may hold this many separators (see JsonScan). */
 export const jsonObject = (separators = MOST_SEPARATORS) =>
   describedAs(Joi.any(), {
     anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }],
@@ -84,7 +84,7 @@ export const jsonObject = (separators = MOST_SEPARATORS) =>
         return state.error('any.custom', { error: new Error('it is not valid JSON') });
       }
     }
-    // The depth of a text is known.
+    // The depth of a text was checked already.
     if (parsed === value && nestsTooDeep(parsed))
       return state.error('any.custom', { error: new Error(`it ${TOO_DEEP}`) });
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
@@ -92,5 +92,5 @@ export const jsonObject = (separators = MOST_SEPARATORS) =>
     return parsed;
   }) as Joi.AnySchema & Typed<Record<string, unknown>>;
 
-/** For what the functions above cannot say. */
+/** For rules that the functions above cannot express. */
 export const custom = <T>(schema: Joi.Schema) => schema as Schema<T>;

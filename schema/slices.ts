@@ -13,9 +13,9 @@ import {
   type ValidateOptions,
 } from './inspect.js';
 
-/** Values up to this weight are validated in one go, which takes a millisecond or two. */
+/** Values up to this weight are validated in one step of a millisecond or two. */
 const LIGHT = 1000;
-/** Rules of a list that say nothing of its items' inside. */
+/** Rules of a list that do not look inside its items. */
 const LIST_RULES = ['items', 'min', 'max', 'length', 'unique'];
 
 type Path = readonly (string | number)[];
@@ -29,7 +29,7 @@ const term = <T>(schema: Joi.Schema, name: string): readonly T[] =>
 const refersOutside = (schema: Joi.Schema): boolean =>
   (schema as unknown as { readonly _refs: { readonly refs: readonly unknown[] } })._refs.refs.length > 0;
 
-/** Whether the parts of a schema mean the same when they are validated on their own. joi keeps the answer to itself. */
+/** Whether the parts of a schema mean the same when each is validated alone. joi does not publish this. */
 function canSplit(schema: Joi.Schema, rules: readonly string[] = []): boolean {
   const { _rules, _preferences } = schema as unknown as {
     readonly _rules: readonly { readonly name: string }[];
@@ -51,7 +51,7 @@ function withoutItems(schema: Joi.Schema): Joi.Schema {
   return bare;
 }
 
-/** One validation of one value: what was found so far, and whose turn it is. */
+/** The state of one validation: the issues found so far, and the time slice. */
 class Sliced {
   readonly found: Finding[] = [];
   readonly #options: ValidateOptions;
@@ -61,18 +61,18 @@ class Sliced {
     this.#options = options;
   }
 
-  /** Enough was found; what else is wrong need not be known. */
+  /** Enough issues were found; the rest is not checked. */
   get isFull(): boolean {
     return this.found.length > MOST_ISSUES;
   }
 
-  /** The value as the schema shapes it; what is wrong with it is added to `found`, its path behind `at`. */
+  /** Returns the value in the form of its schema; adds issues to `found`, with paths below `at`. */
   async check(schema: Joi.Schema, value: unknown, at: Path): Promise<unknown> {
     if (this.#slice.isOver) await this.#slice.next();
     return isHeavy(value) ? this.heavy(schema, value, at) : this.#whole(schema, value, at);
   }
 
-  /** The same for a value that is known to be heavy; to find that out takes as long as a slice. */
+  /** The same for a value that is known to be heavy: finding that out takes as long as a slice. */
   async heavy(schema: Joi.Schema, value: unknown, at: Path): Promise<unknown> {
     await this.#slice.next();
     const [item, ...others] = term<Joi.Schema>(schema, 'items');
@@ -102,7 +102,7 @@ class Sliced {
     return checked;
   }
 
-  /** Fields that are heavy themselves one by one, the others together. */
+  /** Validates heavy fields one by one, and the others together. */
   async #fields(schema: Joi.Schema, value: Record<string, unknown>, at: Path) {
     const heavy = term<{ key: string; schema: Joi.Schema }>(schema, 'keys').filter(
       ({ key, schema: field }) => Object.hasOwn(value, key) && !refersOutside(field) && isHeavy(value[key]),
@@ -118,7 +118,7 @@ class Sliced {
     return checked;
   }
 
-  /** Keys that are not known beforehand, some of them at a time. */
+  /** Validates keys that the schema does not list, some at a time. */
   async #map(schema: Joi.Schema, value: Record<string, unknown>, at: Path) {
     if (term(schema, 'keys').length > 0) return this.#whole(schema, value, at);
     const checked: Record<string, unknown> = {};
@@ -139,7 +139,7 @@ async function run(schema: Joi.Schema, value: unknown, options: ValidateOptions)
   return sliced.found.length > 0 ? { found: sliced.found, all: !sliced.isFull } : { value: checked };
 }
 
-/** As `inspect`, for values that may be large. Once more than enough issues are found, the rest is not looked at. */
+/** Works as `inspect`, for values that may be large. Stops once more than enough issues are found. */
 export async function inspectInSlices<S extends Joi.Schema>(
   schema: S,
   value: unknown,

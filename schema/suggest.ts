@@ -1,6 +1,6 @@
-// What somebody may have meant who mistyped a name.
+// Suggests the name that a mistyped one was meant to be.
 
-/** How many letters have to be added, taken out or changed. */
+/** Edit distance: how many letters have to be added, removed or changed. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -20,7 +20,7 @@ function distance(a: string, b: string): number {
 
 const MOST = 3;
 
-/** Those that look like it, the nearest first; none when it looks like nothing. */
+/** Similar names, the nearest first; empty when nothing is similar. */
 export function suggest(typed: string, names: readonly string[]): string[] {
   const wanted = typed.toLowerCase();
   return names

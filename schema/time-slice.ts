@@ -1,11 +1,11 @@
-// Long work in one process: whoever has worked for a few milliseconds lets the others have their turn.
+// Cooperative scheduling: long work yields to other work after a few milliseconds.
 
-/** How long the event loop may be kept at a stretch. */
+/** Longest time to block the event loop in one go. */
 const SLICE_MS = 10;
 
 const waiting: (() => void)[] = [];
 
-/** One of those who wait, and then the event loop looks at its sockets: many long works at once are no longer a stall than one. */
+/** Lets one waiting task run, and then the event loop polls its sockets: many tasks together block no longer than one. */
 function resumeNext(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(resumeNext);

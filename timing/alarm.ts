@@ -1,8 +1,8 @@
-// Calls back whenever a timetable is due, on a clock that a test can move.
+// Calls back whenever a timetable is due, on a clock that a test can replace.
 import type { Clock } from './clock.js';
 import type { Timetable } from './timetable.js';
 
-/** A calendar time is compared with the clock this often: a timer knows nothing of a machine that slept, nor of a clock that was set. */
+/** How often a calendar time is compared with the clock: a timer does not notice that the machine slept or that the clock was set. */
 const LOOK_MS = 60_000;
 
 export class Alarm {
@@ -21,7 +21,7 @@ export class Alarm {
     this.#random = random;
   }
 
-  /** `zone` holds where the timetable names none. What was planned before is not. */
+  /** Starts the alarm again. `zone` applies where the timetable names none. */
   set(zone: string | undefined): void {
     this.cancel();
     const { everyMs } = this.#times;
@@ -44,7 +44,7 @@ export class Alarm {
     this.#timers.add(cancel);
   }
 
-  /** The calendar is asked again at every look, so a clock that is set back or forth is followed. */
+  /** Computes the next time again at every look, so it follows a clock that is changed. */
   #follow(zone: string | undefined): void {
     const now = this.#clock.now();
     this.nextAt = this.#times.next(now, zone);

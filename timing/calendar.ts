@@ -1,4 +1,4 @@
-// The next moment of a calendar time, such as "at 4:30 each Sunday", by the clocks of a time zone.
+// Computes the next moment of a calendar time, such as "at 4:30 each Sunday", in a time zone.
 import { Cron } from 'croner';
 
 export const WEEKDAYS = [
@@ -12,14 +12,14 @@ export const WEEKDAYS = [
 ] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** A time of the calendar; what is left out holds for every one: without `hour` it comes each hour, without `weekday` and `day` each day. */
+/** A calendar time. A missing field matches every value: without `hour` it comes each hour, without `weekday` and `day` each day. */
 export interface CalendarTime {
   /** 0 to 23 */
   readonly hour?: number;
   /** 0 to 59; 0 when it is left out */
   readonly minute?: number;
   readonly weekday?: Weekday;
-  /** of the month: 1 to 31, or its last; a month without this day is passed over */
+  /** of the month: 1 to 31, or its last day; months without this day are skipped */
   readonly day?: number | 'last';
 }
 
@@ -41,7 +41,7 @@ function patternOf(time: CalendarTime): string {
   if (unknown !== undefined) throw new Error(`it has no "${unknown}"; it may have ${KEYS.join(', ')}`);
   if (weekday !== undefined && day !== undefined)
     throw new Error(
-      'it has a weekday and a day of the month, which cron would take for "one or the other"; give one',
+      'it has a weekday and a day of the month, which cron reads as "one or the other"; give one',
     );
   if (weekday !== undefined && !WEEKDAYS.includes(weekday))
     throw new Error(`its weekday must be one of ${WEEKDAYS.join(', ')}, and is ${JSON.stringify(weekday)}`);
@@ -55,7 +55,7 @@ function patternOf(time: CalendarTime): string {
   ].join(' ');
 }
 
-/** Whether clocks of this IANA zone are known here. */
+/** Whether this system knows the IANA zone. */
 export function isTimeZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -66,16 +66,16 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * A calendar time, as cron writes it (five fields) or in words; answers with the first moment after `now`, in Unix ms.
- * A local time that daylight saving skips comes with the jump; one that it repeats comes once, and the times of an
- * hour that is not named come in both. Throws where nothing can be made of `at`, or it never comes.
+ * Parses a calendar time, five fields of cron or an object; returns a function to the first moment after `now`, in Unix ms.
+ * A local time that daylight saving skips comes at the change; one that it repeats comes once, but the times of an
+ * unnamed hour come in both. Throws where `at` is invalid or never comes.
  */
 export function calendar(at: string | CalendarTime): (now: number, zone?: string) => number {
   if (typeof at !== 'string' && (typeof at !== 'object' || at === null))
     throw new Error('it must be a text like "30 4 * * *", or an object like { hour: 4, minute: 30 }');
   const pattern = typeof at === 'string' ? at : patternOf(at);
   if (pattern.length > LONGEST_PATTERN) throw new Error(`it has more than ${LONGEST_PATTERN} characters`);
-  // A text with a colon would be taken for a date.
+  // croner reads a text with a colon as a date.
   if (pattern.trim().split(/\s+/).length !== 5 || pattern.includes(':'))
     throw new Error('it must have five fields: minute, hour, day of the month, month, weekday');
   const next = (now: number, zone: string | undefined): number => {

@@ -1,4 +1,4 @@
-// Where time comes from, so that a test can move it.
+// The source of time, which tests can replace.
 export interface Clock {
   /** Unix ms */
   now(): number;

@@ -1,4 +1,4 @@
-// A plugin's queue of events: bounded, one after another, so that a slow listener delays nobody but itself.
+// A plugin's queue of events: bounded and serial, so that a slow listener delays only itself.
 import { AsyncResource } from 'node:async_hooks';
 
 const CAPACITY = 1000;
@@ -7,19 +7,19 @@ export class EventQueue {
   readonly #waiting: (() => void | Promise<void>)[] = [];
   readonly #failed: (error: unknown) => void;
   readonly #overflowed: () => void;
-  /** Listeners run in the context of nobody: an event may be emitted inside a write, and they are no part of it. */
+  /** Listeners run without an async context: an event may be emitted inside a write, and they are not part of it. */
   readonly #context = new AsyncResource('EventQueue');
   #running: Promise<void> | undefined;
   #missed = new Set<() => void | Promise<void>>();
   #full = false;
 
-  /** `overflowed` is called once each time that the queue has become too long. */
+  /** `overflowed` is called once each time the queue becomes full. */
   constructor(failed: (error: unknown) => void, overflowed: () => void) {
     this.#failed = failed;
     this.#overflowed = overflowed;
   }
 
-  /** `missed` is what to call instead when there is no room: losing an event in silence is not an option. */
+  /** `missed` is called instead when the queue is full, so that no event is lost silently. */
   push(deliver: () => void | Promise<void>, missed: (() => void | Promise<void>) | undefined): void {
     if (this.#waiting.length >= CAPACITY) {
       if (!this.#full) this.#overflowed();
@@ -52,7 +52,7 @@ export class EventQueue {
     return first;
   }
 
-  /** Resolves when everything that was pushed has been delivered. */
+  /** Resolves when all pushed events have been delivered. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running;
   }

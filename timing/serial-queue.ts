@@ -1,16 +1,16 @@
-// Work that must not overlap: one piece after another, in the order it was asked for.
+// Runs pieces of work one after another, in the order of their calls.
 
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` when all that was asked for before has ended, well or not. Answers as the work does; its failure is the caller's alone. */
+  /** Runs `work` after all earlier work has finished or failed. Resolves or rejects as `work` does; a failure affects only its caller. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Resolves when all that was asked for until now has ended; never rejects. */
+  /** Resolves when all earlier work is done; never rejects. */
   async settled(): Promise<void> {
     await this.#last;
   }

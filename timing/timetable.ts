@@ -1,35 +1,35 @@
-// When repeated work is due: every so often, or by the calendar.
+// The times at which repeated work is due: an interval or a calendar time.
 import { type CalendarTime, calendar, isTimeZone } from './calendar.js';
 import { durationOf } from './duration.js';
 
 /**
- * A duration (`500ms`, `5s`, `10m`, `1h`, `1d`), or `every` with one, or `at` with a calendar time: five fields of cron,
- * or words. `jitter` is a duration: each time comes later by a random part of it, so that many panels do not come at once.
+ * A duration (`500ms`, `5s`, `10m`, `1h`, `1d`), `{ every }` with one, or `{ at }` with a calendar time: five fields of cron
+ * or an object. `jitter` is a duration: each time is delayed by a random part of it, so that many panels do not act at once.
  */
 export type When =
   | string
   | { readonly every: string; readonly jitter?: string }
   | {
       readonly at: string | CalendarTime;
-      /** IANA time zone; without one that of the panel */
+      /** IANA time zone; the panel's when left out */
       readonly zone?: string;
       readonly jitter?: string;
     };
 
 export interface Timetable {
-  /** for people */
+  /** for messages */
   readonly text: string;
-  /** ms between two times; undefined where the calendar tells */
+  /** ms between two times; undefined for calendar times */
   readonly everyMs: number | undefined;
   readonly jitterMs: number;
-  /** The first time after `now`, in Unix ms; `zone` holds where the timetable names none. */
+  /** The first time after `now`, in Unix ms; `zone` applies where the timetable names none. */
   readonly next: (now: number, zone: string | undefined) => number;
 }
 
-/** Throws where it is no timetable, with a sentence that goes on after the name of what it is for. */
+/** Throws for an invalid timetable, with a sentence that continues after the name of its job. */
 export function timetable(when: When): Timetable {
   if (typeof when !== 'string' && (typeof when !== 'object' || when === null))
-    throw new Error("it does not say when; it is made with job(name, '10m', run)");
+    throw new Error("it needs a time, as in job(name, '10m', run)");
   const { every, at, zone, jitter, ...rest } = (typeof when === 'string' ? { every: when } : when) as {
     every?: string;
     at?: string | CalendarTime;
@@ -37,12 +37,11 @@ export function timetable(when: When): Timetable {
     jitter?: string;
   };
   const [unknown] = Object.keys(rest);
-  if (unknown !== undefined)
-    throw new Error(`"${unknown}" says nothing of when; write every or at, zone, jitter`);
+  if (unknown !== undefined) throw new Error(`"${unknown}" is unknown; use every or at, zone, jitter`);
   if ((every === undefined) === (at === undefined)) throw new Error('it needs either every or at');
   if (zone !== undefined && (at === undefined || !isTimeZone(zone)))
     throw new Error(
-      at === undefined ? 'a zone goes with at' : `"${zone}" is no IANA time zone, like Europe/Berlin`,
+      at === undefined ? 'a zone needs an at' : `"${zone}" is not an IANA time zone, like Europe/Berlin`,
     );
   const jitterMs = jitter === undefined ? 0 : durationOf(jitter);
   const later = jitter === undefined ? '' : `, up to ${jitter} later`;
@@ -61,7 +60,7 @@ export function timetable(when: When): Timetable {
   };
 }
 
-/** `04:30 each sunday`; without an hour it is one minute of each. */
+/** `04:30 each sunday`; without an hour, one minute of each hour. */
 function wordsFor({ hour, minute = 0, weekday, day }: CalendarTime): string {
   const two = (number: number): string => String(number).padStart(2, '0');
   const time = hour === undefined ? `minute ${minute} of each hour` : `${two(hour)}:${two(minute)}`;

@@ -1,6 +1,6 @@
-// An end to waiting.
+// Limits how long to wait for work.
 
-/** Rejects when the work takes longer; nothing can end it then, but nobody waits for it. */
+/** Rejects when the work takes longer than `ms`. The work itself continues, because nothing can cancel it. */
 export async function withTimeout<T>(ms: number, what: string, work: () => T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

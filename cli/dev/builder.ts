@@ -1,10 +1,10 @@
-// How sources become what the panel loads: a command at each change, or nothing at all.
+// Builds the sources at each change with a command, where the panel needs one.
 // Not `tsc --watch`: the native compiler misses changes on some file systems, and one run costs less than a second.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watchFolder } from './watch-folder.js';
 
-export interface Heard {
+export interface BuildEvents {
   /** a change was noticed; a build follows */
   readonly begun: () => void;
   /** `since` is when the change was noticed, as `performance.now()` has it */
@@ -23,7 +23,7 @@ export interface Recipe {
 
 export class Builder {
   readonly #recipe: Recipe;
-  readonly #heard: Heard;
+  readonly #events: BuildEvents;
   readonly #watches: (() => void)[] = [];
   #child: ChildProcess | undefined;
   #running = false;
@@ -31,12 +31,12 @@ export class Builder {
   #next: number | undefined;
   #stopped = false;
 
-  constructor(recipe: Recipe, heard: Heard) {
+  constructor(recipe: Recipe, events: BuildEvents) {
     this.#recipe = recipe;
-    this.#heard = heard;
+    this.#events = events;
   }
 
-  /** Builds once, and from then on after each change. */
+  /** Builds once, then after each change. */
   start(): void {
     const { watched, isSource } = this.#recipe;
     for (const folder of watched)
@@ -51,16 +51,16 @@ export class Builder {
     while (this.#next !== undefined) {
       const since = this.#next;
       this.#next = undefined;
-      this.#heard.begun();
+      this.#events.begun();
       const problem = await this.#run();
       if (this.#stopped) return;
-      if (problem === undefined) this.#heard.built(since);
-      else this.#heard.failed(problem);
+      if (problem === undefined) this.#events.built(since);
+      else this.#events.failed(problem);
     }
     this.#running = false;
   }
 
-  /** Resolves with what it wrote when it failed. */
+  /** Resolves with the output of a failed build. */
   async #run(): Promise<string | undefined> {
     const { folder: cwd, command } = this.#recipe;
     const [program, ...args] = command;
@@ -77,7 +77,7 @@ export class Builder {
     });
   }
 
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when no process of a build runs any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const close of this.#watches) close();

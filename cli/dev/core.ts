@@ -1,8 +1,8 @@
-// The core that a panel left behind: ended when `weir dev` ends and no panel is there to do it.
+// Stops the core that a panel left running, when `weir dev` stops and no panel is there to do it.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** Ends the programs that a panel of this data folder keeps beside it: they are called with files of its folder `engine`. */
+/** Stops the programs of a panel with this data folder: their arguments name files of its folder `engine`. */
 export async function endCore(dataDirectory: string): Promise<void> {
   const folder = join(dataDirectory, 'engine') + sep;
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -12,7 +12,7 @@ export async function endCore(dataDirectory: string): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGTERM');
     } catch {
-      // It has ended meanwhile.
+      // The program has exited meanwhile.
     }
   }
 }

@@ -1,6 +1,6 @@
-// The loop of `weir dev`: a change, a build, another process for the panel; the core outlives them all.
+// The loop of `weir dev`: after a change it builds and replaces the panel's process; the core keeps running.
 import { messageOf } from '../../kernel/errors/errors.js';
-import { forgetPluginEnds } from '../../panel/plugin-ends.js';
+import { forgetPluginExits } from '../../panel/plugin-exits.js';
 import type { Environment } from '../../panel/variables.js';
 import type { Terminal } from '../../plugins/command-line/run.js';
 import { Builder } from './builder.js';
@@ -11,12 +11,12 @@ import { changed, snapshot } from './snapshot.js';
 
 interface Asked extends Terminal {
   readonly env: Environment;
-  /** folder of a plugin; this tree without it */
+  /** folder of a plugin; undefined for this tree */
   readonly plugin: string | undefined;
   readonly data: string;
 }
 
-/** Runs until a signal ends it. Resolves with the exit code. */
+/** Runs until a signal. Resolves with the exit code. */
 export async function develop({ env, plugin, data, say, complain }: Asked): Promise<number> {
   let project: Project;
   try {
@@ -25,7 +25,7 @@ export async function develop({ env, plugin, data, say, complain }: Asked): Prom
     complain(messageOf(error));
     return 1;
   }
-  // What the compiler writes is a package for others; the panel's own files stay private, in its own process.
+  // Other users may read the compiler's output; the panel sets its own mask in its own process.
   process.umask(0o022);
   say(`weir dev: ${project.about}; data in ${project.dataDirectory}; Ctrl-C stops everything`);
   const loop = new Loop(project, { say, complain });
@@ -45,7 +45,7 @@ class Loop {
   readonly #project: Project;
   readonly #terminal: Terminal;
   #panel: PanelChild | undefined;
-  /** files that the panel may have loaded, as they were when it was started */
+  /** files that the panel may have loaded, with their content at its start */
   #loaded: ReadonlyMap<string, string> | undefined;
   #busy: Promise<void> = Promise.resolve();
   #spare: PanelChild | undefined;
@@ -62,7 +62,7 @@ class Loop {
       built: (since) => this.#built(since),
       failed: (output) =>
         terminal.complain(
-          `${output}\n${this.#panel?.isRunning ? 'the build failed; the panel that runs stays' : 'the build failed; the panel starts after the next good build'}`,
+          `${output}\n${this.#panel?.isRunning ? 'the build failed; the running panel stays' : 'the build failed; the panel starts after the next good build'}`,
         ),
     });
   }
@@ -72,18 +72,18 @@ class Loop {
     if (this.#project.isBuilt) this.#built(performance.now());
   }
 
-  /** A process that has loaded the libraries, for the panel that comes next. */
+  /** A process that has already loaded the libraries, for the next panel. */
   #spareChild(): PanelChild {
     if (this.#spare?.isRunning) return this.#spare;
     const child = new PanelChild(this.#project.environment, (how) => {
       if (child === this.#panel && !this.#ending)
-        this.#terminal.complain(`the panel ended (${how}); it starts again after the next change`);
+        this.#terminal.complain(`the panel exited (${how}); it restarts after the next change`);
     });
     this.#spare = child;
     return child;
   }
 
-  /** One restart at a time; changes meanwhile are one more. `since` is when the change was noticed, as `performance.now()` has it. */
+  /** Restarts one at a time; changes meanwhile cause one more restart. `since` is when the change was noticed, in `performance.now()` time. */
   #built(since: number): void {
     if (this.#pending || this.#ending) return;
     this.#pending = true;
@@ -97,11 +97,11 @@ class Loop {
     if (this.#ending) return;
     const now = await snapshot(this.#project.runs);
     const files = this.#loaded && changed(this.#loaded, now);
-    // Saving a file again starts a panel that has ended.
+    // Saving a file again restarts a panel that has exited.
     if (files?.length === 0 && this.#panel?.isRunning) return;
     this.#loaded = now;
     const { dataDirectory, plugin } = this.#project;
-    // The new process loads the new code while the old one still answers; code that cannot be loaded replaces nothing.
+    // The new process loads the new code while the old one still answers; if the code cannot be loaded, the old one stays.
     const next = this.#spareChild();
     this.#spare = undefined;
     next.load();
@@ -110,21 +110,21 @@ class Loop {
     if (!isLoaded) {
       this.#terminal.complain(
         this.#panel?.isRunning
-          ? 'the new code could not be loaded; the panel that runs stays'
+          ? 'the new code could not be loaded; the running panel stays'
           : 'the panel could not be loaded; it starts after the next change',
       );
       return;
     }
-    const former = this.#panel;
+    const previous = this.#panel;
     this.#panel = next;
-    await former?.leave();
+    await previous?.leave();
     if (this.#ending) return;
-    // Ends of a plugin that is being written are no reason to leave it out.
-    if (plugin !== undefined) forgetPluginEnds(dataDirectory, [plugin]);
+    // Crashes of a plugin under development are no reason to leave it out.
+    if (plugin !== undefined) forgetPluginExits(dataDirectory, [plugin]);
     next.open();
     if (!(await next.ready)) return;
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
-    if (former === undefined) return this.#terminal.say(`started in ${seconds} s; waiting for changes`);
+    if (previous === undefined) return this.#terminal.say(`started in ${seconds} s; waiting for changes`);
     const [first, ...others] = files ?? [];
     const what =
       first === undefined ? '' : ` (${first}${others.length > 0 ? ` and ${others.length} more` : ''})`;
@@ -137,7 +137,7 @@ class Loop {
     await Promise.all([this.#builder.stop(), this.#spare?.stop(), panel?.stop()]);
     await this.#busy;
     if (this.#panel !== panel) await this.#panel?.stop();
-    // A panel that had failed could not take the core along.
+    // A panel that failed before could not stop the core.
     await endCore(this.#project.dataDirectory);
   }
 }

@@ -1,4 +1,4 @@
-// The panel of `weir dev`: a process for each state of the code.
+// The panel of `weir dev`: one child process for each state of the code.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,16 +8,16 @@ const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
 /** The panel itself gives up stopping after 9.5 s. */
 const STOP_LIMIT_MS = 12_000;
 
-/** What parent and child tell each other. */
+/** Messages between parent and child. */
 export type ToPanel = 'load' | 'open' | 'leave';
 export type FromPanel = 'loaded' | 'ready';
 
 export class PanelChild {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
-  /** false when it ended before */
+  /** false when the child exited before */
   readonly loaded: Promise<boolean>;
-  /** false when it ended before */
+  /** false when the child exited before */
   readonly ready: Promise<boolean>;
 
   constructor(env: Environment, ended: (how: string) => void) {
@@ -38,30 +38,30 @@ export class PanelChild {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Lets it load the code of the panel, as it is now. */
+  /** Makes the child load the current code of the panel. */
   load(): void {
     this.#tell('load');
   }
 
-  /** Boots it. */
+  /** Boots the panel. */
   open(): void {
     this.#tell('open');
   }
 
-  /** Ends it; the core keeps running. */
+  /** Stops the panel; the core keeps running. */
   async leave(): Promise<void> {
     if (this.isRunning) this.#tell('leave');
     await this.#end();
   }
 
-  /** Ends it, and the core with it. */
+  /** Stops the panel and the core. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#end();
   }
 
   #tell(message: ToPanel): void {
-    // Its end is heard of elsewhere.
+    // The exit handler reports it.
     this.#child.send(message, () => undefined);
   }
 

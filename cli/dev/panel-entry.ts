@@ -1,4 +1,4 @@
-// The process of a panel of `weir dev`: loads the code, waits for its turn, boots, and ends with the process that started it.
+// The panel's process in `weir dev`: loads the code, waits for the signal to boot, and exits with its parent process.
 import { readFile } from 'node:fs/promises';
 import type { FromPanel, ToPanel } from './panel-child.js';
 
@@ -9,7 +9,7 @@ const LIBRARIES = Object.keys(dependencies);
 
 const tell = (message: FromPanel): void => void process.send?.(message, () => undefined);
 const leave = new AbortController();
-// Until the panel has handlers of its own nothing is open that would have to be closed.
+// Before the panel installs its own handlers nothing is open that needs closing.
 let isOpen = false;
 const asked = (what: ToPanel): Promise<void> =>
   new Promise((resolve) => process.on('message', (message) => message === what && resolve()));
@@ -23,12 +23,12 @@ void asked('leave').then(() => {
   else process.exit(0);
 });
 
-// The libraries take most of the time of loading, and do not change while somebody works at the panel.
+// The libraries take most of the loading time and do not change during development.
 for (const library of LIBRARIES) await import(library).catch(() => undefined);
 await load;
 const { main } = await import('../../panel/main.js');
-const { readPreset } = await import('../../panel/choose.js');
-const { findPlugins } = await import('../../panel/find.js');
+const { readPreset } = await import('../../panel/choose-plugins.js');
+const { findPlugins } = await import('../../panel/find-plugins.js');
 await findPlugins(await readPreset('full'));
 tell('loaded');
 await open;

@@ -1,4 +1,4 @@
-// What `weir dev` works at: this tree, or a plugin in a folder of its own; how it is built, and what the panel is started with.
+// The project that `weir dev` runs: this tree or the folder of a plugin, how to build it, and how to start the panel with it.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -15,23 +15,23 @@ export interface Project {
   readonly about: string;
   readonly dataDirectory: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** name of the plugin that is worked at */
+  /** name of the plugin under development */
   readonly plugin: string | undefined;
   readonly recipe: Recipe;
-  /** what the panel runs */
+  /** files that the panel may load */
   readonly runs: Watched;
-  /** there is something to run before the first build */
+  /** whether there is something to run before the first build */
   readonly isBuilt: boolean;
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TREE = ['schema', 'kernel', 'drivers', 'panel', 'cli', 'plugins'];
-/** Where the panel of a plugin in development has its config, beside the weir.json of that data folder. */
+/** Config file of the panel with a plugin under development, beside the weir.json of its data folder. */
 const CONFIG = 'dev.json';
-/** A build script that is the compiler and nothing else; it is run without npm, which takes longer than the compiler. */
+/** A build script that only runs the compiler. It is run without npm, which takes longer than the compiler. */
 const PLAIN_COMPILER = /^tsc((?:\s+[\w./=-]+)*)\s*$/;
 
-/** The compiler of the project itself, else that of this tree. */
+/** The compiler of the project itself, else of this tree. */
 function compilerFor(folder: string): string {
   for (const start of [folder, ROOT]) {
     for (let at = start; ; at = dirname(at)) {
@@ -65,7 +65,7 @@ function recipeOf(folder: string, manifest: Readonly<Record<string, unknown>>, d
   const scripts = isObject(manifest['scripts']) ? manifest['scripts'] : {};
   const script = typeof scripts['build'] === 'string' ? scripts['build'] : undefined;
   const entry = relative(folder, resolve(folder, entryOf(manifest) ?? ''));
-  // The folder of the built module, or that module alone where it lies beside its source.
+  // The folder of the built module, or only the module where it lies beside its source.
   const [output = ''] = entry.split(sep);
   const plain = PLAIN_COMPILER.exec(script ?? 'tsc');
   const compiled = plain !== null && existsSync(join(folder, 'tsconfig.json'));
@@ -79,14 +79,14 @@ function recipeOf(folder: string, manifest: Readonly<Record<string, unknown>>, d
     folder,
     command,
     watched: [folder],
-    // What the compiler writes beside its source is no source.
+    // Output that the compiler writes beside its source is not a source.
     isSource: (path) =>
       !made.some((other) => path === other || path.startsWith(other + sep)) &&
       !(compiled && path.endsWith('js') && existsSync(path.replace(/js$/, 'ts'))),
   };
 }
 
-/** The config file of the panel: what the data folder's own weir.json says, and the plugin. */
+/** Writes the config file of the panel: the data folder's weir.json plus the plugin. */
 async function writeConfig(data: string, folder: string): Promise<string> {
   const path = join(data, CONFIG);
   const own = await jsonOf(join(data, 'weir.json'));
@@ -97,14 +97,14 @@ async function writeConfig(data: string, folder: string): Promise<string> {
   return path;
 }
 
-/** Reads what there is to work at. Rejects with a sentence. */
+/** Reads the project. Rejects with a sentence. */
 export async function prepare(env: Environment, plugin: string | undefined, data: string): Promise<Project> {
   const dataDirectory = resolve(data);
   const environment = { ...env, WEIR_DATA_DIR: dataDirectory, WEIR_CONFIG: '' };
   if (plugin === undefined) {
     if (!existsSync(join(ROOT, 'tsconfig.json')))
       throw new Error(
-        'there is no source tree here, Weir is installed as a package; name the folder of a plugin: weir dev ../my-plugin',
+        'Weir is installed as a package, without its source tree; name the folder of a plugin: weir dev ../my-plugin',
       );
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     return {
@@ -130,7 +130,7 @@ export async function prepare(env: Environment, plugin: string | undefined, data
   const name = pluginOfPackage(String(manifest['name']));
   if (name === undefined)
     throw new Error(
-      `${folder} is a package called ${JSON.stringify(manifest['name'])}; packages of plugins are called weir-plugin-<name>, or @scope/weir-plugin-<name>`,
+      `${folder} is a package called ${JSON.stringify(manifest['name'])}; plugin packages are called weir-plugin-<name> or @scope/weir-plugin-<name>`,
     );
   const recipe = recipeOf(folder, manifest, dataDirectory);
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });

@@ -1,28 +1,28 @@
-// Which files a panel may have loaded, and which of them have changed.
+// Records which files a panel may have loaded, and finds those that have changed since.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** Never a part of a plugin that runs. */
+/** Never part of a running plugin. */
 const SKIPPED = new Set(['node_modules', 'test', 'coverage']);
-/** Sources and by-products of the compiler, and tests. */
+/** Sources, by-products of the compiler, and tests. */
 const NOT_RUN = /\.(?:[cm]?ts|tsx|map|tsbuildinfo|md)$|\.test\.[cm]?js$|~$|\.sw[px]$/;
 
 export interface Watched {
   readonly base: string;
   /** below `base` */
   readonly folders: readonly string[];
-  /** folders that do not count, whole paths */
+  /** folders to skip, as absolute paths */
   readonly except: readonly string[];
 }
 
 export const isSkipped = (name: string): boolean => name.startsWith('.') || SKIPPED.has(name);
 const mayRun = (name: string): boolean => !NOT_RUN.test(name) && !name.startsWith('.');
 
-/** A larger file is told by time and size. */
+/** Larger files are compared by time and size. */
 const READ_BYTES = 1024 * 1024;
 
-/** A compiler writes files that stay as they were, so the content counts. */
+/** Compilers rewrite unchanged files, so compare the content. */
 async function digest(path: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size } = await stat(path);
@@ -35,7 +35,7 @@ async function digest(path: string): Promise<string | undefined> {
   }
 }
 
-/** The content of each file as a digest, by its path below the base. */
+/** A digest of each file's content, by its path below the base. */
 export async function snapshot({ base, folders, except }: Watched): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   const walk = async (folder: string): Promise<void> => {
@@ -55,7 +55,7 @@ export async function snapshot({ base, folders, except }: Watched): Promise<Read
   return files;
 }
 
-/** Paths that were added, changed or removed, in order. */
+/** Paths that were added, changed or removed, sorted. */
 export const changed = (
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,

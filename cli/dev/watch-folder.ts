@@ -7,7 +7,7 @@ import { isSkipped } from './snapshot.js';
 /** An editor writes a file in several steps, and saves several at once. */
 const QUIET_MS = 60;
 
-/** Calls `changed` once for changes that belong together, with the time of the first as `performance.now()` has it; `counts` says of each path whether it matters. Returns what ends it. */
+/** Calls `changed` once for changes that belong together, with the time of the first in `performance.now()` time; `counts` decides which paths matter. Returns a function that stops the watch. */
 export function watchFolder(
   folder: string,
   counts: (path: string) => boolean,
@@ -31,7 +31,7 @@ export function watchFolder(
       changed(first);
     }, QUIET_MS);
   };
-  /** The folder and those in it that are not watched yet. */
+  /** Watches the folder and the folders in it that are not watched yet. */
   const add = async (path: string): Promise<void> => {
     const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
     if (!entries) return forget(path);

@@ -1,12 +1,12 @@
-// MySQL and MariaDB, as WEIR_DATABASE_URL names them.
+// MySQL and MariaDB, selected by WEIR_DATABASE_URL.
 import { randomUUID } from 'node:crypto';
 import { Sequelize } from 'sequelize';
 import { type Connect, execute, type MysqlConnection } from '../../kernel/database/connect.js';
-import { ask } from './ask.js';
+import { runQuery } from './query.js';
 import { collationOf } from './version.js';
 import { type Boot, lock } from './lock.js';
-import { applyInSteps } from './steps.js';
-import { mysqlTypes, mysqlWords } from './words.js';
+import { applyInSteps } from './migration-steps.js';
+import { mysqlTypes, mysqlWords } from './dialect.js';
 
 interface ConnectionManager {
   getConnection(options: { type: string; useMaster: boolean }): Promise<MysqlConnection>;
@@ -15,9 +15,9 @@ interface ConnectionManager {
   validate(connection: MysqlConnection): boolean;
 }
 
-/** Every connection speaks as SQLite does: names in double quotes, texts joined by ||, too long is an error. */
+/** Makes every connection behave as SQLite does: names in double quotes, || concatenates, too long a value is an error. */
 async function settle(connection: MysqlConnection): Promise<void> {
-  const [about] = await ask(
+  const [about] = await runQuery(
     connection,
     'SELECT VERSION() AS version, DATABASE() AS name, @@collation_database AS collation',
   );
@@ -47,7 +47,7 @@ export const connect: Connect = async (url, dataDirectory) => {
     database,
     logging: false,
     pool: { max: 6, idle: 60_000 },
-    // Numbers as SQLite gives them, and rows that a statement matched, not only those that it changed.
+    // Numbers as in SQLite, and counts of matched rows, not only of changed ones.
     dialectOptions: {
       flags: [],
       typeCast: true,
@@ -93,9 +93,9 @@ export const connect: Connect = async (url, dataDirectory) => {
     sequelize,
     sql: mysqlWords,
     types: mysqlTypes,
-    keepCopy: async (log) =>
+    backUp: async (log) =>
       log.warn(
-        "migrating without a copy of the database; make one with the server's own tools before each update",
+        "migrating without a backup of the database; make one with the server's own tools before each update",
       ),
     applyMigration: (plugin, name, statements, logged) =>
       writer().then((connection) =>
@@ -103,7 +103,7 @@ export const connect: Connect = async (url, dataDirectory) => {
       ),
     writer,
     begin: async () => {
-      // A server that was started anew, or had enough of waiting; the pool may hold more connections that it does not know to be dead.
+      // The server restarted or closed an idle connection; the pool may hold more dead connections that it does not know of.
       // Nothing was written yet, so nothing is done twice.
       for (let left = 6; ; left--) {
         try {

@@ -1,31 +1,31 @@
-// One panel a database. The lock is the server's, on the connection that writes: a process that died cannot keep it, and
-// a panel whose connection broke cannot write before it holds the lock again.
+// One panel per database. The server holds the lock on the connection that writes: a dead process loses it, and a panel
+// whose connection broke cannot write until it holds the lock again.
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Sequelize } from 'sequelize';
 import { execute, type MysqlConnection } from '../../kernel/database/connect.js';
-import { ask, type Rows } from './ask.js';
+import { runQuery, type Rows } from './query.js';
 
-/** A server takes a moment to see that a panel has died. */
+/** A server needs a moment to notice that a panel has died. */
 const LOCK_WAIT_S = 3;
 const HOLDER =
   'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
-/** One panel at work. */
+/** One running panel. */
 export interface Boot {
   readonly id: string;
   readonly folder: string;
-  /** it has held the lock before */
+  /** whether it has held the lock before */
   known: boolean;
 }
 
-/** Of the connection that the panel shall write through. Rejects with who else holds the database, or has held it meanwhile. */
+/** Takes the lock on the connection for writing. Rejects with the panel that holds the database, or has held it meanwhile. */
 export async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
   const name = `weir-${createHash('sha256').update(sequelize.getDatabaseName()).digest('hex').slice(0, 32)}`;
-  const [answer] = await ask(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
+  const [answer] = await runQuery(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
   const got = answer?.['got'] === 1;
   if (got) await execute(connection, HOLDER);
-  const [holder] = await ask(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
+  const [holder] = await runQuery(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
   const who = holder
     ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}`
     : 'process id unknown';
@@ -33,10 +33,10 @@ export async function lock(connection: MysqlConnection, sequelize: Sequelize, bo
     throw new Error(
       `another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`,
     );
-  // What this panel has in memory would not be what is written there.
+  // This panel's in-memory state may be stale.
   if (boot.known && holder?.['boot'] !== boot.id)
     throw new Error(
-      `the connection to the database was lost and another panel has held the database meanwhile (${who}); start this one anew`,
+      `the connection to the database was lost and another panel has held the database meanwhile (${who}); restart this one`,
     );
   await execute(
     connection,

@@ -1,9 +1,9 @@
-// Which servers will do, and what they call the collation of exact comparison.
+// Which server versions are supported, and their collation for exact comparison.
 
-/** JSON_TABLE and collations that compare as SQLite does, trailing spaces included. */
+/** Versions with JSON_TABLE and with collations that compare as SQLite does, trailing spaces included. */
 const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
 
-/** The collation of exact comparison, which the two call differently. */
+/** The collation for exact comparison, which has a different name on each server. */
 export function collationOf(version: string): string {
   const product = version.includes('MariaDB') ? 'MariaDB' : 'MySQL';
   const parts = version.split(/[.-]/, 3).map(Number);

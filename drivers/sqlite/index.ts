@@ -1,15 +1,15 @@
-// SQLite: a file in the data folder, and the default. One connection for reading, one kept for the writer.
+// SQLite: a file in the data folder, and the default. One connection reads, and one is kept for the writer.
 import { join } from 'node:path';
 import { Sequelize } from 'sequelize';
 import { type Connect, execute, type SqliteConnection } from '../../kernel/database/connect.js';
-import { keepCopy } from './copy.js';
-import { sqliteTypes, sqliteWords } from './words.js';
+import { backUp } from './backup.js';
+import { sqliteTypes, sqliteWords } from './dialect.js';
 
 interface ConnectionManager {
   getConnection(options: { uuid: string }): Promise<SqliteConnection>;
 }
 
-// WAL: readers never wait for the writer. NORMAL: what is committed survives the end of the process, if not of the power.
+// WAL: readers never wait for the writer. NORMAL: committed data survives a crash of the process, but not a power cut.
 const PRAGMAS =
   'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
 
@@ -25,7 +25,7 @@ export const connect: Connect = async (_url, dataDirectory) => {
     sequelize,
     sql: sqliteWords,
     types: sqliteTypes,
-    keepCopy: (log) => keepCopy(sequelize, writer, dataDirectory, log),
+    backUp: (log) => backUp(sequelize, writer, dataDirectory, log),
     writer: async () => writer,
     begin: async () => {
       await execute(writer, 'BEGIN IMMEDIATE');

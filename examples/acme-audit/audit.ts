@@ -1,7 +1,7 @@
 import type { Clock, Principal, Tx } from '@weir-panel/weir/kernel';
 import type { Tables } from './tables.js';
 
-/** What is recorded of a client, an inbound and so on; no secrets. */
+/** The recorded fields of a client, an inbound and so on; no secrets. */
 export type Facts = object;
 export interface Change {
   readonly kind: string;

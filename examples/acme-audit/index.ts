@@ -90,7 +90,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/x/acme-audit/entries',
-      doc: 'What was changed, newest first.',
+      doc: 'Lists the changes, newest first.',
       query: shape({ limit: withDefault(int().min(1).max(1000), 100) }),
       reply: payload(
         list(

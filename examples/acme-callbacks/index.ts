@@ -7,12 +7,12 @@ const settings = {
   'acme-callbacks.url': setting(
     text().pattern(/^(?:https?:\/\/[^\s/]+\S*)?$/, 'address that begins with http:// or https://'),
     '',
-    'where notifications are sent',
+    'address to send notifications to',
   ),
   'acme-callbacks.secret': setting(
     text().pattern(/^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2})?$/, 'whsec_ and 24 to 64 random bytes in base64'),
     '',
-    'what they are signed with',
+    'key that signs the notifications',
     { secret: true },
   ),
 } as const;

@@ -1,4 +1,4 @@
-// One POST as standardwebhooks.com has it, so that receivers have libraries for it: the signature covers id, time and body.
+// Sends one POST in the format of standardwebhooks.com, so that receivers can use its libraries: the signature covers id, time and body.
 import { createHmac } from 'node:crypto';
 import type { Notification } from '@weir-panel/weir/plugins/notifications';
 import type { OutgoingFetch } from '@weir-panel/weir/plugins/outgoing';

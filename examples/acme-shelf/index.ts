@@ -25,20 +25,20 @@ export default definePlugin({
   name: 'acme-shelf',
   version: '1.0.0',
   api: 1,
-  about: 'Keeps documents for the admins.',
+  about: 'Stores documents for the admins.',
   routes: ({ dataDirectory }) => {
     const shelf = join(dataDirectory, 'acme-shelf');
     return [
       route({
         method: 'POST',
         path: '/panel/api/x/acme-shelf/files',
-        doc: 'Keeps a document.',
+        doc: 'Stores a document.',
         files: { document: file({ maxBytes: 20 * MIB, endings: ['.pdf', '.txt'] }) },
         reply: message(),
         handle: async ({ files }) => {
           const { name, path } = files.document;
           if (!NAME.test(name))
-            throw new Refusal('call it by letters, digits, - _ and dots', { path: 'document' });
+            throw new Refusal('document must be letters, digits, - _ or dots', { path: 'document' });
           await mkdir(shelf, { recursive: true });
           await rename(path, join(shelf, name));
           return `kept ${name}`;
@@ -47,7 +47,7 @@ export default definePlugin({
       route({
         method: 'GET',
         path: '/panel/api/x/acme-shelf/files',
-        doc: 'The names of all documents.',
+        doc: 'Lists the names of all documents.',
         reply: payload(list(text())),
         handle: () => readdir(shelf).catch(() => []),
       }),
@@ -60,7 +60,7 @@ export default definePlugin({
         handle: async ({ params: { name } }) => {
           const path = join(shelf, name);
           const facts = await stat(path).catch(() => undefined);
-          if (!facts) throw new Refusal('there is no such document', { status: 404 });
+          if (!facts) throw new Refusal('there is no document of this name', { status: 404 });
           return {
             body: () => createReadStream(path),
             fileName: name,

@@ -1,8 +1,8 @@
-// The program: sends back what comes over the Unix socket that its first argument names.
+// The program: listens on the Unix socket in its first argument, and sends back what it receives.
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 const [, , socket = ''] = process.argv;
-// The one that was killed may have left its socket.
+// A killed process may have left its socket.
 rmSync(socket, { force: true });
 createServer((connection) => connection.on('error', () => undefined).pipe(connection)).listen(socket);

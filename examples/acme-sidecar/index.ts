@@ -14,7 +14,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/x/acme-sidecar/state',
-      doc: 'Whether the program runs.',
+      doc: 'Returns whether the program runs.',
       reply: payload(shape({ state: text(), pid: int(), reason: text() })),
       handle: () => sidecar.describe(),
     }),

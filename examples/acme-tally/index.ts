@@ -24,7 +24,7 @@ export default definePlugin({
     keepDays: variable(
       'WEIR_X_ACME_TALLY_KEEP_DAYS',
       withDefault(int().min(1), 90),
-      'how many days are kept',
+      'number of days to keep',
     ),
   },
   tables,
@@ -35,7 +35,7 @@ export default definePlugin({
     route({
       method: 'GET',
       path: '/panel/api/x/acme-tally/days',
-      doc: 'Depleted clients by day, newest first.',
+      doc: 'Lists the depleted clients by day, newest first.',
       query: shape({ days: withDefault(int().min(1).max(366), 30) }),
       reply: payload(list(shape(fields.schemas))),
       handle: ({ query }) => tally.last(query.days),

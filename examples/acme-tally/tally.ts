@@ -56,7 +56,7 @@ export class Tally {
     return counts.slice(0, days).map(([day, depleted]) => ({ day, depleted }));
   }
 
-  /** Deletes the days that are older than the boot setting says. */
+  /** Deletes days that are older than the setting allows. */
   async prune(): Promise<void> {
     const oldest = dayOf(this.#clock.now() - this.#keepDays * 86_400_000);
     await this.#db.write(async (tx) => {

@@ -8,7 +8,7 @@ import { encodeFragment, type Renderer } from '@weir-panel/weir/plugins/subscrip
 /** RFC 1929 has one byte for the length. */
 const LONGEST = 255;
 
-/** Xray-core 26.3.27, infra/conf/socks.go: its API cannot change these users, they stand in the inbound's config. */
+/** Xray-core 26.3.27, infra/conf/socks.go: its API cannot change these users; they are part of the inbound's config. */
 export const accounts: ConfigAccountType = {
   name: 'socks',
   users: 'config',
@@ -34,7 +34,7 @@ export const socks: Protocol = {
   settings: custom(settings),
   coreSettings: () => ({ auth: 'password', udp: false }),
   account: ({ password }) => ({ protocol: 'socks', password }),
-  // The core counts by the name of the login, so that is the user's name in the core.
+  // The core counts by login name, so the login is the user's name in the core.
   entry: ({ id: inboundId }, base) => ({
     ...base,
     account: {

@@ -3,7 +3,7 @@ import { Formats, randomPath } from '@weir-panel/weir/plugins/subscription';
 import { lineOf, listOf, surgeCannot } from './surge.js';
 
 const settings = {
-  'surge-list.enable': setting(bool(), true, 'subscriptions are served as a list for Surge as well'),
+  'surge-list.enable': setting(bool(), true, 'serve subscriptions as a list for Surge, too'),
   'surge-list.path': setting(urlPath().min(2).max(255), randomPath, 'path prefix of these lists'),
 } as const;
 

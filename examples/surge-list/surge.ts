@@ -1,11 +1,11 @@
-// Lines of a list that Surge reads by `policy-path`: name = kind, host, port, key=value, … Source: manual.nssurge.com, Proxy Policy.
+// Lines of a list that Surge reads with `policy-path`: name = kind, host, port, key=value, … Source: manual.nssurge.com, Proxy Policy.
 import { type EntryTemplate, isOf, valueFor } from '@weir-panel/weir/plugins/inbounds';
 import type { EntryFill, WriteEntry } from '@weir-panel/weir/plugins/subscription';
 
 /** The words of a line that follow host and port. */
 type Words = (client: EntryFill['client']) => readonly string[];
 
-/** A comma or a space would end a value that stands bare. */
+/** A comma or a space would end an unquoted value. */
 const value = (text: string): string =>
   /^[\w./+=:@-]+$/.test(text) ? text : `"${text.replaceAll(/["\r\n]/g, '')}"`;
 const pair = (key: string, text = ''): string[] => (text === '' ? [] : [`${key}=${value(text)}`]);
@@ -16,7 +16,7 @@ const nameOf = (remark: string): string =>
     .replace(/^[\s#;[]+/, '')
     .trim() || 'proxy';
 
-/** Why Surge cannot follow; undefined when it can. */
+/** Why Surge cannot use an entry; undefined when it can. */
 export function surgeCannot(entry: EntryTemplate): string | undefined {
   const { account, transport, security } = entry;
   const { protocol } = account;
@@ -30,7 +30,7 @@ export function surgeCannot(entry: EntryTemplate): string | undefined {
   return entry.finalMask?.tcp?.some(({ kind }) => kind === 'sudoku') ? 'Surge has no sudoku' : undefined;
 }
 
-/** How the bytes travel. */
+/** The transport parameters. */
 function wayOf({ transport, security }: EntryTemplate): string[] {
   const tls =
     security.kind === 'tls'
@@ -58,13 +58,13 @@ function accountOf(entry: EntryTemplate): readonly [kind: string, words: Words] 
     return [
       'ss',
       (client) => {
-        // Of 2022: the key of the server, then that of the client.
+        // Methods of 2022: the key of the server, then that of the client.
         const keys = [valueFor(serverKey, client), valueFor(password, client)].filter(Boolean);
         return [`encrypt-method=${valueFor(method, client)}`, ...pair('password', keys.join(':'))];
       },
     ];
   }
-  throw new Error(`no words for ${entry.account.protocol}`);
+  throw new Error(`Surge has no ${entry.account.protocol}`);
 }
 
 /** Compiles the line of an entry that Surge can express. */
@@ -75,7 +75,7 @@ export function lineOf(entry: EntryTemplate): WriteEntry {
     `${nameOf(name)} = ${[kind, server, entry.port, ...account(client), ...way].join(', ')}`;
 }
 
-/** Surge refuses a list in which two have one name. */
+/** Surge rejects a list with duplicate names. */
 export function listOf(lines: readonly string[]): string {
   const seen = new Map<string, number>();
   return lines

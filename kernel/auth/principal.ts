@@ -1,18 +1,18 @@
-// Who is asking, or at work.
+// The identity behind a request or a change.
 import { choose } from '../hooks/kinds.js';
 import { optional, shape, word } from '../../schema/shape.js';
 
-/** Who makes a change: a caller that has proved who it is, a command, or a plugin of its own accord. */
+/** The author of a change: an authenticated caller, a command, or a plugin on its own account. */
 export interface Principal {
-  /** of the admin, the API token, the command or the plugin */
+  /** name of the admin, the API token, the command or the plugin */
   readonly name: string;
-  /** what `name` names; plugins that tap `authenticate` have words of their own */
+  /** the kind of `name`; plugins that tap `authenticate` may use kinds of their own */
   readonly kind: 'session' | 'token' | 'command' | 'plugin' | 'anyone' | (string & {});
-  /** the session's id digest, to revoke it; only of the kind `session` */
+  /** digest of the session id, to revoke the session; only for the kind `session` */
   readonly session?: string;
 }
 
-/** A caller who was not asked. */
+/** A caller without authentication. */
 export const ANYONE: Principal = Object.freeze({ name: '', kind: 'anyone' });
 
 export interface Credentials {
@@ -21,7 +21,7 @@ export interface Credentials {
   readonly ip: string;
 }
 
-/** Asked for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
+/** Called for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
 export const authenticate = choose<Credentials, Principal>(
   'kernel/authenticate',
   shape({ name: word(), kind: word(), session: optional(word()) }),

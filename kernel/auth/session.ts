@@ -1,5 +1,5 @@
-// Sessions of people: a random id in a cookie, its digest in the database, so that a leaked backup opens nothing
-// and a log-out really ends it. All sessions are held in memory too: a request costs no query.
+// Login sessions: a random id in a cookie, its digest in the database. A leaked backup opens no session, and a logout
+// takes effect at once. All sessions are also in memory, so a request needs no query.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../timing/clock.js';
 import type { Database, Tx } from '../database/writer.js';
@@ -30,10 +30,10 @@ export const sessionMigrations: readonly Migration[] = [
   },
 ];
 
-/** Where a login came from. */
+/** The origin of a login. */
 export interface SessionOrigin {
   readonly ip: string;
-  /** header `User-Agent` as it was sent; kept up to 255 characters */
+  /** header `User-Agent` of the login; stored up to 255 characters */
   readonly userAgent?: string | undefined;
 }
 
@@ -45,21 +45,21 @@ export interface Session {
   readonly createdAt: number;
   /** Unix ms; at most a minute behind the last request */
   seenAt: number;
-  /** address of the request that `seenAt` counts; empty where it is not known */
+  /** address of the request at `seenAt`; empty where it is unknown */
   ip: string;
   readonly userAgent: string;
 }
 
-/** What plugins do with sessions; provided by the kernel. */
+/** The sessions, for plugins; provided by the kernel. */
 export interface SessionsApi {
-  /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. One that takes the place of another may keep its CSRF token. */
+  /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. A session that replaces another one may keep its CSRF token. */
   open(userName: string, csrf?: string, origin?: SessionOrigin): Promise<{ id: string; session: Session }>;
-  /** All live sessions; the one that was used last comes first. */
+  /** All live sessions, the most recently used first. */
   list(): Readonly<Session>[];
   close(digest: string): Promise<void>;
-  /** Ends every session, or all but one (its digest), e.g. after a change of credentials; within a write where there is one. */
+  /** Ends all sessions, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
   closeAll(options?: { readonly except?: string | undefined; readonly tx?: Tx }): Promise<void>;
-  /** The CSRF token that belongs to a session cookie. */
+  /** The CSRF token of a session cookie. */
   csrfOf(id: string | undefined): string | undefined;
   /** Sliding and absolute lifetime in ms; both take effect at once, for open sessions too. */
   setLifetime(ms: number, longest?: number): void;
@@ -123,7 +123,7 @@ export class SessionStore implements SessionsApi {
       userAgent: userAgent.slice(0, LONGEST_AGENT),
     };
     const surplus = this.#sessions.size < MOST_SESSIONS ? [] : this.list().slice(MOST_SESSIONS - 1);
-    // Known before it is written: a closeAll that comes meanwhile ends this session too, in memory as in the database.
+    // In memory before it is written: a closeAll in between ends this session too, in memory as in the database.
     this.#sessions.set(session.digest, session);
     const insert = `INSERT INTO kernel_sessions (${COLUMNS}) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)`;
     const written = this.#db.write((tx) => tx.run(insert, { ...session }));
@@ -135,7 +135,7 @@ export class SessionStore implements SessionsApi {
     return { id, session };
   }
 
-  /** The live session of a cookie; being asked for keeps it alive. `ip` is the address that asks. */
+  /** The live session of a cookie; the call extends it. `ip` is the caller's address. */
   find(id: string | undefined, ip?: string): Session | undefined {
     if (!id) return undefined;
     const session = this.#sessions.get(digestOf(id));
@@ -149,7 +149,7 @@ export class SessionStore implements SessionsApi {
     return session;
   }
 
-  /** Whether the session still lasts; to be asked for does not keep it alive. */
+  /** Whether the session is still live; the call does not extend it. */
   isLive(digest: string): boolean {
     const session = this.#sessions.get(digest);
     return session !== undefined && !this.#isOver(session);
@@ -166,7 +166,7 @@ export class SessionStore implements SessionsApi {
     return seenAt + this.lifetime <= now || createdAt + this.longest <= now;
   }
 
-  /** Calls back whenever sessions have ended. */
+  /** Calls the listener whenever sessions have ended. */
   onEnd(ended: () => void): void {
     this.#ended = ended;
   }
@@ -188,9 +188,9 @@ export class SessionStore implements SessionsApi {
     await (tx ? forget(tx) : this.#db.write(forget));
   }
 
-  /** Writes which sessions were used, and deletes those that are over. A job calls it; a crash loses a minute of it, and a login at most. */
+  /** Stores when each session was last used, and deletes expired ones. A job calls it; losing a minute of it costs at most a login. */
   async sweep(): Promise<void> {
-    // Of this moment, for memory and database alike.
+    // One moment for memory and database.
     const now = this.#clock.now();
     const over = { unused: now - this.lifetime, old: now - this.longest };
     const gone = [...this.#sessions.values()].filter((session) => this.#isOver(session));

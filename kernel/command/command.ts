@@ -1,4 +1,4 @@
-// Commands of the command line, as plugins declare them.
+// Commands for the command line, as plugins declare them.
 import type { Schema, Static } from '../../schema/shape.js';
 import type { Principal } from '../auth/principal.js';
 import type { shape } from '../../schema/shape.js';
@@ -7,25 +7,25 @@ type Options = Readonly<Record<string, Schema>>;
 type Values<O extends Options> = Static<ReturnType<typeof shape<O>>>;
 
 export interface CommandInput<V> {
-  /** as declared and checked */
+  /** values of its options, checked */
   readonly options: V;
-  /** the command, as the one who makes changes */
+  /** the command as the author of its changes */
   readonly who: Principal;
-  /** Writes a line for the person at the terminal. */
+  /** Writes a line to the terminal. */
   readonly say: (line: string) => void;
-  /** aborted when nobody waits for the command any more */
+  /** aborts when nobody waits for the command any more */
   readonly signal: AbortSignal;
 }
 
 export interface Command {
-  /** words, like `admin reset` */
+  /** one or more words, like `admin reset` */
   readonly name: string;
-  /** one sentence for people */
+  /** one sentence for display */
   readonly about: string;
-  /** also where there is no panel yet: one is made in the data folder */
+  /** runs even if there is no panel yet: one is created in the data folder */
   readonly fresh: boolean;
   readonly options: Options;
-  /** a whole line, as somebody might type it */
+  /** a whole command line */
   readonly example?: string | undefined;
   readonly run: (input: CommandInput<never>) => void | Promise<void>;
 }
@@ -34,10 +34,10 @@ interface Declared<O extends Options> {
   readonly name: string;
   readonly about: string;
   readonly fresh?: boolean;
-  /** `subPath` is `--sub-path`; a boolean takes no value. What each is for is its schema's description. */
+  /** `subPath` is `--sub-path`; a boolean takes no value. The description of its schema is its help text. */
   readonly options?: O;
   readonly example?: string;
-  /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
+  /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 

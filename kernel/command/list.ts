@@ -8,7 +8,7 @@ export interface OwnedCommand extends Command {
   readonly owner: Owner;
 }
 
-/** For who lets people run commands; provided by the kernel. */
+/** The commands of all plugins, for programs that run them; provided by the kernel. */
 export interface CommandsApi {
   list(): readonly OwnedCommand[];
 }

@@ -1,8 +1,8 @@
-// Boot settings as plugins declare them: what is needed before the database is open. The program around the kernel reads them.
+// Boot settings as plugins declare them: values that are needed before the database is open. The program around the kernel reads them.
 import type Joi from 'joi';
 import type { Static } from '../../schema/shape.js';
 
-/** One boot setting: its variable and what it may be. */
+/** One boot setting: its variable and its schema. */
 export interface Variable<S extends Joi.Schema = Joi.Schema> {
   readonly variable: string;
   readonly schema: S;
@@ -10,10 +10,10 @@ export interface Variable<S extends Joi.Schema = Joi.Schema> {
 }
 export type Variables = Readonly<Record<string, Variable>>;
 export type Configured<V> = { readonly [K in keyof V]: V[K] extends Variable<infer S> ? Static<S> : never };
-/** Where the value of a boot setting comes from. */
+/** The source of a boot setting's value. */
 export type Source = 'environment' | 'file' | 'default';
 export type Sources<C> = { readonly [K in keyof C]: Source };
-/** What was read for one plugin. */
+/** The boot settings of one plugin. */
 export interface PluginConfig {
   readonly values: object;
   readonly sources: Sources<object>;

@@ -1,4 +1,4 @@
-// Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
+// Typed links between plugins. Importing a token declares the dependency, without strings or declaration merging.
 import type { Plugin } from '../plugin/define.js';
 
 declare const carries: unique symbol;
@@ -12,7 +12,7 @@ export interface Token<T> {
   readonly api: number;
   readonly [carries]?: T;
 }
-/** A token whose owner may be absent; the user then gets `undefined`. */
+/** A token whose owner may be missing; the user then gets `undefined`. */
 export interface Maybe<T> {
   readonly kind: 'maybe';
   readonly token: Token<T>;
@@ -22,12 +22,12 @@ type Problem<T> = (
   plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>,
   others: readonly Contributed<T>[],
 ) => string | undefined;
-/** A list that one plugin runs and others add to. */
+/** A list that one plugin owns and others add to. */
 export interface ExtensionPoint<T> {
   readonly kind: 'point';
   readonly owner: string;
   readonly name: string;
-  /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
+  /** Returns what is wrong with an entry, if anything; its plugin is then left out. `others` are the entries so far, built-in ones first. */
   readonly problem?: Problem<never> | undefined;
   readonly [carries]?: T;
 }
@@ -38,7 +38,7 @@ export const extensionPoint = <T>(owner: string, name: string, problem?: Problem
   Object.freeze({ kind: 'point', owner, name, problem });
 
 export type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
-/** What a plugin receives for its `uses`. */
+/** The APIs that a plugin receives for its `uses`. */
 export type Used<U> = {
   readonly [K in keyof U]: U[K] extends Token<infer T>
     ? T
@@ -60,10 +60,10 @@ export interface Contribution {
   readonly value: unknown;
 }
 export const contribute = <T>(point: ExtensionPoint<T>, value: T): Contribution => ({ point, value });
-/** An entry as the owner of the list sees it. */
+/** An entry from the view of the list's owner. */
 export interface Contributed<T> {
   readonly plugin: string;
   readonly value: T;
-  /** Writes a failure of the entry down to the plugin that added it, which would else be the owner's. */
+  /** Attributes a failure of the entry to the plugin that added it; it would otherwise count against the owner. */
   readonly fault: (where: string, error: unknown) => void;
 }

@@ -1,11 +1,11 @@
-// Opens the database, through a driver: connections for reading, and one kept for the writer.
+// Opens the database through a driver: connections for reading, and one for the writer.
 import type { Sequelize } from 'sequelize';
 import { messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 import type { ColumnTypes, SqlWords } from './dialect.js';
 
 type Done = (error: Error | null) => void;
-/** The drivers' handles, as far as we use them. */
+/** The drivers' handles, as far as the kernel uses them. */
 export interface SqliteConnection {
   exec(sql: string, done: Done): void;
   close(done: Done): void;
@@ -19,18 +19,18 @@ export interface Connections {
   readonly sequelize: Sequelize;
   readonly sql: SqlWords;
   readonly types: ColumnTypes;
-  /** Comes before the first migration of a database with content. */
-  keepCopy(log: Log): Promise<void>;
-  /** Where a transaction cannot hold a whole migration; `logged` enters it in the ledger. */
+  /** Called before the first migration of a database with content. */
+  backUp(log: Log): Promise<void>;
+  /** For databases whose transactions cannot hold a whole migration; `logged` adds it to the migration history. */
   applyMigration?(plugin: string, name: string, statements: readonly string[], logged: string): Promise<void>;
-  /** The one connection that writes; of a server, opened anew where it broke. */
+  /** The one connection that writes; reopened where a server closed it. */
   writer(): Promise<Connection>;
   /** Begins a transaction on it. */
   begin(): Promise<Connection>;
   close(): Promise<void>;
 }
 
-/** What a driver, `drivers/<name>/index.ts`, exports as `connect`. It is loaded when the address asks for it. */
+/** The export `connect` of a driver, `drivers/<name>/index.ts`. Loaded only when the address needs it. */
 export type Connect = (url: URL, dataDirectory: string) => Promise<Connections>;
 
 export const execute = (connection: Connection, sql: string): Promise<void> =>
@@ -46,7 +46,7 @@ const DRIVERS: Readonly<Record<string, string>> = {
   'mariadb:': 'mysql',
 };
 
-/** The database at `address`, else the file in the data folder. Rejects with a sentence that says which one and why not, and never with the password. */
+/** Opens the database at `address`, else the file in the data folder. Rejects with a sentence that names the database and the cause, never with the password. */
 export async function connect(address: string | undefined, dataDirectory: string): Promise<Connections> {
   const url = new URL(address ?? 'sqlite:');
   try {

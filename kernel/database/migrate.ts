@@ -1,13 +1,13 @@
-// Migrations per plugin, up only, with one ledger. Before the first pending one the database is copied.
+// Migrations per plugin, up only, with one history. Before the first pending one the database is backed up.
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
 import type { ColumnTypes } from './dialect.js';
 
 export interface Migration {
-  /** `0001-clients`; frozen together with its text once released */
+  /** `0001-clients`; never changes after a release, nor does its text */
   readonly name: string;
-  /** Statements in order, for every dialect; REFERENCES as a FOREIGN KEY of the table, for MySQL passes over those of a column in silence. They never read the live table declaration, or the second release fails on new installations. */
+  /** Statements in order, for every dialect. Write REFERENCES as a FOREIGN KEY of the table: MySQL ignores it on columns. Never read the current table declaration, or the second release fails on new installations. */
   readonly up: (types: ColumnTypes) => readonly string[];
 }
 
@@ -27,7 +27,7 @@ export class Migrations {
     this.#log = log;
   }
 
-  /** Runs what is pending of one plugin, in the declared order; on SQLite each migration is all or nothing. */
+  /** Runs the pending migrations of one plugin, in the declared order; on SQLite each migration is all or nothing. */
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
     const ran = (await this.#ledger()).get(plugin);
     const pending = migrations.filter(({ name }) => !ran?.has(name));
@@ -38,7 +38,7 @@ export class Migrations {
     }
   }
 
-  /** What had run before this start, by plugin. */
+  /** The migrations that had run before this start, by plugin. */
   #ledger(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     return (this.#before ??= this.#readLedger());
   }
@@ -65,16 +65,16 @@ export class Migrations {
     } catch (cause) {
       await execute(connection, 'ROLLBACK').catch(() => undefined);
       throw new Error(
-        `migration ${name} of plugin ${plugin} failed, nothing of it was kept: ${(cause as Error).message}`,
+        `migration ${name} of plugin ${plugin} failed and was rolled back: ${(cause as Error).message}`,
         { cause },
       );
     }
   }
 
-  /** A new database needs no copy. */
+  /** A new database needs no backup. */
   async #copyFirst(): Promise<void> {
     if (this.#copied) return;
     this.#copied = true;
-    if ((await this.#ledger()).size > 0) await this.#connections.keepCopy(this.#log);
+    if ((await this.#ledger()).size > 0) await this.#connections.backUp(this.#log);
   }
 }

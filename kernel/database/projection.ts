@@ -1,16 +1,16 @@
-// Memory that follows the database: what a plugin keeps of its tables so that a request needs no statement.
+// A projection: state in memory that follows the tables of a plugin, so that a request needs no statement.
 import { kernelErrors } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 
-/** How a projection is read and kept up to date. Neither function writes. */
+/** How to load a projection and keep it up to date. Neither function writes. */
 export interface ProjectionSource<S extends object, C> {
-  /** Reads the whole state from the database. Nothing is written meanwhile. */
+  /** Loads the whole state from the database. No write runs meanwhile. */
   load(): Promise<S>;
-  /** Brings one committed change into the state, in place. If it throws, the state is loaded again. */
+  /** Applies one committed change to the state, in place. If it throws, the state is loaded again. */
   apply(state: S, change: C): void | Promise<void>;
 }
 
-/** Runs `work` while nobody writes; `commit` counts the writes until then. */
+/** Runs `work` while no write runs; `commit` counts the writes until then. */
 type BetweenWrites = <T>(work: (commit: number) => Promise<T>) => Promise<T>;
 
 /** Created with `db.projection`; changed with `tx.apply`. */
@@ -31,7 +31,7 @@ export class Projection<S extends object, C> {
     this.#betweenWrites = betweenWrites;
   }
 
-  /** The state as of the last write that was delivered. Throws a 503 while it is being loaded: no state is better than a wrong one. */
+  /** The state as of the last delivered write. Throws a 503 while it is loaded again: a wrong state would be worse than none. */
   get state(): S {
     if (this.#state) return this.#state;
     this.load().catch((error: unknown) => this.#fail(error));
@@ -50,12 +50,12 @@ export class Projection<S extends object, C> {
     return this.#loading;
   }
 
-  /** A second state, loaded now: what `state` must be equal to when nobody writes. For tests. */
+  /** Loads a second state, which must equal `state` while no write runs. For tests. */
   fresh(): Promise<S> {
     return this.#betweenWrites(() => this.#source.load());
   }
 
-  /** The kernel calls it after the commit; resolves when the state has the change. */
+  /** The kernel calls it after the commit; resolves when the state contains the change. */
   async apply(commit: number, change: C): Promise<void> {
     if (commit <= this.#loadedAt) return;
     try {
@@ -68,7 +68,7 @@ export class Projection<S extends object, C> {
   }
 
   #fail(error: unknown): void {
-    this.#log.error('the data in memory does not follow the database; it is loaded again', {
+    this.#log.error('a projection no longer matches the database; reloading it', {
       plugin: this.#plugin,
       error,
     });

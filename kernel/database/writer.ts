@@ -1,5 +1,5 @@
-// The only way to write. Writes go one after another over one connection that stays open: on SQLite overlapping
-// transactions would fail with "database is locked", and a connection for each costs 4 ms; on a server they would deadlock.
+// The only way to write. Writes run one after another over one connection that stays open: on SQLite overlapping
+// transactions would fail with "database is locked", and a new connection costs 4 ms; on a server they would deadlock.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
 import { isStorageFailure } from '../errors/errors.js';
@@ -12,25 +12,25 @@ import { checked, onlyOwnTables } from './own-tables.js';
 import { Projection, type ProjectionSource } from './projection.js';
 
 const LONG_WRITE_MS = 200;
-/** A write that runs no statement for this long while another one waits holds the database: the other one was opened inside it. */
+/** A write that runs no statement for this long while another one waits is blocked: the other one was opened inside it. */
 const PATIENCE_MS = 10_000;
-/** From this version on, Node follows asynchronous calls at no cost worth naming. */
+/** From this version on, Node tracks async context at no cost worth mentioning. */
 const FOLLOWS_CALLS = Number.parseInt(process.versions.node, 10) >= 24;
 
-/** An open write. Everything that takes part has it in its signature. */
+/** An open write. Every function that takes part in it receives it as a parameter. */
 export interface Tx {
   /** for Sequelize: `{ transaction: tx.t }` */
   readonly t: Transaction;
-  /** words that differ between databases */
+  /** SQL that differs between databases */
   readonly sql: SqlWords;
-  /** Runs one statement with `:name` replacements; give bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
+  /** Runs one statement with `:name` replacements; pass bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
   run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
-  /** Runs an UPDATE or DELETE; answers how many rows it was about, changed by it or not. */
+  /** Runs an UPDATE or DELETE; resolves with the number of matched rows, changed or not. */
   change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
-  /** Asks those who take part in this write, after its statements; rejects where one fails or refuses, and the write must then fail. `tx` of a tap reads everything and writes tables of its own plugin only. */
+  /** Runs the taps that take part in this write, after its statements; rejects when one fails or refuses, and then the write must fail. A tap's `tx` reads everything and writes only tables of its own plugin. */
   during<P>(hook: During<P>, payload: P): Promise<void>;
-  /** Brings a change into a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
+  /** Applies a change to a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
   apply<S extends object, C>(projection: Projection<S, C>, change: C): void;
   /** Delivered after the commit and before the write resolves; a rollback drops it. */
   after<P>(hook: After<P>, payload: P): void;
@@ -38,11 +38,11 @@ export interface Tx {
   emit<P>(hook: Event<P>, payload: P): void;
 }
 
-/** Who is at work, for code that runs on its behalf. */
+/** The owner of a write, for code that runs on its behalf. */
 interface Turn {
   readonly owner: string;
   readonly phase: 'write' | 'after';
-  /** What a write has only set going, like a timer, is free again when it is over. */
+  /** A timer that a write has started is no longer part of it once the write is over. */
   over: boolean;
 }
 
@@ -50,13 +50,13 @@ export class Writer {
   readonly #connections: Connections;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
-  /** Names the write that the running code is part of. Before Node 24 this costs each request a good part of its time, so it is for tests; elsewhere a nested write ends after PATIENCE_MS. */
+  /** Finds the write that the running code is part of. Before Node 24 this slows down each request, so only tests use it; elsewhere a nested write fails after PATIENCE_MS. */
   readonly #inside: AsyncLocalStorage<Turn> | undefined;
   readonly #patience: number;
-  /** what the database, and the after hooks, are busy with */
+  /** the write that the database, and the after hooks, are busy with */
   readonly #busy = { write: { owner: '', since: 0 }, after: { owner: '', since: 0 } };
   #commits: Promise<unknown> = Promise.resolve();
-  /** number of writes that were committed */
+  /** number of committed writes */
   #commit = 0;
   #deliveries: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -75,7 +75,7 @@ export class Writer {
     this.#patience = options.patienceMs ?? PATIENCE_MS;
   }
 
-  /** Runs `work` in a transaction of its own; resolves after the commit and after all `after` hooks of it. */
+  /** Runs `work` in a transaction of its own; resolves after the commit and all its `after` hooks. */
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const outer = this.#inside?.getStore();
     if (outer && !outer.over && outer.phase === 'write')
@@ -88,28 +88,28 @@ export class Writer {
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
     const turn = this.betweenWrites(owner, () => this.#transact(owner, work));
-    // Deliveries follow in commit order, and the next transaction does not wait for them.
+    // Deliveries keep the order of the commits, and the next transaction does not wait for them.
     const earlier = this.#deliveries;
     const delivered = turn.then(async ({ commit, changes, afters, events }) => {
-      // It is committed: memory must hear of it, if need be before those who should have been first.
+      // It is committed: projections and after hooks must receive it, if need be before those of earlier writes.
       await this.#notForever(earlier, 'after', owner).catch((error: unknown) =>
-        this.#log.error('after hooks are stuck; those of the next write no longer wait', { error }),
+        this.#log.error('after hooks are stuck; the next write no longer waits for them', { error }),
       );
       for (const [projection, change] of changes) await projection.apply(commit, change);
       await this.#deliver(owner, afters, events);
     });
-    // A failed write delivers nothing, but those before it may still be at it.
+    // A failed write delivers nothing, but earlier writes may still be delivering.
     this.#deliveries = delivered.catch(() => earlier);
     await delivered;
     return (await turn).result;
   }
 
-  /** Runs `work` after the writes that came before and ahead of those that come later; `commit` is the number of writes until then. */
+  /** Runs `work` after all earlier writes and before all later ones; `commit` is the number of writes until then. */
   betweenWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
     const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
       this.#inTurn({ owner, phase: 'write', over: false }, () => work(this.#commit)),
     );
-    // One that gave up waiting must not let the next one overtake.
+    // A write that gave up waiting must not let the next one overtake.
     this.#commits = Promise.allSettled([this.#commits, turn]).then(() => undefined);
     return turn;
   }
@@ -127,7 +127,7 @@ export class Writer {
     }
   }
 
-  /** Waits for what came before, as long as that makes way; a write that was opened inside another one would wait for itself. */
+  /** Waits for earlier writes while they make progress; a write that was opened inside another one would wait for itself. */
   async #notForever(earlier: Promise<unknown>, phase: Turn['phase'], owner: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const stuck = new Promise<never>((_, reject) => {
@@ -155,7 +155,7 @@ export class Writer {
     const { sequelize, sql } = this.#connections;
     const began = performance.now();
     const connection = await this.#connections.begin();
-    // Sequelize rolls back by itself after a deadlock, and would put the connection among those for reading.
+    // Sequelize rolls back by itself after a deadlock, and would return the connection to the pool for reading.
     const transaction = Object.assign(new Transaction(sequelize, {}), {
       connection,
       rollback: async () => undefined,
@@ -164,7 +164,7 @@ export class Writer {
     const afters: [After<unknown>, unknown][] = [];
     const events: [Event<unknown>, unknown][] = [];
     const open = (t: Transaction & { finished?: string }, tapOf?: string): Tx => {
-      // A tx is passed on, so only of one that a tap was given is it known who calls.
+      // A tx is passed on, so the caller is only known for the tx of a tap.
       const hooks = tapOf === undefined ? this.#hooks : this.#hooks.of(tapOf);
       const requireOpen = (what: string): void => {
         if (t.finished !== undefined) throw new Error(`${what} is called with a tx that is over`);
@@ -212,14 +212,14 @@ export class Writer {
     };
     try {
       const result = await work(open(transaction));
-      // Work that outlives its transaction must fail, not land in the next one; what it has begun, the commit waits for.
+      // Work that outlives its transaction must fail instead of running in the next one; the commit waits for statements that have begun.
       transaction.finished = 'commit';
       await execute(connection, 'COMMIT');
       return { result, commit: ++this.#commit, changes, afters, events };
     } catch (error) {
       transaction.finished = 'rollback';
       await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
-        // SQLite has rolled back by itself when the disk failed.
+        // SQLite rolls back by itself when the disk fails.
         if (!isStorageFailure(error)) this.#log.error('rollback failed', { owner, cause });
       });
       throw error;
@@ -240,13 +240,13 @@ export class Writer {
     for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
   }
 
-  /** Name of the plugin whose write the calling code is in; known in tests only. */
+  /** Name of the plugin whose write the calling code is part of; known in tests only. */
   inside(): string | undefined {
     const turn = this.#inside?.getStore();
     return turn?.phase === 'write' && !turn.over ? turn.owner : undefined;
   }
 
-  /** Refuses new writes and waits for those that were accepted. */
+  /** Rejects new writes and waits for the accepted ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#commits;
@@ -254,13 +254,13 @@ export class Writer {
   }
 }
 
-/** The database as one plugin sees it. */
+/** The database from the view of one plugin. */
 export class Database {
   readonly #sequelize: Sequelize;
   readonly #writer: Writer;
   readonly #owner: string;
   readonly #projections: Projection<object, unknown>[] = [];
-  /** words that differ between databases */
+  /** SQL that differs between databases */
   readonly sql: SqlWords;
 
   constructor({ sequelize, sql }: Connections, writer: Writer, owner: string) {
@@ -269,11 +269,11 @@ export class Database {
     this.#writer = writer;
     this.#owner = owner;
   }
-  /** One transaction: all of `work` or nothing. Nothing may leave the process inside it (network, core, child processes). */
+  /** Runs one transaction: all of `work` or nothing. Inside it, nothing may leave the process (network, core, child processes). */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#writer.write(this.#owner, work);
   }
-  /** Memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
+  /** Creates state in memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
   projection<S extends object, C>(source: ProjectionSource<S, C>): Projection<S, C> {
     const projection = this.#writer.projection(this.#owner, source);
     this.#projections.push(projection as unknown as Projection<object, unknown>);
@@ -283,16 +283,14 @@ export class Database {
   async loadProjections(): Promise<void> {
     for (const projection of this.#projections) await projection.load();
   }
-  /** Reads what is committed; inside a write use `tx.query`. */
+  /** Reads committed data; inside a write use `tx.query`. */
   query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]> {
     return this.#sequelize.query<R>(sql, { ...(replacements && { replacements }), type: QueryTypes.SELECT });
   }
-  /** Throws when called inside a write: for doors that lead out of the process. */
+  /** Throws when called inside a write: for functions that leave the process. */
   refuseInsideWrite(what: string): void {
     const owner = this.#writer.inside();
     if (owner !== undefined)
-      throw new Error(
-        `${what} inside a write of ${owner}: it would hold the database for as long as others take to answer`,
-      );
+      throw new Error(`${what} inside a write of ${owner}: it would block the database until others answer`);
   }
 }

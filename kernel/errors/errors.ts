@@ -1,10 +1,10 @@
-// The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
+// The only family of errors that callers of the API see. Everything else is a bug and answers 500 without its message.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { types } from 'node:util';
 import type { Issue } from '../../schema/inspect.js';
 
 export interface ErrorDetails {
-  /** the field at fault; becomes an entry of `obj.issues` */
+  /** the invalid field; becomes an entry of `obj.issues` */
   readonly path?: string;
   readonly issues?: readonly Issue[];
   readonly cause?: unknown;
@@ -12,7 +12,7 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error meant for the caller: a stable code, an HTTP status and a sentence for a person. */
+/** An error for the caller: a stable code, an HTTP status and a sentence for display. */
 export class PanelError extends Error {
   readonly code: string;
   readonly status: number;
@@ -21,9 +21,9 @@ export class PanelError extends Error {
 
   constructor(code: string, status: number, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
-    // Said here, where the stack shows whose mistake it is: nobody could be answered with such an error.
+    // Thrown here, where the stack shows the mistake: such an error could not be sent.
     if (!Number.isInteger(status) || status < 400 || status > 599)
-      throw new RangeError(`the status of an error is a number from 400 to 599, not ${String(status)}`);
+      throw new RangeError(`the status of an error must be a number from 400 to 599, not ${String(status)}`);
     for (const [name, value] of Object.entries(details.headers ?? {})) {
       validateHeaderName(name);
       validateHeaderValue(name, value);
@@ -36,11 +36,11 @@ export class PanelError extends Error {
   }
 }
 
-/** Takes anything thrown: a proxy may throw when it is asked what it is, so it is not asked. */
+/** Accepts anything thrown: inspecting a proxy may throw, so the check does not. */
 export const isPanelError = (error: unknown): error is PanelError =>
   types.isNativeError(error) && error instanceof PanelError;
 
-/** Thrown in a guard, this is a veto: the operation ends with 422 and nothing is written. */
+/** Throw it in a guard to veto the operation: it ends with 422 and nothing is written. */
 export class Refusal extends PanelError {
   constructor(message: string, details: ErrorDetails & { code?: string; status?: number } = {}) {
     super(details.code ?? 'REFUSED', details.status ?? 422, message, details);
@@ -48,7 +48,7 @@ export class Refusal extends PanelError {
   }
 }
 
-/** Makes one error of a catalogue; `message` replaces the catalogue's own sentence. */
+/** Creates one error of a catalogue; `message` replaces the catalogue's text. */
 export interface ErrorFactory {
   (message?: string, details?: ErrorDetails): PanelError;
   readonly code: string;
@@ -87,35 +87,35 @@ export const kernelErrors = defineErrors('kernel', {
   TOO_LARGE: [413, 'the body is larger than this endpoint takes'],
   UNSUPPORTED_BODY: [415, 'this endpoint takes JSON'],
   LONG_HEADERS: [431, 'URL and headers are larger than 16 KiB in all'],
-  INTERNAL: [500, 'something went wrong here; the log names it under this request id'],
-  PLUGIN_OFF: [503, 'the plugin behind this is not running'],
-  PLUGIN_FAILED: [503, 'nothing was saved: a plugin failed that takes part in this change'],
-  TIMEOUT: [503, 'the request took too long and was given up'],
-  STORAGE: [507, 'the panel cannot write to its disk; make room on it, or check it, and try again'],
+  INTERNAL: [500, 'internal error; search the log for this request id'],
+  PLUGIN_OFF: [503, 'the plugin that serves this is not running'],
+  PLUGIN_FAILED: [503, 'nothing was saved: a plugin that takes part in this change failed'],
+  TIMEOUT: [503, 'the request took too long and was cancelled'],
+  STORAGE: [507, 'the panel cannot write to its disk; free space on it or check it, then try again'],
 });
 
-/** Text of anything thrown. */
+/** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);
   } catch {
-    return 'something was thrown that cannot be written as text';
+    return 'an error that cannot be converted to text';
   }
 }
 
-/** of the operating system, SQLite, and MySQL or MariaDB: full, over quota, read-only, broken */
+/** codes of the operating system, SQLite, and MySQL or MariaDB: full, over quota, read-only, broken */
 const STORAGE_CODES =
   /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_(?:FULL|READONLY|IOERR)|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
 
-/** Whether this is the disk's failure, and so nobody's mistake. */
+/** Whether the disk caused this error, so that no plugin is at fault. */
 export function isStorageFailure(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   try {
     const { code, cause, parent } = error as NodeJS.ErrnoException & { readonly parent?: unknown };
-    // Sequelize calls the cause `parent`.
+    // Sequelize keeps the cause in `parent`.
     return STORAGE_CODES.test(code ?? '') || isStorageFailure(cause ?? parent);
   } catch {
-    // A getter that throws, or an error that is its own cause.
+    // A getter threw, or the error is its own cause.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// What a schema says against an input, as the one error that the caller sees.
+// Turns the findings of a schema into one error for the caller.
 import type Joi from 'joi';
 import { hiddenCharacter } from '../../schema/hidden.js';
 import { inspect, type Inspected, type ValidateOptions } from '../../schema/inspect.js';
@@ -12,21 +12,21 @@ function orRefuse<T>(result: Inspected<T>): T {
   throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; ') + more, { issues });
 }
 
-/** The value, or a 400 whose message and `issues` name the fields at fault. */
+/** Returns the value, or throws a 400 whose message and `issues` name the invalid fields. */
 export const validate = <S extends Joi.Schema>(
   schema: S,
   value: unknown,
   options: ValidateOptions = {},
 ): Static<S> => orRefuse(inspect(schema, value, options));
 
-/** As `validate`, for values that may be large. */
+/** Works as `validate`, for values that may be large. */
 export const validateInSlices = async <S extends Joi.Schema>(
   schema: S,
   value: unknown,
   options: ValidateOptions = {},
 ): Promise<Static<S>> => orRefuse(await inspectInSlices(schema, value, options));
 
-/** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
+/** Throws KERNEL_INVALID that names field and character. A `label` is only displayed; a `name` is also an identifier. */
 export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void {
   const found = hiddenCharacter(text, kind);
   if (found !== undefined)

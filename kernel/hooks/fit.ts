@@ -1,9 +1,9 @@
-// Whether what a tap gives is what the owner of the hook can use.
+// Checks whether the result of a tap has the shape that the owner of the hook needs.
 import { inspect, type Inspected } from '../../schema/inspect.js';
 import type { Schema } from '../../schema/shape.js';
 import { inspectInSlices } from '../../schema/slices.js';
 
-/** A finding may quote the value. */
+/** An issue may quote the value. */
 const LONGEST = 500;
 
 function made(result: Inspected<unknown>, what: string): unknown {
@@ -12,7 +12,7 @@ function made(result: Inspected<unknown>, what: string): unknown {
   throw new Error(`${what} does not fit: ${said.slice(0, LONGEST)}`);
 }
 
-/** The value as its shape makes it; throws when it does not fit. */
+/** Returns the value in the form of its shape; throws when it does not fit. */
 export function fitting(shape: Schema | undefined, value: unknown, what: string): unknown {
   if (value instanceof Promise) {
     value.catch(() => undefined);

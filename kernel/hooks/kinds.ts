@@ -1,4 +1,4 @@
-// The eight kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
+// The eight kinds of hook and what each guarantees. The plugin that calls a hook owns it and declares it in its contract.
 
 import type { Schema } from '../../schema/shape.js';
 import type { Tx } from '../database/writer.js';
@@ -8,32 +8,32 @@ declare const carries: unique symbol;
 interface Hook<K extends string, C> {
   readonly kind: K;
   readonly id: string;
-  /** of what taps give: the items of a prepare hook, the entries of a draft, the value of a filter, the answer of a choice */
+  /** of the results of taps: the items of a prepare hook, the entries of a draft, the value of a filter or a choice */
   readonly shape?: Schema | undefined;
   readonly [carries]?: C;
 }
-/** Before the rules are checked for what was sent, which has passed the schema of its route: awaited taps return it with defaults filled in or values normalised, one item for each that they are given; schema and rules are checked for what they return. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+/** Before the rules are checked. The input has passed the schema of its route. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
 export type Prepare<V, C> = Hook<'prepare', [V, C]>;
-/** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
+/** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. */
 export type Guard<P> = Hook<'guard', P>;
-/** Inside the transaction of a write, after its owner's statements: awaited taps get a `tx` that writes tables of their own plugin only. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is left out until the next start. */
+/** Inside the transaction of a write, after its owner's statements. Awaited taps get a `tx` that writes only tables of their own plugin. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is skipped until the next start. */
 export type During<P> = Hook<'during', P>;
-/** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again, all of it. An entry that does not fit the shape is such a failure. */
+/** While something is composed. Awaited taps add entries, marked with their plugin. If a tap fails, all its entries are removed; an entry that does not fit the shape counts as a failure. */
 export type Draft<E, C> = Hook<'draft', [E, C]>;
-/** While something is composed: taps return a new value; the value of a failing tap, or one that does not fit the shape, is ignored. Synchronous: it lies on hot paths. What taps are given is frozen. */
+/** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. */
 export type Filter<V, C> = Hook<'filter', [V, C]>;
-/** One answer is wanted: the first tap that gives one wins; one that does not fit the shape does not count. */
+/** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped. */
 export type Choose<Q, A> = Hook<'choose', [Q, A]>;
-/** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
+/** After a commit, before the write resolves. Awaited, in the order of commits, never dropped; cannot refuse. For state in memory. */
 export type After<P> = Hook<'after', P>;
-/** After a commit, to a bounded queue of each tapping plugin: cannot delay or harm anybody; payloads are batches. */
+/** After a commit, through a bounded queue per tapping plugin. Cannot delay or harm other plugins; payloads are batches. */
 export type Event<P> = Hook<'event', P>;
 
 export type Kind = 'prepare' | 'guard' | 'during' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
-/** A hook of any kind, as `hooks` of definePlugin lists them. */
+/** A hook of any kind, as listed in `hooks` of definePlugin. */
 export type AnyHook = Hook<Kind, unknown>;
 
-/** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes are those of bodies: unknown keys are dropped. */
+/** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes work as for bodies: unknown keys are dropped. */
 export const prepare = <V, C>(id: `${string}/prepare${string}`, shape: Schema<V>): Prepare<V, C> => ({
   kind: 'prepare',
   id,
@@ -74,17 +74,17 @@ export const stage = { FIRST: -100, EARLY: -50, NORMAL: 0, LATE: 50, LAST: 100 }
 
 export interface TapOptions {
   readonly stage?: number;
-  /** a failure of this tap fails the whole operation instead of being left out (prepare, guard, draft); while its plugin is still starting, a prepare, guard or during hook refuses with 503 */
+  /** a failure of this tap fails the whole operation instead of being ignored (prepare, guard, draft); while its plugin is still starting, a prepare, guard or during hook refuses with 503 */
   readonly strict?: boolean;
-  /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
+  /** events only: called when the plugin's queue overflowed and events were lost; reload the state that depends on them */
   readonly missed?: () => void | Promise<void>;
 }
 
-/** Which plugin is present at which hook, and how. */
+/** Which plugin taps which hook, and how. */
 export interface Present extends Pick<Tap, 'hook' | 'options'> {
   readonly plugin: string;
 }
-/** A plugin's presence at somebody's moment. */
+/** A plugin's tap on a hook. */
 export interface Tap {
   readonly hook: AnyHook;
   readonly fn: (...args: never[]) => unknown;

@@ -1,5 +1,5 @@
-// All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
-// its plugin still takes part. Plugins never hold a tapable object.
+// All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
+// whether the plugin still takes part. Plugins never hold a tapable object.
 import {
   AsyncSeriesBailHook,
   AsyncSeriesHook,
@@ -41,7 +41,7 @@ import {
 export interface Stamped<E> {
   readonly plugin: string;
   readonly entry: E;
-  /** only there when the plugin is not of this tree */
+  /** only set for a third-party plugin */
   readonly outside?: boolean;
 }
 
@@ -60,7 +60,7 @@ type Known = Map<string, { readonly kind: Kind; readonly hook: Made<Kind> }>;
 
 const ownerOf = ({ id }: { readonly id: string }): string => id.slice(0, id.indexOf('/'));
 
-/** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
+/** Calls hooks. A plugin may call only its own; calling another's is its mistake, and the error says so. */
 export class Hooks {
   protected readonly known: Known;
   readonly #owner: string | undefined;
@@ -85,11 +85,11 @@ export class Hooks {
     return known.hook as Made<K>;
   }
 
-  /** Throws where nobody declares such a hook, and where it may not be called. */
+  /** Throws where no plugin declares such a hook, and where this one may not call it. */
   require(hook: AnyHook): void {
     this.open(hook.kind, hook);
   }
-  /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
+  /** Passes items through the taps before they are checked. `problem` checks an item that a tap has changed, beyond its shape; if one fails, all items of that tap are ignored. */
   async prepare<V, C>(
     hook: Prepare<V, C>,
     items: readonly V[],
@@ -100,11 +100,11 @@ export class Hooks {
     const taps = this.open('prepare', hook);
     return taps.isUsed() ? ((await taps.promise(frozenItems([...items]), asked)) as readonly V[]) : items;
   }
-  /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
+  /** Calls all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
   }
-  /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
+  /** Calls all guards before an event that happens anyway: none can stop it, and one that refuses does not skip the others. */
   notify<P>(hook: Guard<P>, payload: P): Promise<void> {
     return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
@@ -114,7 +114,7 @@ export class Hooks {
     await this.open('draft', hook).promise({ entries: entries as Stamped<unknown>[], context });
     return entries;
   }
-  /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
+  /** Passes a value through the taps; it is frozen for them. `problem` checks each returned value beyond its shape; a value with a problem is ignored. */
   refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V {
     const filter = this.open('filter', hook);
     return filter.isUsed() ? (filter.call(frozenItems(value), { context, problem }) as V) : value;
@@ -126,7 +126,7 @@ export class Hooks {
   emit<P>(hook: Event<P>, payload: P): void {
     this.open('event', hook).call(handedOut(payload));
   }
-  /** Nobody listens: the caller can save itself the payload. */
+  /** Whether no plugin taps the hook: then the caller need not build the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
     return this.known.get(id)?.hook.isUsed() ?? false;
   }
@@ -135,7 +135,7 @@ export class Hooks {
 export class HookRegistry extends Hooks {
   readonly #limits: Limits;
   readonly #owners = new Set<string>();
-  /** as they were added; those of one hook are called by stage, then in this order */
+  /** in the order of registration; those of one hook are called by stage, then in this order */
   readonly taps: Present[] = [];
 
   constructor(limits: Limits = LIMITS) {
@@ -144,12 +144,12 @@ export class HookRegistry extends Hooks {
     this.declare('kernel', [authenticate, ...Object.values(lifecycle)]);
   }
 
-  /** As a plugin sees it. */
+  /** The registry from the view of a plugin. */
   of(owner: string): Hooks {
     return new Hooks(this.known, owner);
   }
 
-  /** The hooks that a plugin owns; only these can be called and tapped. */
+  /** Declares the hooks that a plugin owns; only declared hooks can be called and tapped. */
   declare(owner: string, hooks: readonly AnyHook[]): void {
     this.#owners.add(owner);
     for (const { id, kind } of hooks) {
@@ -167,12 +167,12 @@ export class HookRegistry extends Hooks {
     await this.open('after', hook).promise(handedOut(payload));
   }
 
-  /** Registers a plugin's tap; the order is fixed by stage, then by registration. A hook of a plugin that is off is passed over. */
+  /** Registers a plugin's tap; the order is by stage, then by registration. A hook of a disabled plugin is skipped. */
   add(owner: Owner, tap: Tap): void {
     const { hook, options } = tap;
     if (typeof (hook as AnyHook | undefined)?.id !== 'string')
       throw new PluginError(
-        `plugin ${owner.name} taps something that is no hook; a hook is imported from its owner's contract`,
+        `plugin ${owner.name} taps something that is not a hook; import hooks from their owner's contract`,
       );
     this.taps.push({ plugin: owner.name, hook, options });
     const known = this.known.get(hook.id);
@@ -184,7 +184,7 @@ export class HookRegistry extends Hooks {
     const at = { name: owner.name, stage: options.stage ?? 0 };
     const call = new TapCall(owner, tap, this.#limits);
     const run = (call[hook.kind] as (...args: unknown[]) => unknown).bind(call);
-    // tapable refuses a promise from a synchronous tap, and anything else from the others.
+    // tapable rejects a promise from a synchronous tap, and anything else from the others.
     const made = known.hook as unknown as Record<'tap' | 'tapPromise', (at: object, run: unknown) => void>;
     made[hook.kind === 'filter' || hook.kind === 'event' ? 'tap' : 'tapPromise'](at, run);
   }

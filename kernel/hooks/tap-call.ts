@@ -1,4 +1,4 @@
-// One tap as the registry calls it: within its limits, with its failures named, and only with what fits.
+// Calls one tap: applies its time limits, attributes its failures, and accepts only what fits.
 import { TimeSlice } from '../../schema/time-slice.js';
 import type { Tx } from '../database/writer.js';
 import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
@@ -13,15 +13,15 @@ import type { Stamped } from './registry.js';
 
 export interface PrepareCall {
   readonly context: unknown;
-  /** what the owner says against an item, beyond its shape */
+  /** the owner's rule for an item, beyond its shape */
   readonly problem: ((item: never, index: number) => string | undefined) | undefined;
 }
-/** A `tx` of the write under way that only reads, and writes tables of this plugin; `over` ends it. */
+/** Creates a `tx` of the running write that only reads, and writes tables of this plugin; `over` ends it. */
 export type OpenTx = (owner: Owner) => { readonly tx: Tx; readonly over: () => void };
 
 export interface GuardCall {
   readonly payload: unknown;
-  /** false: the moment comes anyway, so every guard is asked and none ends it */
+  /** false: the event happens anyway, so every guard is called and none can refuse */
   readonly refusable: boolean;
 }
 export interface DraftCall {
@@ -30,15 +30,15 @@ export interface DraftCall {
 }
 export interface FilterCall {
   readonly context: unknown;
-  /** what the owner says against a value, beyond its shape */
+  /** the owner's rule for a value, beyond its shape */
   readonly problem: ((value: never) => string | undefined) | undefined;
 }
 
-/** Moments of the whole panel, which take their time: nobody's request waits for them. */
+/** Hooks in the life of the whole panel, which may take longer: no request waits for them. */
 const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
-/** of one tap in one draft */
+/** entries of one tap in one draft */
 const MOST_ENTRIES = 100_000;
-/** After so many failures in a row a tap no longer takes part in writes. */
+/** After this many failures in a row a tap no longer takes part in writes. */
 const FAILURES_IN_A_ROW = 3;
 
 const isRefusal = (error: unknown): boolean =>
@@ -51,7 +51,7 @@ export class TapCall {
   readonly #where: string;
   readonly #limits: Limits;
   readonly #missed: (() => Promise<void>) | undefined;
-  /** of a during tap, in a row */
+  /** failures of a during tap, in a row */
   #failures = 0;
 
   constructor(owner: Owner, tap: Tap, limits: Limits) {
@@ -66,14 +66,14 @@ export class TapCall {
 
   get #limit(): number {
     const { kind, id } = this.#tap.hook;
-    // At a stop there is less time, for all of them together.
+    // During a stop there is less time, for all of them together.
     if (id === beforeKernelStop.id) return this.#limits.job;
     return this.#limits[kind === 'event' || kind === 'during' ? kind : 'tap'];
   }
 
   #call(...args: unknown[]): unknown {
     const done = this.#fn(...args);
-    // Not only a Promise: whatever has a `then` is waited for.
+    // Not only a Promise: anything with a `then` is awaited.
     return typeof done === 'object' && done !== null && 'then' in done && !this.#owner.essential
       ? withTimeout(this.#limit, this.#where, () => done)
       : done;
@@ -86,7 +86,7 @@ export class TapCall {
     if (isAwaited && ms > this.#limits.slow) this.#owner.slow?.(this.#where, ms);
   }
 
-  /** What fails is the plugin's fault, but for a refusal where one is asked for. */
+  /** A failure is the plugin's fault, except a refusal where refusals are allowed. */
   async #attempt(work: () => unknown, { refusable = false, strict = false } = {}): Promise<unknown> {
     const since = performance.now();
     try {
@@ -101,7 +101,7 @@ export class TapCall {
     }
   }
 
-  /** Whether it is passed over; what only a strict tap can allow has to wait for its plugin. */
+  /** Whether to skip the tap; only a strict tap must wait until its plugin has started. */
   #isOff(strict = this.#tap.options.strict): boolean {
     if (strict && this.#owner.starting) throw kernelErrors.PLUGIN_OFF(this.#owner.why);
     return this.#owner.faulty;
@@ -112,7 +112,7 @@ export class TapCall {
     if (!this.#isOff(strict)) await this.#attempt(() => this.#call(payload), { refusable, strict });
   }
 
-  /** Undefined keeps the items as they were. */
+  /** Undefined leaves the items as they were. */
   async prepare(items: readonly unknown[], asked: PrepareCall): Promise<readonly unknown[] | undefined> {
     if (this.#isOff()) return undefined;
     const { strict = false } = this.#tap.options;
@@ -123,7 +123,7 @@ export class TapCall {
   async #prepared(items: readonly unknown[], { context, problem }: PrepareCall): Promise<readonly unknown[]> {
     const next = (await this.#call(items, context)) ?? items;
     if (!Array.isArray(next) || next.length !== items.length)
-      throw new Error(`it answers with something else than a list of ${items.length}, one for each item`);
+      throw new Error(`it must return a list of ${items.length} items, one for each that it received`);
     const slice = new TimeSlice();
     const fit: unknown[] = [];
     for (const [i, item] of next.entries()) {
@@ -137,7 +137,7 @@ export class TapCall {
     return frozenItems(fit);
   }
 
-  /** Half a change would be worse than none, so a failure ends the write; but no plugin may end all writes for ever. */
+  /** Half a change would be worse than none, so a failure fails the write; but no plugin may fail all writes forever. */
   async during(payload: unknown, open: OpenTx): Promise<void> {
     if (this.#failures >= FAILURES_IN_A_ROW || this.#isOff()) return;
     const { tx, over } = open(this.#owner);
@@ -152,7 +152,7 @@ export class TapCall {
       if (this.#failures >= FAILURES_IN_A_ROW)
         this.#owner.leaveOut?.(
           this.#where,
-          `${this.#where} failed ${FAILURES_IN_A_ROW} times in a row inside writes, which go on without it until the panel is restarted; its faults are in the log`,
+          `${this.#where} failed ${FAILURES_IN_A_ROW} times in a row inside writes, which now skip it until the panel is restarted; its faults are in the log`,
         );
       throw kernelErrors.PLUGIN_FAILED(
         `nothing was saved: the plugin ${this.#owner.name} failed at ${this.#tap.hook.id}; the log says why`,
@@ -178,7 +178,8 @@ export class TapCall {
       if (count <= MOST_ENTRIES) for (const entry of added) own.push(entry);
     };
     await this.#call(add, context);
-    if (count > MOST_ENTRIES) throw new Error(`it added ${count} entries; at most ${MOST_ENTRIES} are taken`);
+    if (count > MOST_ENTRIES)
+      throw new Error(`it added ${count} entries; at most ${MOST_ENTRIES} are allowed`);
     const fit = own.map((entry, i) => fitting(shape, entry, `entry ${i + 1} of ${own.length}`));
     for (const entry of fit) entries.push({ plugin, entry, ...(outside && { outside }) });
   }
@@ -193,10 +194,10 @@ export class TapCall {
     return this.#attempt(ask, { refusable: true });
   }
 
-  /** A faulty plugin still hears what it keeps in memory, for what it added to others' lists goes on answering from it; but nobody waits for it. */
+  /** A faulty plugin still receives changes for its memory, because its additions to others' lists still use it; but nobody waits for it. */
   async after(payload: unknown): Promise<void> {
     const { starting } = this.#owner;
-    // Nobody waits for a plugin that is still starting; it hears of everything afterwards, in order.
+    // Nobody waits for a plugin that is still starting; it receives everything afterwards, in order.
     if (starting) {
       starting.then(() => this.#owner.faulty || this.#attempt(() => this.#call(payload)));
       return;
@@ -210,11 +211,11 @@ export class TapCall {
     const since = performance.now();
     try {
       const next = this.#fn(value, context);
-      // An essential plugin is the panel's own code, and hot paths need not pay for a check of it.
+      // An essential plugin is part of the panel, so hot paths do not pay for a check of it.
       if (next === value || this.#owner.essential) return next;
       if (next instanceof Promise) {
         next.catch(() => undefined);
-        throw new Error('a filter is synchronous, and this one answers with a promise');
+        throw new Error('a filter must be synchronous, but this one returned a promise');
       }
       const fit = fitting(this.#tap.hook.shape, next, 'its value');
       const found = problem?.(fit as never);

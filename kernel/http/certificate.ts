@@ -1,8 +1,8 @@
-// What a listener asks of a certificate. Where it comes from is the business of the program around the kernel.
+// The certificate of a listener. The program around the kernel decides where it comes from.
 export interface Certificate {
   /** PEM */
   readonly pem: { readonly cert: string; readonly key: string };
   readonly validTo: string;
-  /** True when there is something new. What cannot be used changes nothing and rejects. */
+  /** Resolves with true when the certificate has changed. An invalid one changes nothing and rejects. */
   readAgain(): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// The one place that turns a result or an error into a reply: {success, msg, obj}, and on failure code and requestId too.
+// The only place that turns a result or an error into a reply: {success, msg, obj}, and on failure code and requestId too.
 import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
 
 export interface Failure {
@@ -13,7 +13,7 @@ export const success = (msg: string, obj: unknown) => ({
   obj: obj === undefined ? null : obj,
 });
 
-/** Known errors speak for themselves; anything else is a bug of ours and says only where to look. */
+/** Known errors carry their own message; anything else is a bug and only says where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
   const known = isPanelError(error) ? error : undefined;
   const unknown = isStorageFailure(error) ? kernelErrors.STORAGE() : kernelErrors.INTERNAL();

@@ -1,4 +1,4 @@
-// For watchdogs and load balancers: whether the panel answers. It tells nobody anything else.
+// For watchdogs and load balancers: whether the panel answers, and nothing else.
 import { message } from './reply.js';
 import { type Route, route } from './route.js';
 
@@ -7,7 +7,7 @@ export const health: Route = route({
   path: '/healthz',
   name: 'system.health',
   auth: 'anyone',
-  doc: 'Answers 200 while the panel serves; needs no login and tells no facts.',
+  doc: 'Answers 200 while the panel serves; needs no login and reveals nothing else.',
   reply: message(),
   handle: () => undefined,
 });

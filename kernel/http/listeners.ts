@@ -19,14 +19,14 @@ import { fixedHeaders } from '../../net/fixed-headers.js';
 import { type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
 import { isOwnPath, type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
-import { UpgradeDoor } from './upgrade.js';
+import { UpgradeServer } from './upgrade.js';
 
 export interface ListenerApi {
   readonly basePath: string;
   readonly port: number;
   /** Serves everything below this path from now on. */
   mountAt(basePath: string): void;
-  /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+  /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
   admitOnly(admits: (socket: Socket) => boolean): void;
 }
 
@@ -40,30 +40,30 @@ export interface ServedRoute {
 export interface ListenerPlace {
   readonly host: string;
   readonly port: number;
-  /** the variable that sets the port, for the message that it is taken */
+  /** variable that sets the port, for the message about a taken port */
   readonly portVariable?: string;
 }
 
-/** What plugins do with listeners; provided by the kernel. */
+/** The listeners, for plugins; provided by the kernel. */
 export interface ListenersApi {
   readonly panel: ListenerApi;
-  /** Declares a listener of a plugin, in its start; routes name it. It opens when they are served. `intercept` may answer a request before its routes are looked at. */
+  /** Declares a listener of a plugin, in its start; routes refer to it by name. It opens when they are served. `intercept` may answer a request before the routes. */
   declare(name: string, where: ListenerPlace, intercept?: Intercept): ListenerApi;
-  /** Reads all route paths again, after a path that an admin configures has changed. */
+  /** Evaluates all route paths again, after a configured path has changed. */
   remount(): void;
   /** The port that a listener is bound to; 0 before it is open. */
   port(name: string): number;
-  /** Every listener with its port: the one it is bound to, or the configured one before it is open. */
+  /** Every listener with its port: the bound one, or the configured one before it is open. */
   places(): readonly { readonly name: string; readonly port: number }[];
-  /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
+  /** Host that a request asked for, without port; forwarded names count from trusted proxies only. */
   requestHost(request: IncomingMessage): string;
-  /** The panel answers only under these hosts, under that which it listens on and on loopback; an empty list allows all. `wayOut` ends the sentence of a refusal: how to add a host. */
+  /** Restricts the panel to these hosts, besides its own host and loopback; an empty list allows all. `wayOut` is the end of the refusal's sentence: how to add a host. */
   allowHosts(hosts: readonly string[], wayOut: string): void;
   /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
   refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
   /** Whether this address is one of the trusted proxies. */
   trusts(address: string): boolean;
-  /** Every route that is served, with its plugin and what that is for; for descriptions of the API. */
+  /** Every served route, with its plugin; for descriptions of the API. */
   routes(): readonly ServedRoute[];
 }
 export const Listeners = token<ListenersApi>('kernel', 'Listeners');
@@ -76,7 +76,7 @@ interface Parts {
   readonly proxies: Proxies;
   readonly log: Log;
   readonly checkReplies: boolean;
-  /** where uploads are kept until they are answered */
+  /** folder that holds uploads until their requests are answered */
   readonly uploads: string;
 }
 interface Place extends ListenerPlace {
@@ -88,11 +88,11 @@ export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #place: Place;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
-  readonly upgrades: UpgradeDoor;
+  readonly upgrades: UpgradeServer;
   readonly #hosts: AllowedHosts;
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
-  /** whose routes are not in the table yet */
+  /** plugins whose routes are not in the table yet */
   readonly #awaited = new Set<Owner>();
 
   constructor(parts: Parts, panel: Place) {
@@ -101,11 +101,11 @@ export class ListenerSet implements ListenersApi {
     this.#hosts = new AllowedHosts(panel.host, parts.proxies, kernelErrors.HOST);
     this.panel = this.#add(PANEL, panel, 'envelope', {
       contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
-      // Only over TLS, so not with those that are the same for all.
+      // Only over TLS, so not part of the headers that all replies share.
       strictTransportSecurity: false,
       referrerPolicy: { policy: 'no-referrer' },
     });
-    this.upgrades = new UpgradeDoor(
+    this.upgrades = new UpgradeServer(
       parts.sessions,
       () => this.panel.basePath,
       (request) => this.#hosts.require(request),
@@ -135,20 +135,20 @@ export class ListenerSet implements ListenersApi {
     return listener;
   }
 
-  /** Where an admin finds the panel, base path included. */
+  /** The address of the panel for an admin, base path included. */
   get panelUrl(): string {
     const { host, certificate } = this.#place;
     return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${this.panel.port}${this.panel.basePath}`;
   }
 
   declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener {
-    // What programs fetch needs no policy for pages; the plugin sets the headers it wants.
+    // Programs need no policy for pages; the plugin sets the headers it wants.
     const listener = this.#add(name, where, 'status', undefined);
     listener.intercept = intercept;
     return listener;
   }
 
-  /** The whole table, sorted; throws when something of it cannot be served. */
+  /** The whole table, sorted; throws when a part of it cannot be served. */
   check(routes: readonly Owned[]): Mounted[] {
     const sorted = sortRoutes(routes);
     for (const [i, mounted] of sorted.entries()) {
@@ -156,7 +156,7 @@ export class ListenerSet implements ListenersApi {
       const stray = route.listener === owner.name ? undefined : strayPath(owner, path);
       if (stray)
         throw new PluginError(
-          `plugin ${owner.name} declares a route at a path of others: ${stray}; move it there`,
+          `plugin ${owner.name} declares a route outside of its own paths: ${stray}; move it there`,
         );
       const problem = routeProblem(route, path) ?? nameProblem(mounted, sorted.slice(0, i));
       if (problem !== undefined)
@@ -165,13 +165,13 @@ export class ListenerSet implements ListenersApi {
         );
       if (!this.#open.has(route.listener))
         throw new PluginError(
-          `plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that nobody opens`,
+          `plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that no plugin opens`,
         );
     }
     return sorted;
   }
 
-  /** Until its routes are mounted, a plugin from outside answers 503 below the path that is its own. */
+  /** Until its routes are mounted, a third-party plugin answers 503 below its own path. */
   expect(owner: Owner): void {
     this.#awaited.add(owner);
   }
@@ -182,7 +182,7 @@ export class ListenerSet implements ListenersApi {
     return kernelErrors.NOT_FOUND();
   }
 
-  /** Checks the whole table, then swaps it in on every listener. */
+  /** Checks the whole table, then replaces it on every listener. */
   mount(routes: readonly Owned[]): void {
     this.#routes = this.check(routes);
     for (const [name, { listener }] of this.#open)
@@ -222,7 +222,7 @@ export class ListenerSet implements ListenersApi {
     return served.map(({ owner: { name: plugin, about }, path, route }) => ({ plugin, about, path, route }));
   }
 
-  /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */
+  /** Reloads renewed certificate files. An invalid certificate keeps the previous one; each problem is logged once. */
   async renewCertificate(): Promise<void> {
     const { certificate } = this.#place;
     try {
@@ -233,14 +233,14 @@ export class ListenerSet implements ListenersApi {
     } catch (error) {
       const problem = messageOf(error);
       if (problem !== this.#certificateProblem)
-        this.#parts.log.error('the new certificate cannot be used; the panel goes on with the former one', {
+        this.#parts.log.error('the new certificate is invalid; the panel keeps the previous one', {
           problem,
         });
       this.#certificateProblem = problem;
     }
   }
 
-  /** Opens those of these names; all without them. */
+  /** Opens these listeners; all without `names`. */
   async listen(names?: ReadonlySet<string>): Promise<void> {
     for (const [name, { listener, host, port, portVariable }] of this.#open)
       if (!listener.isOpen && (names?.has(name) ?? true)) await listener.listen(host, port, portVariable);

@@ -1,4 +1,4 @@
-// What happens to one request, in this order: known path, who is asking, CSRF, parameters, body, handler, reply.
+// The steps of one request, in order: known path, authentication, CSRF, parameters, body, handler, reply.
 import { randomUUID } from 'node:crypto';
 import cookieParser from 'cookie-parser';
 import type { Request, Response } from 'express';
@@ -14,7 +14,7 @@ import type { Owner } from '../plugin/owner.js';
 import type { RequestBody } from '../../net/body.js';
 import type { MultipartBody } from '../../net/multipart.js';
 import type { Proxies } from '../../net/proxies.js';
-import { replyStreamed, type Streamed } from '../../net/streamed.js';
+import { replyStreamed, type Streamed } from '../../net/streamed-reply.js';
 import { isPinnable } from '../../net/transport-security.js';
 import { RequestContext } from './request-context.js';
 import { failure, success } from './envelope.js';
@@ -26,7 +26,7 @@ import type { Log } from '../log/log.js';
 
 const readCookies = cookieParser();
 
-/** A reply that is not what its route declares is a bug of the route. */
+/** A reply that does not match the declaration of its route is a bug of the route. */
 function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
   try {
     validate(schema, JSON.parse(JSON.stringify(obj ?? null)), { closed: true });
@@ -43,19 +43,19 @@ export interface PipelineParts {
   readonly sessions: SessionStore;
   readonly proxies: Proxies;
   readonly log: Log;
-  /** cookies are bound to it */
+  /** path of the cookies */
   readonly basePath: () => string;
-  /** where uploads are kept until they are answered */
+  /** folder that holds uploads until their requests are answered */
   readonly uploads: string;
   /** tests check every reply against its declaration */
   readonly checkReplies: boolean;
-  /** failures answer an envelope, or only their status (where programs look at nothing else) */
+  /** failures send an envelope, or only their status (for programs that look at nothing else) */
   readonly errors: 'envelope' | 'status';
-  /** on every reply, unless the route says otherwise: name, value, name, value … */
+  /** on every reply, unless the route sets them: name, value, name, value … */
   readonly headers: readonly string[];
-  /** in their place on replies over TLS to a request under a host name */
+  /** instead of those on replies over TLS to a request under a host name */
   readonly secureHeaders?: readonly string[];
-  /** throws where the request came under a host that the listener does not answer under */
+  /** throws for a request under a host that the listener does not serve */
   readonly requireHost?: (request: Request) => void;
 }
 
@@ -82,7 +82,7 @@ export class Pipeline {
   }
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
-    // Watchdogs ask under any address.
+    // Watchdogs use any address.
     if (route !== health) this.#parts.requireHost?.(request);
     const cookies = request.headers.cookie === undefined ? {} : this.#cookies(request, response);
     const context = new RequestContext(request, response, cookies, this.#parts.proxies, (secure) =>
@@ -103,7 +103,7 @@ export class Pipeline {
       if (upload) await this.#take(route, upload, context);
       else if (route.body) context.body = await this.#body(route, route.body, request, body);
       const result = await route.handle(context as never);
-      // Only a stream may still read from a file.
+      // Only a stream may still read from an uploaded file.
       if (route.reply.kind !== 'stream') await upload?.remove();
       if (!response.headersSent) await this.#reply(route, response, result, context);
     } finally {
@@ -124,7 +124,7 @@ export class Pipeline {
 
   #cookies(request: Request, response: Response): Record<string, string> {
     readCookies(request, response, () => undefined);
-    // cookie-parser turns `j:` cookies into objects of the caller's making.
+    // cookie-parser turns `j:` cookies into objects that the caller controls.
     return Object.fromEntries(
       Object.entries(request.cookies as Record<string, unknown>).filter(
         (pair): pair is [string, string] => typeof pair[1] === 'string',
@@ -132,7 +132,7 @@ export class Pipeline {
     );
   }
 
-  /** Whom the route lets in. Unsafe calls that rest on a cookie need the session's token as well. */
+  /** Checks whether the route admits the caller. Unsafe calls with a cookie also need the session's CSRF token. */
   async #admit(
     route: Route,
     request: Request,
@@ -217,7 +217,7 @@ export class Pipeline {
   #json(response: Response, body: unknown, mediaType = 'application/json; charset=utf-8'): void {
     const text = JSON.stringify(body);
     const length = Buffer.byteLength(text);
-    // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
+    // All ASCII, so characters are bytes; Node sends Latin-1 faster.
     this.#send(
       response,
       ['Content-Type', mediaType, 'Content-Length', String(length), 'Cache-Control', 'no-store'],
@@ -231,7 +231,7 @@ export class Pipeline {
     return proxies.isSecure(request) && isPinnable(proxies.requestHost(request)) ? secureHeaders : headers;
   }
 
-  /** Those that every reply has, unless the route has set them. */
+  /** The headers of every reply, unless the route has set them. */
   #setHeaders(response: Response): void {
     const headers = this.#headers(response.req);
     for (let i = 0; i < headers.length; i += 2)
@@ -239,7 +239,7 @@ export class Pipeline {
         response.setHeader(headers[i] as string, headers[i + 1] as string);
   }
 
-  /** One call with all headers costs a fraction of as many `setHeader`. Those are for routes that have set some, and where Node works out the length. */
+  /** One call with all headers costs a fraction of many `setHeader` calls. Those remain for routes that set headers, and where Node computes the length. */
   #send(
     response: Response,
     own: readonly string[],
@@ -256,12 +256,12 @@ export class Pipeline {
     response.end(body, encoding);
   }
 
-  /** `blame` is called with errors that are nobody's input. */
+  /** `blame` is called for errors that no input caused. */
   fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
     try {
       this.#fail(error, request, response, blame);
     } catch (unsayable) {
-      // A status, a header or an issue that no reply can have: the caller is still owed one.
+      // The error has an invalid status, header or issue: the caller still needs a reply.
       if (!response.headersSent) for (const name of response.getHeaderNames()) response.removeHeader(name);
       this.#fail(unsayable, request, response, blame);
     }
@@ -280,7 +280,7 @@ export class Pipeline {
       if (status === 500) blame(error);
     }
     if (response.headersSent) {
-      // Half a reply is on its way: only a broken connection tells the caller that it is not whole.
+      // Half a reply is already sent: only a broken connection tells the caller that it is incomplete.
       response.destroy();
       return;
     }

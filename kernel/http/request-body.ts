@@ -1,4 +1,4 @@
-// What a route takes as its body, and how it is read: JSON or a form, files, or nothing of it.
+// Reads the body that a route declares: JSON or a form, files, or nothing.
 import { join } from 'node:path';
 import type { Request, Response } from 'express';
 import { RequestBody } from '../../net/body.js';
@@ -7,9 +7,9 @@ import { MOST_SEPARATORS } from '../../schema/json.js';
 import { kernelErrors } from '../errors/errors.js';
 import { LARGE_BODY, PUBLIC_BODY, type Route } from './route.js';
 
-/** Separators (see JsonScan) in a body without a login: names, passwords and codes. */
+/** Most separators (see JsonScan) in a body without a login: names, passwords and codes. */
 const PUBLIC_SEPARATORS = 1000;
-/** Where no list of thousands of objects is taken. */
+/** For routes that do not accept lists of thousands of objects. */
 const USUAL_SEPARATORS = 20_000;
 
 export function bodyOf({ auth, body, bodyLimit }: Route, request: Request, response: Response): RequestBody {
@@ -23,10 +23,10 @@ export function bodyOf({ auth, body, bodyLimit }: Route, request: Request, respo
   });
 }
 
-/** In the data folder: nobody else may read what is uploaded. */
+/** In the data folder, so that other users cannot read uploads. */
 export const uploadsFolder = (dataDirectory: string): string => join(dataDirectory, 'uploads');
 
-/** The files of an upload and the texts beside them; without a login all of it is as small as any other body. */
+/** The files and texts of an upload; without a login all of it is as small as any other body. */
 export function uploadOf(
   { auth, bodyLimit, files = {} }: Route,
   request: Request,

@@ -1,13 +1,13 @@
-// A request as its handler is told of it.
+// The context of a request, for its handler.
 import type { Request, Response } from 'express';
 import { ANYONE, type Principal } from '../auth/principal.js';
 import type { Proxies } from '../../net/proxies.js';
 import type { ReplyTools, RequestInfo } from './route.js';
 
 /**
- * What a handler is told. A class, because of its getter: a literal with one gets a hidden class of its own each time,
- * which V8 keeps for several collections with all that it reaches, request and response included (measured: 60 MiB of
- * them at times, and seven times as long a collection).
+ * The argument of a handler. A class because of its getter: a literal with a getter gets its own hidden class each time,
+ * which V8 keeps for several collections together with request and response (measured: up to 60 MiB, and seven times as
+ * long a collection).
  */
 export class RequestContext implements RequestInfo {
   readonly ip: string;
@@ -43,7 +43,7 @@ export class RequestContext implements RequestInfo {
     this.#response = response;
   }
 
-  /** Making one and setting it off costs a fifth of a short call, so it is made for who asks. */
+  /** Creating and aborting a signal takes a fifth of a short call, so it is created on demand. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();

@@ -1,4 +1,4 @@
-// What is wrong with a route that somebody declares. The compiler says the same to who asks it.
+// Checks a declared route at run time; for TypeScript authors the compiler reports the same mistakes.
 import Joi from 'joi';
 import { isPathPattern } from '../../net/path-router.js';
 import { didYouMean } from '../../schema/suggest.js';
@@ -36,11 +36,11 @@ const REPLIES: readonly string[] = [
   'folder',
 ] satisfies ReplyKind['kind'][];
 
-/** What would break for all routes if this one were there, as the end of a sentence. */
+/** The mistake in this route that would break all routes, as the end of a sentence. */
 export function routeProblem(route: Route, path: string): string | undefined {
   const stranger = Object.keys(route).find((key) => !KEYS.includes(key));
   if (stranger !== undefined)
-    return `it has \`${stranger}\`, which no route knows${didYouMean(stranger, KEYS)}`;
+    return `it has \`${stranger}\`, which routes do not have${didYouMean(stranger, KEYS)}`;
   const { method, auth, params, query, body, files, reply, handle } = route;
   if (!METHODS.includes(method)) return `its method must be one of ${METHODS.join(', ')}`;
   if (!AUTHS.includes(auth)) return `its auth must be one of ${AUTHS.join(', ')}`;
@@ -52,7 +52,7 @@ export function routeProblem(route: Route, path: string): string | undefined {
   if (files && method === 'GET') return 'a GET takes no files';
   for (const [name, rule] of Object.entries(files ?? {}))
     if (![rule?.maxBytes, rule?.most].every((limit) => Number.isInteger(limit) && limit > 0))
-      return `its files say of ${name} neither maxBytes nor most as they should; use file({ maxBytes: … }) or fileList({ maxBytes: …, most: … })`;
+      return `its file ${name} has an invalid maxBytes or most; use file({ maxBytes: … }) or fileList({ maxBytes: …, most: … })`;
   const schemas = Object.entries({
     params,
     query,

@@ -1,4 +1,4 @@
-// A route as data: from this one declaration come validation, types and the API description.
+// A route as data: validation, types and the API description come from this one declaration.
 import type Joi from 'joi';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
@@ -13,20 +13,20 @@ export interface CookieOptions {
   readonly httpOnly?: boolean;
 }
 
-/** What a handler may do to its reply besides returning a value. */
+/** Changes to a reply besides its value. */
 export interface ReplyTools {
   status(code: number): void;
   header(name: string, value: string): void;
-  /** SameSite=Lax, path and Secure are set by the kernel; `maxAge` in ms. */
+  /** The kernel sets SameSite=Lax, path and Secure; `maxAge` in ms. */
   cookie(name: string, value: string, options: CookieOptions): void;
   clearCookie(name: string): void;
 }
 
 export interface RequestInfo {
-  /** of the kind `anyone`, without a name, where the route asks for no login */
+  /** kind `anyone`, without a name, where the route needs no login */
   readonly who: Principal;
   readonly ip: string;
-  /** host the caller asked for, without port */
+  /** host that the caller asked for, without port */
   readonly host: string;
   readonly secure: boolean;
   readonly method: string;
@@ -34,12 +34,12 @@ export interface RequestInfo {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly cookies: Readonly<Record<string, string>>;
-  /** ends when the caller is gone or its time is up */
+  /** aborts when the caller disconnects or the time limit is over */
   readonly signal: AbortSignal;
   readonly reply: ReplyTools;
 }
 
-/** Bytes of a body: without a login, of most routes, of lists of 10,000 names, of lists of thousands of objects. */
+/** Most bytes of a body: without a login, of most routes, for lists of 10,000 names, for lists of thousands of objects. */
 export const PUBLIC_BODY = 16 * 1024;
 export const USUAL_BODY = 1024 * 1024;
 export const LIST_BODY = 4 * USUAL_BODY;
@@ -49,50 +49,50 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Route {
   readonly method: Method;
-  /** `/panel/api/x/hello/{name}`; `{name*}` at its end takes the rest of the path, slashes included, or nothing. A function where an admin configures it: it is read again at every remount */
+  /** `/panel/api/x/hello/{name}`; `{name*}` at its end matches the rest of the path, slashes included, or nothing. A function if an admin configures it: called again at every remount */
   readonly path: string | (() => string);
   /** admin: session or token (the default); session: cookie only; anyone: public */
   readonly auth: 'admin' | 'session' | 'anyone';
   readonly listener: string;
-  /** By which programs call it, `clients.list`: unique; the first word of a plugin from outside is its own name. Without one, a name is made of method and path. */
+  /** Name for clients, `clients.list`: unique; for a third-party plugin it begins with the plugin's name. Without it, the name is derived from method and path. */
   readonly name?: string;
   readonly doc: string;
   readonly params: Joi.Schema | undefined;
   readonly query: Joi.Schema | undefined;
   readonly body: Joi.Schema | undefined;
-  /** also takes application/x-www-form-urlencoded */
+  /** also accepts application/x-www-form-urlencoded */
   readonly form: boolean;
-  /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
+  /** the body is only described: the handler receives the request (IncomingMessage) instead */
   readonly stream: boolean;
-  /** A caller may send `Idempotency-Key`: a repetition is answered as the first call was, and is not handled again. */
+  /** Callers may send `Idempotency-Key`: a repetition gets the first reply and is not handled again. */
   readonly idempotent: boolean;
   /**
-   * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
+   * Most bytes of the body after decompression. By default 16 KiB where `auth` is `anyone` (and never more there), else
    * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
    */
   readonly bodyLimit: number;
-  /** The body is multipart/form-data: these files, and texts that fit `body`. `bodyLimit` counts the texts alone. */
+  /** The body is multipart/form-data: these files, and texts that match `body`. `bodyLimit` applies to the texts only. */
   readonly files: Readonly<Record<string, FileRule>> | undefined;
-  /** Refuses a request by an error, before anything of its body is read: it knows who asks, from where and for what. */
+  /** Refuses a request with an error before its body is read; knows the caller, its address and the parameters. */
   readonly beforeBody: ((input: RequestInfo) => void | Promise<void>) | undefined;
   readonly reply: ReplyKind;
   readonly errors: readonly ErrorFactory[];
   readonly handle: (input: never) => unknown;
 }
 
-/** A file of an upload; `T` is what the handler is given for it. */
+/** A file of an upload; `T` is the type that the handler receives. */
 export interface FileField<T> extends FileRule {
   readonly given?: T;
 }
 export interface FileOptions {
   /** of one file */
   readonly maxBytes: number;
-  /** what its name ends with: `['.db', '.sqlite']`. Whoever sends it can call it as he likes. */
+  /** allowed endings of its name: `['.db', '.sqlite']`. The sender chooses the name, so this proves nothing. */
   readonly endings?: readonly string[];
 }
 /** Exactly one file. */
 export const file = (options: FileOptions): FileField<UploadedFile> => ({ ...options, most: 1, least: 1 });
-/** None, one or several. */
+/** No file, one or several. */
 export const fileList = (
   options: FileOptions & { readonly most: number },
 ): FileField<readonly UploadedFile[]> => ({

@@ -1,5 +1,5 @@
-// A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
-// Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
+// A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
+// from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
 import { once } from 'node:events';
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
@@ -15,17 +15,17 @@ import type { Mounted } from './table.js';
 import { asksForWebSocket, withoutUpgrade } from '../../net/websocket.js';
 import { isAnswering, refuseOnSocket, unreadable } from './socket-reply.js';
 
-/** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
+/** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ListenerOptions {
   readonly name: string;
   readonly pipeline: Pipeline;
-  /** with one it speaks HTTPS */
+  /** with a certificate it serves HTTPS */
   readonly certificate?: Certificate | undefined;
-  /** what a path without a route answers */
+  /** reply for a path without a route */
   readonly missing?: (path: string) => Error;
-  /** how long nothing may happen on a connection with a request under way */
+  /** how long a connection with a request under way may be idle */
   readonly silenceMs?: number;
 }
 
@@ -48,7 +48,7 @@ export class Listener {
     this.#server = this.#serve(express().set('query parser', 'simple'));
   }
 
-  /** Of Express there are the requests and responses, with what it adds to them; which route a request is for is not its business. */
+  /** Only the requests and responses of Express are used, with its additions to them; routing is not. */
   #serve(app: Express): Server {
     class PanelRequest extends IncomingMessage {}
     class PanelResponse extends ServerResponse {}
@@ -59,7 +59,7 @@ export class Listener {
     const classes = {
       IncomingMessage: PanelRequest as typeof IncomingMessage,
       ServerResponse: PanelResponse as unknown as typeof ServerResponse,
-      // Node 24.9 and later ask; earlier ones take every offer for accepted, and onUpgrade has to put that right.
+      // Node 24.9 and later call this; earlier versions accept every offer, and onUpgrade handles that.
       shouldUpgradeCallback: (request: IncomingMessage) => this.#upgrades && asksForWebSocket(request),
     };
     const answer = ((request: Request, response: Response): void => {
@@ -88,7 +88,7 @@ export class Listener {
   #answer(request: Request, response: Response): void {
     if (!request.url.startsWith(this.#basePath)) throw kernelErrors.NOT_FOUND();
     request.url = request.url.slice(this.#basePath.length - 1);
-    // HEAD is GET; Node leaves the body out.
+    // HEAD is GET; Node omits the body.
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const found = this.#router.find(method, request.url);
     if (!found) throw this.#options.missing?.(request.path) ?? kernelErrors.NOT_FOUND();
@@ -96,7 +96,7 @@ export class Listener {
     void found.target(request, response);
   }
 
-  /** Puts a new table in place of the old one; requests under way finish on the old. */
+  /** Replaces the route table; requests under way finish with the old one. */
   mount(routes: readonly Mounted[]): void {
     const router = new PathRouter<Handler>();
     for (const { owner, route, path } of routes)
@@ -104,7 +104,7 @@ export class Listener {
     this.#router = router;
   }
 
-  /** Everything is served below this path, which begins and ends with a slash. */
+  /** Serves everything below this path, which begins and ends with a slash. */
   mountAt(basePath: string): void {
     this.#basePath = basePath;
   }
@@ -112,7 +112,7 @@ export class Listener {
     return this.#basePath;
   }
 
-  /** From now on requests for a WebSocket go here, with their connection. */
+  /** Sends requests for a WebSocket to this handler from now on, with their connection. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#upgrades = true;
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -122,7 +122,7 @@ export class Listener {
     });
   }
 
-  /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+  /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
   admitOnly(admits: (socket: Socket) => boolean): void {
     this.#server.on('connection', (socket: Socket) => {
       if (!admits(socket)) socket.destroy();
@@ -133,7 +133,7 @@ export class Listener {
     return this.#server.listening;
   }
 
-  /** Resolves with the port that was bound; rejects with a sentence that names address, culprit and way out. `portVariable` sets the port. */
+  /** Resolves with the bound port; rejects with a sentence that names address, cause and fix. `portVariable` sets the port. */
   async listen(host: string, port: number, portVariable?: string): Promise<number> {
     this.#server.listen(port, host);
     try {
@@ -149,7 +149,7 @@ export class Listener {
     }
   }
 
-  /** New connections get the certificate that is there now; those that are open go on with theirs. */
+  /** Uses the current certificate for new connections; open ones keep theirs. */
   renew(): void {
     const { certificate } = this.#options;
     if (certificate) (this.#server as SecureServer).setSecureContext(certificate.pem);
@@ -159,7 +159,7 @@ export class Listener {
     return (this.#server.address() as AddressInfo | null)?.port ?? 0;
   }
 
-  /** Takes no new connections, lets requests under way finish for a moment, then ends what is left. */
+  /** Accepts no new connections, lets requests under way finish for a moment, then closes the rest. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -7,13 +7,13 @@ export interface StaticFilesOptions
   extends Pick<Route, 'doc'>,
     Partial<Pick<Route, 'auth' | 'listener'>>,
     Omit<StaticFolderOptions, 'isPublic'> {
-  /** everything below it; begins and ends with a slash: `/panel/x/acme/` */
+  /** path of the folder; begins and ends with a slash: `/panel/x/acme/` */
   readonly path: string;
 }
 
 /**
- * Serves a folder of the plugin's own, `index.html` where a path ends with a slash. Dotfiles and symbolic links that lead
- * out of it are 404. Files are revalidated each time (ETag), those with a hash in their name are kept for a year.
+ * Serves a folder of the plugin, with `index.html` where a path ends with a slash. Dotfiles, and symbolic links that lead
+ * out of it, are 404. Files are revalidated each time (ETag); files with a hash in their names are cached for a year.
  */
 export function staticFiles({
   path,

@@ -1,4 +1,4 @@
-// All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
+// All routes of all plugins in one table: literal segments take precedence over parameters, and two routes for one request are a mistake.
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
@@ -15,7 +15,7 @@ export interface Mounted extends Owned {
 const shapeOf = ({ path, route }: Pick<Mounted, 'route' | 'path'>): string =>
   `${route.method} ${shapeOfPath(path)}`;
 
-/** Sorted by specificity; throws when two plugins (or one) declare the same request twice. */
+/** Sorts by specificity; throws when the same request is declared twice. */
 export function sortRoutes(routes: readonly Owned[]): Mounted[] {
   const mounted = routes.map(({ owner, route }) => ({
     owner,
@@ -35,9 +35,9 @@ export function sortRoutes(routes: readonly Owned[]): Mounted[] {
   return mounted;
 }
 
-/** Where everything of a plugin from outside is: what is built in stays free to use all other paths. */
+/** The path below which a third-party plugin serves everything, so that built-in plugins can use all other paths. */
 export const ownPath = (plugin: string): string => `/panel/api/x/${plugin}/`;
-/** Where its pages are. */
+/** The path of its pages. */
 const pagesPath = (plugin: string): string => `/panel/x/${plugin}/`;
 export const isOwnPath = (plugin: string, path: string): boolean =>
   path.startsWith(ownPath(plugin)) || path.startsWith(pagesPath(plugin));
@@ -47,6 +47,6 @@ export function strayPath(
   path: string,
 ): string | undefined {
   return outside && !isOwnPath(name, path)
-    ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, where a plugin from outside serves`
+    ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, the paths of a third-party plugin`
     : undefined;
 }

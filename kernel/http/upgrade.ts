@@ -1,5 +1,5 @@
-// Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
-// here, for all: only a person's session, and no page of another site.
+// Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. This file decides,
+// for all of them, who may connect: only a login session, and no page of another site.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../../net/same-origin.js';
@@ -15,19 +15,19 @@ import { strayPath } from './table.js';
 export interface Upgraded {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** what came behind the request already */
+  /** bytes that came after the request */
   readonly head: Buffer;
   readonly who: Principal;
-  /** Aborted when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
+  /** Aborts when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
   readonly signal: AbortSignal;
 }
 export interface Upgrade {
-  /** below the base path, without a slash at its end */
+  /** below the base path, without a final slash */
   readonly path: string;
-  /** Takes the connection over. A PanelError refuses it with a reply, as long as nothing was written. */
+  /** Takes the connection over. A PanelError refuses it with a reply, unless something was written already. */
   readonly open: (connection: Upgraded) => void;
 }
-/** What is served beside routes on the panel's listener. */
+/** Endpoints for upgraded connections, beside the routes of the panel's listener. */
 export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path, open }, plugin) =>
   typeof path === 'string' && typeof open === 'function'
     ? strayPath(plugin, path)
@@ -39,7 +39,7 @@ interface Open {
   readonly socket: Duplex;
   readonly controller: AbortController;
 }
-/** What a plugin has to say good-bye. */
+/** How long a plugin may take to close a connection. */
 const GRACE_MS = 500;
 
 const cookieOf = (header: string | undefined): string | undefined =>
@@ -48,7 +48,7 @@ const cookieOf = (header: string | undefined): string | undefined =>
     .map((pair) => pair.trim().split('='))
     .find(([name]) => name === SESSION_COOKIE)?.[1];
 
-export class UpgradeDoor {
+export class UpgradeServer {
   readonly #sessions: SessionStore;
   readonly #basePath: () => string;
   readonly #requireHost: (request: IncomingMessage) => void;
@@ -71,7 +71,7 @@ export class UpgradeDoor {
     });
   }
 
-  /** Those of `upgrades` that this plugin added. */
+  /** Endpoints in `upgrades` that this plugin added. */
   mount(owner: Owner, upgrades: readonly Contributed<Upgrade>[]): void {
     for (const { value } of upgrades.filter(({ plugin }) => plugin === owner.name)) {
       const taken = this.#handlers.get(value.path);
@@ -83,9 +83,9 @@ export class UpgradeDoor {
     }
   }
 
-  /** Never throws: nobody above would answer. */
+  /** Never throws: no caller could reply. */
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Without a listener the error of one connection ends the process.
+    // Without a listener, the error of one connection crashes the process.
     socket.on('error', () => socket.destroy());
     try {
       this.#admit(request, socket, head);
@@ -102,14 +102,13 @@ export class UpgradeDoor {
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
     this.#requireHost(request);
     const session = this.#sessions.find(cookieOf(request.headers.cookie));
-    if (!session)
-      throw kernelErrors.UNAUTHORIZED('log in first: this connection rests on the session cookie');
-    // Browsers always say where a page comes from; what says nothing is no browser, and sends no cookie of others.
+    if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection needs the session cookie');
+    // Browsers always send the origin. Other programs send no cookies of a browser's user.
     const { origin, 'sec-fetch-site': site } = request.headers;
     if ((origin !== undefined || site !== undefined) && !isSameOrigin(request.headers))
       throw kernelErrors.ORIGIN();
     const { owner, open } = handler;
-    if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel stops');
+    if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel is stopping');
     if (owner.faulty) throw kernelErrors.PLUGIN_OFF(owner.why);
 
     const connection: Open = { session: session.digest, socket, controller: new AbortController() };
@@ -143,9 +142,10 @@ export class UpgradeDoor {
     socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Ends all connections; they are gone within the grace. */
+  /** Closes all connections; they are gone within the grace period. */
   close(): void {
     this.#closed = true;
-    for (const connection of this.#open) this.#end(connection, kernelErrors.PLUGIN_OFF('the panel stops'));
+    for (const connection of this.#open)
+      this.#end(connection, kernelErrors.PLUGIN_OFF('the panel is stopping'));
   }
 }

@@ -1,4 +1,4 @@
-// Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
+// Repeated work of plugins: runs of a job never overlap, and a signal ends them when the kernel stops.
 import { Alarm } from '../../timing/alarm.js';
 import type { Clock } from '../../timing/clock.js';
 import { timetable, type Timetable, type When } from '../../timing/timetable.js';
@@ -10,7 +10,7 @@ import type { Owner } from '../plugin/owner.js';
 import { LIMITS } from '../plugin/limits.js';
 
 export interface Job {
-  /** of one job of the plugin */
+  /** name of one job of the plugin */
   readonly name: string;
   readonly when: When;
   readonly run: (signal: AbortSignal) => void | Promise<void>;
@@ -18,32 +18,32 @@ export interface Job {
 /** `when` is a duration such as `5s`, or `{ every, jitter }`, or `{ at, zone, jitter }` for times of the calendar. */
 export const job = (name: string, when: When, run: Job['run']): Job => ({ name, when, run });
 
-/** How a turn of a job went. */
+/** The result of one run of a job. */
 export interface JobResult {
   /** Unix ms */
   readonly startedAt: number;
   readonly tookMs: number;
-  /** empty when it went well */
+  /** empty when it succeeded */
   readonly error: string;
 }
 export interface JobState {
   readonly plugin: string;
   readonly job: string;
-  /** for people, such as `every 5s` */
+  /** for display, such as `every 5s` */
   readonly when: string;
-  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  /** Unix ms of the next run, before any jitter; 0 when none is planned */
   readonly nextAt: number;
-  /** Unix ms since when a turn is under way; 0 when none is */
+  /** Unix ms since when the job has been running; 0 when it is not */
   readonly runningSince: number;
-  /** of the last turn since the panel started */
+  /** of the last run since the panel started */
   readonly last: JobResult | undefined;
 }
 /** The jobs of all plugins; provided by the kernel. */
 export interface JobsApi {
   list(): readonly JobState[];
-  /** Runs a job now; undefined where there is none, where a turn of it is under way, and where its plugin is not called. */
+  /** Runs a job now; undefined where it does not exist, where it is already running, and where its plugin is not called. */
   run(plugin: string, job: string): Promise<JobResult> | undefined;
-  /** IANA time zone of calendar times that name none; undefined is that of the machine. */
+  /** IANA time zone of calendar times that name none; undefined is the machine's. */
   useZone(zone: string | undefined): void;
 }
 export const Jobs = token<JobsApi>('kernel', 'Jobs');
@@ -75,7 +75,7 @@ export class Schedule implements JobsApi {
     this.#random = random;
   }
 
-  /** Throws where one of them cannot be run, and adds none of them then. */
+  /** Throws where one of them is invalid, and then adds none of them. */
   add(owner: Owner, jobs: readonly Job[]): void {
     const added = jobs.map((one, i) => {
       const { name, run } = one;
@@ -100,7 +100,7 @@ export class Schedule implements JobsApi {
     }
   }
 
-  /** Nothing is due before. */
+  /** No job is due before. */
   begin(): void {
     this.#begun = true;
     for (const entry of this.#entries) this.#plan(entry);
@@ -116,7 +116,7 @@ export class Schedule implements JobsApi {
     this.#log.debug('job scheduled', { plugin: owner.name, job: job.name, when: times.text });
   }
 
-  /** Every turn of a job is run here, and a lease would be taken here. */
+  /** Every run of a job starts here; a lease would be taken here. */
   #turn(entry: Entry): Promise<JobResult> | undefined {
     const { owner, job } = entry;
     if (entry.runningSince !== undefined || owner.faulty) return undefined;
@@ -165,12 +165,12 @@ export class Schedule implements JobsApi {
     for (const entry of this.#entries) if (entry.times.everyMs === undefined) this.#plan(entry);
   }
 
-  /** Resolves when the runs under way are over. For tests. */
+  /** Resolves when the current runs are over. For tests. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.keys());
   }
 
-  /** No further runs; waits for those under way, which are told by their signal, but not for one that does not heed it. */
+  /** Starts no further runs; waits for the current ones, whose signals abort, but not for one that ignores its signal. */
   async stop(): Promise<void> {
     for (const { alarm } of this.#entries) alarm.cancel();
     this.#stop.abort();

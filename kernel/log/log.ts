@@ -1,6 +1,6 @@
-// What the kernel and its plugins write to. How a line looks and where it goes is the business of the program around them.
+// The log of the kernel and its plugins. The program around them decides the format and the destination.
 
-/** error: a person must act; warn: degraded; info: state changes; debug: flow. */
+/** error: someone must act; warn: degraded; info: state changes; debug: flow. */
 export interface Log {
   debug(message: string, data?: object): void;
   info(message: string, data?: object): void;

@@ -1,4 +1,4 @@
-// The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
+// The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs any code.
 import type { Principal } from '../auth/principal.js';
 import type { Command } from '../command/command.js';
 import type { Configured, Sources, Variables } from '../config/variable.js';
@@ -15,36 +15,36 @@ import type { Log } from '../log/log.js';
 import type { SettingGroup } from '../../schema/setting.js';
 import { type LiveSettings, SettingsSource } from './settings.js';
 
-/** Number of the kernel's contract; a plugin written for another one is not started. */
+/** Number of the kernel's contract; a plugin for another number is not started. */
 export const KERNEL_API = 1;
 
-/** What every plugin sees; nothing else is reachable but what it names in `uses`. */
+/** Available to every plugin; anything else must be listed in `uses`. */
 export interface PluginContext<C = unknown, T = unknown> {
   readonly name: string;
-  /** the plugin, as the one who makes changes of its own accord */
+  /** the plugin as the author of its own changes */
   readonly self: Principal;
   readonly log: Log;
-  /** its boot settings, from the environment or the config file */
+  /** boot settings of the plugin, from the environment or the config file */
   readonly config: C;
-  /** where each of them comes from: what an admin changes in the panel stands between environment and file */
+  /** source of each of them: a value that an admin sets in the panel ranks between environment and file */
   readonly configSource: Sources<C>;
   readonly db: Database;
   readonly tables: T;
   /** to call its own hooks */
   readonly hooks: Hooks;
   readonly clock: Clock;
-  /** aborted when the kernel stops */
+  /** aborts when the kernel stops */
   readonly signal: AbortSignal;
   /** folder of the whole panel's data */
   readonly dataDirectory: string;
-  /** Entries that others added to a point of this plugin; complete from `start` on. */
+  /** Entries that others added to an extension point of this plugin; complete from `start` on. */
   readonly contributions: <X>(point: ExtensionPoint<X>) => readonly Contributed<X>[];
 }
 
 declare const needs: unique symbol;
 declare const makes: unique symbol;
 
-/** A class that is built once per plugin; what its constructor destructures is checked against what the plugin has. */
+/** A class that is built once per plugin; the compiler checks that the plugin has everything its constructor destructures. */
 export interface Singleton<I = unknown, N = never> {
   readonly build: new (needs: never) => I;
   readonly [makes]?: I;
@@ -61,7 +61,7 @@ export type Instances<S> = {
 type NeedsOf<X> = X extends { readonly [needs]?: (needed: infer N) => void } ? N : never;
 
 type Settled<G> = [keyof G] extends [never] ? unknown : { readonly settings: LiveSettings<G> };
-/** All that a plugin's own code may ask for by name. */
+/** Everything that a plugin's own code may destructure by name. */
 export type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
 
 interface MissingFromPlugin<Missing> {
@@ -73,23 +73,23 @@ type Wired<S, Has> = {
     : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Has>>;
 };
 
-/** What stands in a declaration as it is. */
+/** Parts of a declaration that are used as they are. */
 interface Identity {
   readonly name: string;
   readonly version: string;
-  /** kernel contract it was written for */
+  /** number of the kernel contract that it was written for */
   readonly api: number;
-  /** one sentence for people */
+  /** one sentence for display */
   readonly about: string;
 }
-/** The functions of a plugin; each is given all that the plugin has. */
+/** The functions of a plugin; each receives everything that the plugin has. */
 interface Functions<S> {
   readonly provides: (scope: S) => readonly Provision[];
   readonly contributes: (scope: S) => readonly Contribution[];
   readonly taps: (scope: S) => readonly Tap[];
   readonly routes: (scope: S) => readonly Route[];
   readonly jobs: (scope: S) => readonly Job[];
-  /** of the command line; called before anything is built as well, to list them, so it only declares */
+  /** Commands for the command line. Also called before anything is built, to list them, so it may only declare. */
   readonly commands: (scope: S) => readonly Command[];
   readonly start: (scope: S) => void | Promise<void>;
   readonly stop: (scope: S) => void | Promise<void>;
@@ -97,7 +97,7 @@ interface Functions<S> {
 
 export interface Plugin extends Identity, Functions<never> {
   readonly essential: boolean;
-  /** not of this tree: it keeps to names of its own, and its mistakes are its own */
+  /** a third-party plugin: it may use only names of its own, and its mistakes are its own */
   readonly outside?: boolean;
   readonly uses: Uses;
   readonly hooks: readonly AnyHook[];
@@ -116,15 +116,15 @@ interface Declared<
   G extends SettingGroup,
 > extends Identity,
     Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S, G>>> {
-  /** the panel does not start without it */
+  /** the panel cannot start without it */
   readonly essential?: boolean;
-  /** tokens of other plugins, under the names this plugin wants */
+  /** tokens of other plugins, under local names */
   readonly uses?: U;
-  /** its own, which it calls and others tap; those of its contract and those that only it knows */
+  /** its own hooks, which it calls and others tap: those of its contract and private ones */
   readonly hooks?: readonly AnyHook[];
-  /** boot settings; what can wait for the database belongs into settings */
+  /** boot settings; settings that can wait for the database belong into `settings` */
   readonly config?: C;
-  /** what admins change in the running panel; its functions and services have it as `settings` */
+  /** settings that admins change at run time; its functions and services receive them as `settings` */
   readonly settings?: G;
   readonly tables?: T;
   readonly migrations?: readonly Migration[];
@@ -135,7 +135,7 @@ interface Declared<
 type None = Readonly<Record<never, never>>;
 const none = () => [];
 const nothing = () => undefined;
-/** Whether it does something in its start. */
+/** Whether it has a start. */
 export const hasStart = ({ start }: Plugin): boolean => start !== nothing;
 const functions: Functions<never> = {
   provides: none,
@@ -157,7 +157,7 @@ export function definePlugin<
 >(declared: Declared<C, U, T, S, G>): Plugin {
   const { name, settings, uses } = declared;
   if (settings && uses && 'settings' in uses)
-    throw new Error(`plugin ${name} uses something as "settings", the name of its own settings`);
+    throw new Error(`plugin ${name} has "settings" in its uses; that name is reserved for its own settings`);
   return {
     essential: false,
     hooks: [],

@@ -1,9 +1,9 @@
-// Whose doing it is that a set of plugins cannot run.
+// Errors of a set of plugins, attributed to the plugin at fault.
 import { messageOf } from '../errors/errors.js';
 import type { Token } from '../container/token.js';
 import type { Plugin } from './define.js';
 
-/** A set of plugins that cannot run together; the message names the culprits and the way out. Without its `culprit` the rest may run. */
+/** A set of plugins that cannot run together; the message names the plugins at fault and the fix. Without its `culprit` the rest may run. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
   readonly culprit: Plugin | undefined;
@@ -18,7 +18,7 @@ const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
     ? new PluginError(cause.message, cause.culprit ?? plugin)
     : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
 
-/** Whatever goes wrong in here is this plugin's doing. */
+/** Attributes every failure of `work` to this plugin. */
 export function attributeErrors<T>(plugin: Plugin, what: string, work: () => T): T {
   try {
     const done = work();

@@ -28,12 +28,12 @@ export class PluginInstance implements Owner {
   readonly #faults: number[] = [];
   readonly #saidSlow = new Map<string, number>();
   #scope: object = {};
-  /** what of its work is left out, and why */
+  /** parts of its work that are left out, with the reason */
   readonly leftOut = new Map<string, string>();
   state: State = 'built';
   /** why it failed; a sentence that names the plugin */
   #reason = '';
-  /** settled when a start that others do not wait for has come to its end, well or not */
+  /** resolves when a late start has finished or failed */
   starting: Promise<void> | undefined;
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
@@ -48,11 +48,11 @@ export class PluginInstance implements Owner {
     this.#clock = clock;
     this.queue = new EventQueue(
       (error) => this.fault('missed events', error),
-      () => this.log.warn('the plugin is behind with its events; some are lost', {}),
+      () => this.log.warn('the event queue of the plugin is full; dropping events', {}),
     );
   }
 
-  /** It is not called: its taps are passed over, its routes answer 503. */
+  /** Whether it is not called: its taps are skipped, its routes answer 503. */
   get faulty(): boolean {
     return this.state === 'faulty' || this.state === 'starting' || this.state === 'failed';
   }
@@ -69,7 +69,7 @@ export class PluginInstance implements Owner {
     this.#reason = reason;
   }
 
-  /** A fresh strict container per plugin: scopes of one container would show each plugin the others' registrations. Every service is resolved now, so that wrong wiring is an error of the start. */
+  /** Creates a strict container per plugin: scopes of one container would show each plugin the registrations of others. Every service is resolved now, so that wrong wiring fails the start. */
   build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
     const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, context, resolve) };
@@ -78,7 +78,7 @@ export class PluginInstance implements Owner {
     for (const [key, { build }] of Object.entries(this.plugin.services)) {
       if (key in values)
         throw new PluginError(
-          `plugin ${this.name} calls a service "${key}", a name it has from the kernel or its uses already`,
+          `plugin ${this.name} has a service "${key}"; the kernel or its uses already provide that name`,
         );
       const make = (parts: object) =>
         new (build as new (needs: object) => object)(this.#needsOf(key, parts, names));
@@ -105,7 +105,7 @@ export class PluginInstance implements Owner {
     const entries = Object.entries(uses).map(([key, wanted]) => {
       if (key in context)
         throw new PluginError(
-          `plugin ${this.name} uses something as "${key}", a name it has from the kernel already`,
+          `plugin ${this.name} has "${key}" in its uses; the kernel already provides that name`,
         );
       const value = resolve(wanted.kind === 'maybe' ? wanted.token : wanted);
       return [
@@ -119,15 +119,15 @@ export class PluginInstance implements Owner {
     return Object.fromEntries(entries) as Record<string, unknown>;
   }
 
-  /** What the plugin's own functions receive. */
+  /** The argument of the plugin's own functions. */
   get scope(): never {
     return this.#scope as never;
   }
 
-  /** Writes a failure down to this plugin; too many in a short time close it until the next start. A full disk is no fault of it. */
+  /** Records a failure of this plugin; too many in a short time close it until the next start. A full disk is not its fault. */
   fault(where: string, error: unknown): void {
     if (isStorageFailure(error)) {
-      this.log.error('the disk cannot be written', { where, error });
+      this.log.error('the disk is not writable', { where, error });
       return;
     }
     this.log.error('plugin fault', { where, error });
@@ -141,30 +141,30 @@ export class PluginInstance implements Owner {
     });
   }
 
-  /** An empty reason: it takes part again. */
+  /** With an empty reason it takes part again. */
   leaveOut(work: string, reason: string): void {
     if (reason === (this.leftOut.get(work) ?? '')) return;
     if (reason === '') {
       this.leftOut.delete(work);
-      this.log.info('what the plugin adds is used again', { where: work });
+      this.log.info('the additions of the plugin are used again', { where: work });
     } else {
       this.leftOut.set(work, reason);
       this.fault(work, new Error(reason));
     }
   }
 
-  /** Warns of what keeps others waiting: once an hour, or the log would hold nothing else. */
+  /** Warns when the plugin delays others: once an hour, or the log would hold nothing else. */
   slow(where: string, ms: number): void {
     const now = this.#clock.now();
     if (now < (this.#saidSlow.get(where) ?? -HOUR_MS) + HOUR_MS) return;
     this.#saidSlow.set(where, now);
-    this.log.warn('a plugin keeps others waiting', { where, ms: Math.round(ms) });
+    this.log.warn('a plugin delays others', { where, ms: Math.round(ms) });
   }
 
-  /** What others get for a token of this plugin: calls are refused while it is faulty. */
+  /** The object that others get for a token of this plugin: calls are refused while the plugin is faulty. */
   facade(value: object): object {
     const bound = new Map<PropertyKey, unknown>();
-    // A stand-in as target: of a frozen object a proxy may hand out nothing but its own members.
+    // The target is a stand-in: a proxy of a frozen object may return only the object's own members.
     return new Proxy(Object.create(Object.getPrototypeOf(value) as object | null) as object, {
       has: (_, key) => key in value,
       set: () => false,

@@ -1,5 +1,5 @@
-// Plugins that start when the listeners are open already, so that they delay nobody: those from outside that do something
-// in their start, and those from outside that use one of them. Until one has started nothing of it is called.
+// Plugins that start after the listeners are open, so that they delay nothing: third-party plugins with a start, and
+// third-party plugins that use one of them. Until a plugin has started, none of its code is called.
 import type { HookRegistry } from '../hooks/registry.js';
 import type { ListenerSet } from '../http/listeners.js';
 import { afterPluginStart } from '../lifecycle.js';
@@ -17,7 +17,7 @@ interface Parts {
   readonly offers: Offers;
   readonly limits: Limits;
   readonly log: Log;
-  /** aborted when the kernel stops */
+  /** aborts when the kernel stops */
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export class LateStarts {
         this.plugins.add(instance);
   }
 
-  /** From now on none of them is called; what they must not miss is kept for them. */
+  /** Stops calling them from now on; changes that they must not miss are queued for them. */
   hold(): void {
     for (const instance of this.plugins) {
       instance.state = 'starting';
@@ -53,7 +53,7 @@ export class LateStarts {
     return [...this.plugins].filter(({ name }) => owners.includes(name));
   }
 
-  /** Starts all at once; only one that uses another one waits for it. Without `serve` their routes are checked, and that is all. */
+  /** Starts all at once; a plugin waits only for those it uses. Without `serve` their routes are checked and not served. */
   begin(serve: boolean): void {
     const all = [...this.plugins].map((instance) => {
       const used = this.#usedBy(instance);
@@ -64,7 +64,7 @@ export class LateStarts {
     this.ended = Promise.all(all).then(() => undefined);
   }
 
-  /** The start has come to its end, one way or the other. */
+  /** The start has finished or failed. */
   #over(instance: PluginInstance): void {
     instance.starting = undefined;
     this.#settle.get(instance)?.();
@@ -75,7 +75,7 @@ export class LateStarts {
     const { name, plugin } = instance;
     const missing = new Set(used.flatMap((other) => (other.state === 'running' ? [] : [other.name])));
     checkNeeds(plugin, missing);
-    // A person who waits for a command is shown errors alone.
+    // The user of a command is shown errors only.
     await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
     if (signal.aborted) return this.#over(instance);
     offers.addCommands(instance);
@@ -88,7 +88,7 @@ export class LateStarts {
     if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
   }
 
-  /** Closes this plugin alone; the panel is not booted again for it. */
+  /** Closes only this plugin; the panel is not booted again for it. */
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
     const { log, offers, signal } = this.#parts;
     instance.fail(reason);

@@ -1,11 +1,11 @@
-// How long others wait for a plugin, and when it is said that they do.
+// How long others wait for a plugin, and when the log reports a slow one.
 export const LIMITS = {
   start: 30_000,
-  /** a start that takes longer is named in the log, and `ready` does not wait for it where the plugin is from outside */
+  /** a start that takes longer is logged, and `ready` does not wait for it if the plugin is a third-party one */
   slowStart: 2_000,
   essentialStart: 120_000,
   tap: 5_000,
-  /** there is one writer: whoever waits for it waits for this tap */
+  /** there is one writer: other writes wait for this tap */
   during: 2_000,
   event: 60_000,
   job: 2_000,

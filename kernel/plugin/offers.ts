@@ -1,4 +1,4 @@
-// What plugins offer to the world outside: commands, routes and jobs, added plugin by plugin. What cannot be added is the doing of that plugin.
+// Commands, routes and jobs of plugins, added plugin by plugin. A failure to add them is attributed to the plugin.
 import { checkCommands, type OwnedCommand } from '../command/list.js';
 import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
@@ -11,7 +11,7 @@ export class Offers {
   readonly #listeners: ListenerSet;
   readonly #schedule: Schedule;
   #routes: readonly Owned[];
-  /** of what callers may repeat, where a plugin keeps it */
+  /** stores replies for repeated calls, if a plugin does */
   replays: Replays | undefined;
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
@@ -48,14 +48,14 @@ export class Offers {
     });
   }
 
-  /** Serves all routes that were added, and opens the listeners that were declared; with `owner` only those of that plugin. */
+  /** Serves all routes that were added, and opens the declared listeners; with `owner` only those of that plugin. */
   async serve(owner?: PluginInstance): Promise<void> {
     this.#listeners.mount(this.#routes);
     const own = this.#routes.filter((owned) => owned.owner === owner).map(({ route }) => route.listener);
     await this.#listeners.listen(owner && new Set(own));
   }
 
-  /** Takes out what a plugin has added. */
+  /** Removes everything that a plugin has added. */
   drop(owner: PluginInstance): void {
     this.commands = this.commands.filter((command) => command.owner !== owner);
     this.#routes = this.#routes.filter((owned) => owned.owner !== owner);

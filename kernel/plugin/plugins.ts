@@ -1,4 +1,4 @@
-// What is told of plugins: those that run, and those that could not. What is not essential is left out with its reason, and the rest runs.
+// The list of plugins: those that run, and those that could not. A plugin that is not essential is left out with its reason, and the rest runs.
 import { token } from '../container/token.js';
 import type { AnyHook, Present } from '../hooks/kinds.js';
 import type { PluginInstance, State } from './instance.js';
@@ -8,7 +8,7 @@ export interface LeftOut {
   readonly version: string;
   readonly about: string;
   readonly outside: boolean;
-  /** a sentence that names the plugin and the way out */
+  /** a sentence that names the plugin and the fix */
   readonly reason: string;
   readonly error?: unknown;
 }
@@ -16,19 +16,19 @@ export interface PluginState extends Omit<LeftOut, 'error'> {
   readonly state: State;
 }
 
-/** For who shows which plugins there are; provided by the kernel. */
+/** The plugins, for display; provided by the kernel. */
 export interface PluginsApi {
   list(): readonly PluginState[];
-  /** that plugins which run declare; not those of the kernel */
+  /** hooks that the running plugins declare; not those of the kernel */
   hooks(): readonly AnyHook[];
-  /** whose presence at which hook, as they were added */
+  /** all taps, in the order of registration */
   taps(): readonly Present[];
-  /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
+  /** Reports which part of a running plugin's work is left out, and why; `work` names that part. An empty reason withdraws the report. A new reason counts as a fault of the plugin. */
   leaveOut(plugin: string, work: string, reason: string): void;
 }
 export const Plugins = token<PluginsApi>('kernel', 'Plugins');
 
-/** Those that run, and then those that could not. */
+/** Running plugins first, then those that could not start. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
   const running = instances.map(
     ({ plugin: { name, version, about }, outside, state, why, leftOut: work }) => ({

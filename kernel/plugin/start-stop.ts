@@ -1,4 +1,4 @@
-// Start and stop of plugins: how long each may take, and what is said of one that takes longer.
+// Starts and stops plugins: how long each may take, and what is logged for a slow one.
 import type { Log } from '../log/log.js';
 import type { PluginContext } from './define.js';
 import { attributeErrors } from './error.js';
@@ -6,11 +6,11 @@ import type { PluginInstance } from './instance.js';
 import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from './limits.js';
 
-/** How long a stop waits for the events of one plugin, and for its own end; in all less than those allow who stop the panel. */
+/** How long a stop waits for the events of one plugin, and for its own stop; in all less than service managers allow. */
 const EVENTS_LIMIT_MS = 1_000;
 const STOP_LIMIT_MS = { essential: 8_000, other: 2_000 };
 
-/** Rejects with a PluginError when the start fails, or takes longer than its limit. `level` is that of the line which says that it takes long. */
+/** Rejects with a PluginError when the start fails or takes longer than its limit. `level` is the log level of the line about a slow start. */
 export async function startPlugin(
   instance: PluginInstance,
   limits: Limits,
@@ -40,7 +40,7 @@ export async function startPlugin(
   }
 }
 
-/** One gets a moment for its events and for its own clean-up, and cannot keep the others. */
+/** Gives each plugin a moment for its events and its clean-up; a slow one cannot delay the others. */
 export async function stopPlugin(instance: PluginInstance): Promise<void> {
   const fault = (error: unknown) => instance.fault('stop', error);
   await withTimeout(EVENTS_LIMIT_MS, 'the events', () => instance.queue.settled()).catch(fault);
@@ -49,9 +49,9 @@ export async function stopPlugin(instance: PluginInstance): Promise<void> {
   if (instance.state !== 'failed') instance.state = 'stopped';
 }
 
-/** Those from outside first, all at once: however many of them hang, the others and the database come to an orderly end. */
+/** Stops third-party plugins first, all at once: even if many of them hang, the others and the database stop in order. */
 export async function stopPlugins(instances: readonly PluginInstance[]): Promise<void> {
-  // One that failed beside a panel at work has been stopped already.
+  // A plugin that failed while the panel ran is already stopped.
   const left = instances.filter(({ state }) => state !== 'failed');
   await Promise.all(left.filter(({ outside }) => outside).map(stopPlugin));
   for (const instance of left.filter(({ outside }) => !outside).reverse()) await stopPlugin(instance);

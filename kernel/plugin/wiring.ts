@@ -1,4 +1,4 @@
-// What plugins give each other, tokens and entries of lists, gathered while they are built in start order.
+// Tokens and entries of lists that plugins provide to each other, collected while they are built in start order.
 import type { Contributed, ExtensionPoint, Provision, Token } from '../container/token.js';
 import type { PluginContext } from './define.js';
 import { frozen } from '../../schema/frozen.js';
@@ -10,7 +10,7 @@ export class Wiring {
   readonly #added: (Contributed<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
   readonly #tables = new Map<string, string>();
 
-  /** `own` is what the kernel itself provides. */
+  /** `own` is provided by the kernel itself. */
   constructor(own: readonly Provision[]) {
     this.#provided = new Map(
       own.map((provision) => [`${provision.token.owner}/${provision.token.name}`, provision]),
@@ -39,7 +39,7 @@ export class Wiring {
     }
   }
 
-  /** Adds to others' lists what a plugin has for them. When all are built, and those from outside last: they are never the first of a list, nor take a name from what is built in. */
+  /** Adds a plugin's entries to others' lists. Called when all are built, third-party plugins last: so they are never the first of a list, and cannot take a name from a built-in plugin. */
   extend(instance: PluginInstance): void {
     const { plugin, name } = instance;
     for (const { point, value } of plugin.contributes(instance.scope)) {
@@ -61,7 +61,7 @@ export class Wiring {
     }
   }
 
-  /** What was provided for this token, until now. */
+  /** The implementation provided for this token so far. */
   resolve(user: string, wanted: Token<unknown>): object | undefined {
     const found = this.#provided.get(`${wanted.owner}/${wanted.name}`);
     if (found && found.token.api !== wanted.api)

@@ -180,7 +180,7 @@ test('separators are counted before JSON is parsed, inside of texts that hold JS
   const refused = await large(`{"count":1,"nested":{"a":${items(200_000)}}}`);
   t.deepEqual([refused.status, refused.body.code], [413, 'KERNEL_TOO_LARGE']);
   t.regex(refused.body.msg, /more than 200000 separators/);
-  // What is no JSON at all is not parsed either.
+  // A body that is not valid JSON is not parsed either.
   t.is((await large(','.repeat(200_001))).status, 413);
   t.is((await large(`{"count":1,"note":"${',:[{'.repeat(100_000)}"}`)).status, 200);
   t.is((await large(`{"count":1,"nested":{"a":${items(199_000)}}}`)).status, 200);

@@ -179,7 +179,7 @@ test('routes are checked before anything listens: twins and routes for nobody ar
     },
   );
   await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a', 'nowhere')] })]), {
-    message: /plugin one declares GET \/a for a listener "nowhere" that nobody opens/,
+    message: /plugin one declares GET \/a for a listener "nowhere" that no plugin opens/,
   });
 });
 

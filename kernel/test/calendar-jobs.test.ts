@@ -193,7 +193,7 @@ test('a job that cannot be run is refused by name, and none of its plugin is add
     },
   );
   t.throws(() => add(job('cake', 'often', () => undefined)), {
-    message: /^job cake: "often" is no duration/,
+    message: /^job cake: "often" is not a valid duration/,
   });
   t.throws(() => add(bread, bread), { message: /^job bread: it needs a name that no other/ });
   t.throws(() => add({ name: 'pie', when: '5s' }), { message: /^job pie: .* a function run/ });

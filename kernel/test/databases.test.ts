@@ -193,7 +193,7 @@ test('a server that does not answer is named, without the password, and the fold
   await again[Symbol.asyncDispose]();
 });
 
-/** Ends all connections to the database of a folder, as a server does that is started anew. */
+/** Closes all connections to the database of a folder, as a restart of the server does. */
 async function cut(folder: string): Promise<void> {
   const url = new URL((await databaseOf(folder)) ?? '');
   const connection = await createConnection(`mysql://${url.username}:${url.password}@${url.host}/`);
@@ -302,7 +302,7 @@ onServer('a panel that lost its database to another one cannot write any more', 
   }
   // The other one is gone, but what it wrote this one does not know of.
   await t.throwsAsync(add('mine again'), {
-    message: /another panel has held the database meanwhile .*start this one anew/,
+    message: /another panel has held the database meanwhile .*restart this one/,
   });
   t.deepEqual(await names(), ['mine', 'theirs']);
 });

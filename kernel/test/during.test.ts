@@ -135,7 +135,7 @@ for (const [what, statement] of [
     const { note, both, world } = await boot(t, (_, tx) => tx.run(statement));
     await t.throwsAsync(note('a'), { instanceOf: PanelError, message: /the plugin audit failed/ });
     t.deepEqual(await both(), [[], []]);
-    t.regex(world.faults().join(), /writes only what its `tables` declare \(x_audit_records\), so not: /);
+    t.regex(world.faults().join(), /write only what its `tables` declare \(x_audit_records\), so not: /);
   });
 
 test('a statement that comes as an object is looked at as well', async (t) => {
@@ -145,7 +145,7 @@ test('a statement that comes as an object is looked at as well', async (t) => {
   });
   await t.throwsAsync(note('a'), { instanceOf: PanelError, message: /the plugin audit failed/ });
   t.deepEqual(await both(), [[], []]);
-  t.regex(world.faults().join(), /writes only what its `tables` declare/);
+  t.regex(world.faults().join(), /write only what its `tables` declare/);
 });
 
 test('statements about its own tables, written out or by a model, are all allowed', async (t) => {
@@ -215,7 +215,7 @@ test('a tap calls its own hooks only, and none when it is over', async (t) => {
   t.deepEqual([told, heard], [['asked'], []]);
 });
 
-test('after three failures in a row it is left out and said so; one that works again starts the count anew', async (t) => {
+test('after three failures in a row it is left out and said so; a success resets the count', async (t) => {
   const heard: string[] = [];
   const { note, both, state } = await boot(t, ({ text }) => {
     heard.push(text);

@@ -23,14 +23,14 @@ import {
   choosePilot,
   composeCargo,
   crash,
-  harbour,
-  harbourHooks,
+  hookFixtures,
+  fleetHooks,
   price,
   sailed,
-} from './harbour.js';
+} from './hook-fixtures.js';
 
 test('twenty faults within five minutes close a plugin: guards, drafts, filters, answers and events pass it over, after hooks do not', async (t) => {
-  const { registry, plugin, clock, log } = harbour();
+  const { registry, plugin, clock, log } = hookFixtures();
   const bad = plugin('bad');
   const heard: string[] = [];
   registry.add(
@@ -80,7 +80,7 @@ test('twenty faults within five minutes close a plugin: guards, drafts, filters,
 });
 
 test('a tap that adds more entries than one may adds none, and the others are heard', async (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   registry.add(
     plugin('flood'),
     tap(composeCargo, (add) => {
@@ -99,9 +99,9 @@ test('a tap that adds more entries than one may adds none, and the others are he
 });
 
 test('what a filter gave is frozen, and a value that its owner refuses leaves the one before', (t) => {
-  const { registry, plugin } = harbour();
-  const prices = filter<{ each: number }[], object>('harbour/prices', list(shape({ each: num() })));
-  registry.declare('harbour', [prices]);
+  const { registry, plugin } = hookFixtures();
+  const prices = filter<{ each: number }[], object>('fleet/prices', list(shape({ each: num() })));
+  registry.declare('fleet', [prices]);
   const first = plugin('first');
   registry.add(
     first,
@@ -123,7 +123,7 @@ test('what a filter gave is frozen, and a value that its owner refuses leaves th
 });
 
 test('an essential plugin is never closed', (t) => {
-  const { plugin } = harbour();
+  const { plugin } = hookFixtures();
   const heart = plugin('heart', true);
   for (let i = 0; i < 100; i++) heart.fault('here', new Error('x'));
   t.false(heart.faulty);
@@ -164,7 +164,7 @@ test("calling another plugin's hook throws, with both names", async (t) => {
   ]);
   const { hooks } = inner;
   if (!hooks) return t.fail('the plugin did not start');
-  const blame = { message: /plugin pirate calls the hook harbour\// };
+  const blame = { message: /plugin pirate calls the hook fleet\// };
   t.throws(() => hooks.emit(sailed, ''), blame);
   t.throws(() => void hooks.check(beforeSail, { ship: '' }), blame);
   t.throws(() => void hooks.notify(beforeSail, { ship: '' }), blame);
@@ -179,7 +179,7 @@ test("calling another plugin's hook throws, with both names", async (t) => {
 });
 
 test('a slow listener delays neither the caller nor other plugins', async (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   const slow = latch();
   const heard: string[] = [];
   const tortoise = plugin('tortoise');
@@ -202,7 +202,7 @@ test('a slow listener delays neither the caller nor other plugins', async (t) =>
 });
 
 test('a crashing listener is blamed and hears the next event', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   const bad = plugin('bad');
   registry.add(
@@ -216,16 +216,16 @@ test('a crashing listener is blamed and hears the next event', async (t) => {
   registry.emit(sailed, 'b');
   await bad.queue.settled();
   t.deepEqual(heard, ['a', 'b']);
-  t.deepEqual(faults(), [{ name: 'bad', where: 'harbour/sailed of bad', message: 'out of coal' }]);
+  t.deepEqual(faults(), [{ name: 'bad', where: 'fleet/sailed of bad', message: 'out of coal' }]);
 });
 
 test('a queue that overflows warns once and tells each tap that asked, after what it did keep; later events are heard again', async (t) => {
-  const { registry, plugin, log } = harbour();
+  const { registry, plugin, log } = hookFixtures();
   const slow = latch();
   const full = plugin('full');
   const heard: string[] = [];
-  const returned = event<string>('harbour/returned');
-  registry.declare('harbour', [returned]);
+  const returned = event<string>('fleet/returned');
+  registry.declare('fleet', [returned]);
   registry.add(
     full,
     tap(sailed, async (ship) => (await slow.opened, void heard.push(ship)), {
@@ -260,14 +260,14 @@ test('what has a `then` and never settles is waited for as long as a promise, an
   const instance = new PluginInstance(bare('hanging'), noted, new FakeClock());
   instance.state = 'running';
   const registry = new HookRegistry({ ...LIMITS, tap: 20, event: 20 });
-  registry.declare('harbour', harbourHooks);
+  registry.declare('fleet', fleetHooks);
   // biome-ignore lint/suspicious/noThenProperty: that is what a plugin may answer with
   const never = () => ({ then: () => undefined }) as unknown as Promise<void>;
   registry.add(instance, tap(beforeSail, never));
   registry.add(instance, tap(afterSail, never));
   registry.add(instance, tap(sailed, never));
-  const returned = event<string>('harbour/returned');
-  registry.declare('harbour', [returned]);
+  const returned = event<string>('fleet/returned');
+  registry.declare('fleet', [returned]);
   registry.add(
     instance,
     tap(returned, () => undefined, { missed: never }),

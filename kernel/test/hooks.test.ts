@@ -8,13 +8,13 @@ import {
   choosePilot,
   composeCargo,
   crash,
-  harbour,
+  hookFixtures,
   price,
   sailed,
-} from './harbour.js';
+} from './hook-fixtures.js';
 
 test("a refusal in a guard ends the operation and is nobody's fault; later guards are not asked", async (t) => {
-  const { registry, plugin, log } = harbour();
+  const { registry, plugin, log } = hookFixtures();
   const asked: string[] = [];
   registry.add(
     plugin('storm'),
@@ -37,7 +37,7 @@ test("a refusal in a guard ends the operation and is nobody's fault; later guard
 });
 
 test('any 4xx error in a guard refuses; a 5xx one is a fault', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const errors = defineErrors('customs', {
     FORBIDDEN: [403, 'no papers'],
     BROKEN: [503, 'the office is closed'],
@@ -60,7 +60,7 @@ test('any 4xx error in a guard refuses; a 5xx one is a fault', async (t) => {
 });
 
 test('a crash in a guard is blamed on its plugin and the operation goes on, unless the tap is strict', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const asked: string[] = [];
   registry.add(plugin('boiler'), tap(beforeSail, crash));
   registry.add(
@@ -69,7 +69,7 @@ test('a crash in a guard is blamed on its plugin and the operation goes on, unle
   );
   await registry.check(beforeSail, { ship: 'Argo' });
   t.deepEqual(asked, ['late']);
-  t.deepEqual(faults(), [{ name: 'boiler', where: 'harbour/beforeSail of boiler', message: 'out of coal' }]);
+  t.deepEqual(faults(), [{ name: 'boiler', where: 'fleet/beforeSail of boiler', message: 'out of coal' }]);
   registry.add(
     plugin('pump'),
     tap(beforeSail, async () => Promise.reject(new Error('leak')), { strict: true, stage: stage.FIRST }),
@@ -80,7 +80,7 @@ test('a crash in a guard is blamed on its plugin and the operation goes on, unle
 });
 
 test('a guard that is only told cannot end it: neither refusal nor strict crash keeps the others from hearing', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   registry.add(
     plugin('storm'),
@@ -102,7 +102,7 @@ test('a guard that is only told cannot end it: neither refusal nor strict crash 
 });
 
 test('entries of a draft are stamped and in order; all that a crashing tap added is taken out', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   registry.add(
     plugin('grain'),
     tap(composeCargo, async (add, { ship }) => (await Promise.resolve(), add(`grain for ${ship}`, 'straw'))),
@@ -123,13 +123,11 @@ test('entries of a draft are stamped and in order; all that a crashing tap added
     { plugin: 'grain', entry: 'straw' },
     { plugin: 'wine', entry: 'wine' },
   ]);
-  t.deepEqual(faults(), [
-    { name: 'spices', where: 'harbour/composeCargo of spices', message: 'out of coal' },
-  ]);
+  t.deepEqual(faults(), [{ name: 'spices', where: 'fleet/composeCargo of spices', message: 'out of coal' }]);
 });
 
 test('a strict tap of a draft fails the whole; nothing added after the end gets in', async (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   const late: { add?: (entry: string) => void } = {};
   registry.add(
     plugin('slow'),
@@ -143,7 +141,7 @@ test('a strict tap of a draft fails the whole; nothing added after the end gets 
 });
 
 test('a filter passes on what each tap returns; that of a crashing tap is the value before it', (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   t.is(registry.refine(price, 7, { ship: 'Argo' }), 7);
   registry.add(
     plugin('tax'),
@@ -155,11 +153,11 @@ test('a filter passes on what each tap returns; that of a crashing tap is the va
     tap(price, (value, { ship }) => (ship === 'Argo' ? value * 2 : value)),
   );
   t.is(registry.refine(price, 1, { ship: 'Argo' }), 22);
-  t.deepEqual(faults(), [{ name: 'broken', where: 'harbour/price of broken', message: 'out of coal' }]);
+  t.deepEqual(faults(), [{ name: 'broken', where: 'fleet/price of broken', message: 'out of coal' }]);
 });
 
 test('the first answer wins; who has none or crashes is passed over; a refusal passes through', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const asked: string[] = [];
   t.is(await registry.choose(choosePilot, 'Argo'), undefined);
   registry.add(
@@ -192,9 +190,9 @@ test('the first answer wins; who has none or crashes is passed over; a refusal p
 });
 
 test('an answer that is falsy is an answer', async (t) => {
-  const { registry, plugin } = harbour();
-  const count = choose<string, number>('harbour/count', int());
-  registry.declare('harbour', [count]);
+  const { registry, plugin } = hookFixtures();
+  const count = choose<string, number>('fleet/count', int());
+  registry.declare('fleet', [count]);
   registry.add(
     plugin('zero'),
     tap(count, () => 0),
@@ -207,7 +205,7 @@ test('an answer that is falsy is an answer', async (t) => {
 });
 
 test('after hooks are awaited one by one; a crash is blamed, fails nothing, and keeps no other from hearing', async (t) => {
-  const { registry, plugin, faults } = harbour();
+  const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   const slow = latch();
   registry.add(
@@ -233,7 +231,7 @@ test('after hooks are awaited one by one; a crash is blamed, fails nothing, and 
 });
 
 test('stages set the order, registration the order within one', async (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   const order: string[] = [];
   const at = (name: string, options?: TapOptions) =>
     registry.add(
@@ -251,23 +249,22 @@ test('stages set the order, registration the order within one', async (t) => {
 });
 
 test('only a hook that its owner declares, and of its kind, is called and tapped', (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   const nothing = () => undefined;
-  t.throws(() => registry.declare('harbour', [afterSail]), {
-    message: /declares the hook harbour\/afterSail twice/,
+  t.throws(() => registry.declare('fleet', [afterSail]), {
+    message: /declares the hook fleet\/afterSail twice/,
   });
-  t.throws(() => registry.declare('pirates', [event<string>('harbour/boarded')]), {
-    message: 'plugin pirates declares the hook harbour/boarded; its own are called pirates/…',
+  t.throws(() => registry.declare('pirates', [event<string>('fleet/boarded')]), {
+    message: 'plugin pirates declares the hook fleet/boarded; its own are called pirates/…',
   });
-  t.throws(() => registry.add(plugin('one'), tap(event<string>('harbour/afterSail'), nothing)), {
-    message: /plugin one taps the event harbour\/afterSail, which harbour does not declare/,
+  t.throws(() => registry.add(plugin('one'), tap(event<string>('fleet/afterSail'), nothing)), {
+    message: /plugin one taps the event fleet\/afterSail, which fleet does not declare/,
   });
-  t.throws(() => registry.add(plugin('one'), tap(guard<string>('harbour/beforeSale'), nothing)), {
-    message:
-      /taps the guard harbour\/beforeSale, which harbour does not declare; did you mean harbour\/beforeSail/,
+  t.throws(() => registry.add(plugin('one'), tap(guard<string>('fleet/beforeSale'), nothing)), {
+    message: /taps the guard fleet\/beforeSale, which fleet does not declare; did you mean fleet\/beforeSail/,
   });
-  t.throws(() => registry.emit(event<string>('harbour/sunk'), ''), {
-    message: "the hook harbour/sunk is called but not declared; add it to `hooks` of harbour's definePlugin",
+  t.throws(() => registry.emit(event<string>('fleet/sunk'), ''), {
+    message: "the hook fleet/sunk is called but not declared; add it to `hooks` of fleet's definePlugin",
   });
   // Whose owner is off is never called, and who waits for it is told by `weir plugins --explain`.
   registry.add(plugin('one'), tap(event<string>('lighthouse/lit'), nothing));
@@ -275,7 +272,7 @@ test('only a hook that its owner declares, and of its kind, is called and tapped
 });
 
 test('whether a hook is used is known before its payload is made', (t) => {
-  const { registry, plugin } = harbour();
+  const { registry, plugin } = hookFixtures();
   t.false(registry.isUsed(sailed));
   registry.emit(sailed, 'nobody hears it');
   t.false(registry.isUsed(sailed));

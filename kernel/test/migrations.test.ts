@@ -86,15 +86,12 @@ const failing = step(
 );
 
 onFile(
-  'on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is mended',
+  'on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is fixed',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
     const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
-    t.regex(
-      error.message,
-      /migration 0002-more of plugin words failed, nothing of it was kept: .*no_such_table/,
-    );
+    t.regex(error.message, /migration 0002-more of plugin words failed and was rolled back: .*no_such_table/);
     t.deepEqual(await words(folder), ['one']);
     t.deepEqual(await tables(folder, 'extra'), []);
     t.is((await look(folder, "SELECT name FROM kernel_migrations WHERE plugin = 'words'")).length, 1);
@@ -104,14 +101,14 @@ onFile(
 );
 
 onServer(
-  'on MySQL, a migration that fails half-way is named with the statement, and goes on from there when it is mended',
+  'on MySQL, a migration that fails half-way is named with the statement, and continues there when it is fixed',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
     const error = await t.throwsAsync(run(folder, first, failing, step('0003-never', insert('never'))));
     t.regex(
       error.message,
-      /migration 0002-more of plugin words failed at statement 3; what it did before is kept.*no_such_table/,
+      /migration 0002-more of plugin words failed at statement 3; the statements before it are done.*no_such_table/,
     );
     t.deepEqual(await words(folder), ['one', 'half']);
     await run(
@@ -157,10 +154,11 @@ onServer(
 
 onServer('on MySQL nothing is copied, and the log says so', async (t) => {
   const folder = await folderFor(t);
-  t.is((await run(folder, first)).filter(({ msg }) => /without a copy/.test(msg)).length, 0);
+  t.is((await run(folder, first)).filter(({ msg }) => /without a backup/.test(msg)).length, 0);
   const log = await run(folder, first, step('0002-more', insert('two')), step('0003-last', insert('three')));
   t.is(
-    log.filter(({ level, msg }) => level === 'warn' && /without a copy.*server's own tools/.test(msg)).length,
+    log.filter(({ level, msg }) => level === 'warn' && /without a backup.*server's own tools/.test(msg))
+      .length,
     1,
   );
 });

@@ -136,7 +136,7 @@ test('a filter that answers with a promise is a fault, and the value before it h
     tap(weight, (kilos) => kilos + 1),
   );
   t.is(registry.refine(weight, 7, 'cow'), 8);
-  const said = 'farm/weight of bad: a filter is synchronous, and this one answers with a promise';
+  const said = 'farm/weight of bad: a filter must be synchronous, but this one returned a promise';
   t.deepEqual(faults(), [said, said]);
 });
 
@@ -207,7 +207,7 @@ test('one that keeps others waiting is warned of by plugin and hook, once an hou
   const field = farm(20, -1);
   const call = tapped(field);
   const said = ['beforeSow', 'composeFeed', 'field', 'weight', 'afterSow'].map(
-    (hook) => `bad: a plugin keeps others waiting: farm/${hook} of bad`,
+    (hook) => `bad: a plugin delays others: farm/${hook} of bad`,
   );
   await call();
   await call();
@@ -320,7 +320,9 @@ test('a flood of events fills only the queue of who is slow, and a stop is not k
   for (let i = 0; i < 900; i++) inner.hooks?.emit(sown, `s${i}`);
   await until(() => heard === 1800, 'the good one has heard all again');
   t.is(
-    world.log.filter(({ msg, plugin }) => plugin === 'slow' && msg.includes('behind with its events')).length,
+    world.log.filter(
+      ({ msg, plugin }) => plugin === 'slow' && msg.includes('event queue of the plugin is full'),
+    ).length,
     1,
   );
   flood.open();
@@ -337,7 +339,7 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
   [
     'migrate',
     { migrations: [{ name: '0001-bad', up: () => ['CREATE TABEL x (y)'] }] },
-    /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed, nothing of it was kept/,
+    /^plugin bad cannot have its tables: .*migration 0001-bad of plugin bad failed and was rolled back/,
   ],
   [
     'tables',
@@ -403,12 +405,12 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
         }),
       ],
     } as never,
-    /^plugin bad declares a route at a path of others: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/ or \/panel\/x\/bad\/, where a plugin from outside serves; move it there$/,
+    /^plugin bad declares a route outside of its own paths: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/ or \/panel\/x\/bad\/, the paths of a third-party plugin; move it there$/,
   ],
   [
     'jobs',
     { jobs: () => [job('plough', 'soon', () => undefined)] },
-    /^plugin bad cannot run its jobs: job plough: "soon" is no duration/,
+    /^plugin bad cannot run its jobs: job plough: "soon" is not a valid duration/,
   ],
 ];
 for (const [step, part, said] of steps) {

@@ -7,7 +7,7 @@ const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]
 test('what JSON would lose or change is named with its path', (t) => {
   class Odd {}
   for (const [value, says] of [
-    [{ a: { b: Number.NaN } }, /^a\.b is NaN, which JSON cannot say$/],
+    [{ a: { b: Number.NaN } }, /^a\.b is NaN, which JSON cannot represent$/],
     [{ a: [1, Number.POSITIVE_INFINITY] }, /^a\.1 is Infinity/],
     [{ a: 1n }, /^a is 1/],
     [{ a: () => 1 }, /^a is \(\) => 1/],
@@ -38,7 +38,7 @@ test('a checked list has at most so many items, each as its check wants it, hole
     return 'issues' in result ? result.issues.map(({ message }) => message).join() : '';
   };
   t.is(says([1, 2]), '');
-  t.regex(says([1, 2, 3]), /it has 3 items; at most 2 are taken/);
+  t.regex(says([1, 2, 3]), /it has 3 items; at most 2 are allowed/);
   t.regex(says([1, 'x']), /item 1: no number/);
   // biome-ignore lint/suspicious/noSparseArray: that is what a plugin may hand over
   t.regex(says([1, ,]), /item 1: no number/);

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { TapFunction } from '../hooks/kinds.js';
 import { int, type Prepare, prepare, shape, tap } from '../index.js';
-import { harbour } from './harbour.js';
+import { hookFixtures } from './hook-fixtures.js';
 
 interface Crate {
   readonly weight: number;
@@ -10,9 +10,9 @@ interface Crate {
 const prepareLoading: Prepare<Crate, string> = prepare('crane/prepareLoading', shape({ weight: int() }));
 
 const WRONG: Readonly<Record<string, readonly [TapFunction<typeof prepareLoading>, RegExp]>> = {
-  'gives fewer items': [(items) => items.slice(1), /something else than a list of 2, one for each item/],
-  'gives more items': [(items) => [...items, { weight: 1 }], /something else than a list of 2/],
-  'gives no list': [() => ({ length: 2 }) as never, /something else than a list of 2/],
+  'gives fewer items': [(items) => items.slice(1), /it must return a list of 2 items, one for each/],
+  'gives more items': [(items) => [...items, { weight: 1 }], /it must return a list of 2 items/],
+  'gives no list': [() => ({ length: 2 }) as never, /it must return a list of 2 items/],
   'gives an item of another shape': [
     ([first]) => [first as Crate, { weight: 'much' } as never],
     /item 2 of 2 does not fit: .*weight/,
@@ -24,7 +24,7 @@ const WRONG: Readonly<Record<string, readonly [TapFunction<typeof prepareLoading
 };
 for (const [what, [clumsy, fault]] of Object.entries(WRONG))
   test(`the items of a tap that ${what} are ignored, and it is named`, async (t) => {
-    const { registry, plugin, faults } = harbour();
+    const { registry, plugin, faults } = hookFixtures();
     registry.declare('crane', [prepareLoading]);
     registry.add(plugin('clumsy'), tap(prepareLoading, clumsy));
     registry.add(

@@ -89,7 +89,7 @@ test('a change that cannot be brought in has the state loaded again before the w
   wrong.apply = 1;
   await add('a', 5);
   t.is(counts.state.get('a'), 15);
-  t.is(world.log.filter(({ msg }) => msg.startsWith('the data in memory does not follow')).length, 1);
+  t.is(world.log.filter(({ msg }) => msg.startsWith('a projection no longer matches')).length, 1);
 });
 
 test('writes that come meanwhile are counted once', async (t) => {

@@ -233,7 +233,7 @@ test('secrets are equal when every byte is', (t) => {
   t.false(sameSecret('', 'a'));
 });
 
-test("a job of the kernel's own that fails is told of in the log, and harms no plugin", async (t) => {
+test("a job of the kernel's own that fails is logged, and harms no plugin", async (t) => {
   const clock = new FakeClock();
   const keeper: { db?: Database } = {};
   await using world = await World.boot(

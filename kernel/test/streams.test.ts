@@ -238,8 +238,8 @@ test('one that fails later, gives junk or is not as long as it said breaks the c
     ['/fails/late', 'the disk is gone'],
     ['/fails/short', 'the stream ended after 7 of the 100 bytes that it announced'],
     ['/fails/long', 'the stream has more than the 10 bytes that it announced'],
-    ['/fails/objects', 'a stream is of texts or bytes, and gave a value of type object'],
-    ['/fails/readable', 'a stream is of texts or bytes, and gave a value of type number'],
+    ['/fails/objects', 'a stream must yield texts or bytes, not a value of type object'],
+    ['/fails/readable', 'a stream must yield texts or bytes, not a value of type number'],
   ] as const) {
     await t.throwsAsync(call(world.port, path), { message: /aborted|hang up|reset/i }, path);
     await until(

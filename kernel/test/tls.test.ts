@@ -94,7 +94,7 @@ test('a renewed certificate is taken up while open connections go on', async (t)
     world.log
       .filter(({ level }) => level === 'error')
       .map(({ problem }) => String(problem).replaceAll(folder, '').split(':')[0]),
-    ['/key.pem holds no key in PEM that fits the certificate in /cert.pem'],
+    ['/key.pem is not a PEM private key that matches the certificate in /cert.pem'],
   );
   t.is((await ask(world.port, '/healthz', old.cert)).subject, 'old.example');
 
@@ -118,7 +118,7 @@ test('one file of two, files that are not there, hold something else or do not f
   };
   t.regex(
     await problemOf({ WEIR_TLS_CERT: certFile }),
-    /^WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both .* or none$/,
+    /^WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not; set both .* or neither$/,
   );
   t.regex(await problemOf({ WEIR_TLS_KEY: keyFile }), /^WEIR_TLS_KEY is set, but WEIR_TLS_CERT is not/);
   t.regex(
@@ -127,15 +127,15 @@ test('one file of two, files that are not there, hold something else or do not f
   );
   t.regex(
     await problemOf({ WEIR_TLS_CERT: keyFile, WEIR_TLS_KEY: keyFile }),
-    /: \/key\.pem holds no certificate in PEM/,
+    /: \/key\.pem is not a valid PEM certificate/,
   );
   t.regex(
     await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: certFile }),
-    /: \/cert\.pem holds no key in PEM that fits/,
+    /: \/cert\.pem is not a PEM private key that matches/,
   );
   t.regex(
     await problemOf({ WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: other }),
-    /: \/other\.pem holds no key in PEM that fits the certificate in \/cert\.pem/,
+    /: \/other\.pem is not a PEM private key that matches the certificate in \/cert\.pem/,
   );
 });
 
@@ -146,7 +146,7 @@ test('plain HTTP on an address that others may reach is warned of, on loopback i
   };
   t.regex(
     (await warnings('0.0.0.0')).join(),
-    /^passwords and cookies of the panel travel in the clear: set WEIR_TLS_CERT/,
+    /^the panel sends passwords and cookies unencrypted: set WEIR_TLS_CERT/,
   );
   for (const host of ['127.0.0.1', '127.0.0.2', 'localhost']) t.deepEqual(await warnings(host), [], host);
 });

@@ -193,7 +193,7 @@ test('a service or a use cannot take a name that is taken', async (t) => {
   const named = (rest: object) => ({ ...counter(), ...rest }) as Plugin;
   t.is(
     (await refusedBoot(named({ services: { log: singleton(Tally) } }))).message,
-    'plugin counter calls a service "log", a name it has from the kernel or its uses already',
+    'plugin counter has a service "log"; the kernel or its uses already provide that name',
   );
   t.is(
     (
@@ -201,14 +201,14 @@ test('a service or a use cannot take a name that is taken', async (t) => {
         named({ services: { log2: singleton(Tally) }, uses: { db: token('kernel', 'sessions') } }),
       )
     ).message,
-    'plugin counter uses something as "db", a name it has from the kernel already',
+    'plugin counter has "db" in its uses; the kernel already provides that name',
   );
   const user = {
     ...bare('user'),
     uses: { numbers: Count },
     services: { numbers: singleton(Tally) },
   } as Plugin;
-  t.regex((await refusedBoot(counter(), user)).message, /plugin user calls a service "numbers"/);
+  t.regex((await refusedBoot(counter(), user)).message, /plugin user has a service "numbers"/);
 });
 
 test('a service that asks for what is not there, or for itself in a circle, is an error of the start that names it', async (t) => {

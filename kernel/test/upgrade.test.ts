@@ -170,7 +170,7 @@ test('a stop ends what is open', async (t) => {
   await until(() => caller.status === 101, 'the reply');
   await world.kernel.stop('a test');
   await isClosed(caller);
-  t.like(connections[0]?.signal.reason, { status: 503, message: 'the panel stops' });
+  t.like(connections[0]?.signal.reason, { status: 503, message: 'the panel is stopping' });
 });
 
 test('an offer of another protocol is passed over, and the request answered with its body', async (t) => {

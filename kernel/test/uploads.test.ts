@@ -234,7 +234,7 @@ test.serial('what does not fit is refused by the name of its field', async (t) =
     400,
     'KERNEL_INVALID',
     '__proto__',
-    '__proto__ is no file that this endpoint takes; it takes backup, notes',
+    '__proto__ is not a file of this endpoint; its files are backup, notes',
   ]);
   t.deepEqual(await refused('/backup', COUNT, { name: 'backup', content: 'as a text' }), [
     400,

@@ -54,7 +54,7 @@ export interface WorldOptions {
   readonly limits?: Partial<Limits>;
   /** plugins may be left out; else that is a failure of the boot */
   readonly partial?: boolean;
-  /** of a former world, for restarts */
+  /** of a previous world, for restarts */
   readonly folder?: string;
 }
 

@@ -19,7 +19,7 @@ import {
   type Tx,
 } from '../index.js';
 import { connect } from '../database/connect.js';
-import { Database as Door, Writer } from '../database/writer.js';
+import { Database as PluginDatabase, Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
 import type { TapFunction } from '../hooks/kinds.js';
@@ -314,7 +314,7 @@ test('what a write has only set going may write when the write is over', async (
   t.deepEqual(await texts(), ['later']);
 });
 
-test('doors that lead out of the process refuse inside a write, by name, and open in after hooks', async (t) => {
+test('functions that leave the process throw inside a write, by name, and run in after hooks', async (t) => {
   const inner: { db?: Database } = {};
   const { world, db } = await open({ after: () => inner.db?.refuseInsideWrite('a call to the outside') });
   await using _ = world;
@@ -363,7 +363,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
       patienceMs,
     },
   );
-  const db = new Door(connections, writer, 'notes');
+  const db = new PluginDatabase(connections, writer, 'notes');
   await db.write((tx) => tx.run(`CREATE TABLE notes (id ${connections.types.id}, text VARCHAR(64))`));
   const hear = (fn: TapFunction<typeof afterNote>) =>
     registry.add(

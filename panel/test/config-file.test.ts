@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { bool, int, optional, variable, withDefault, word } from '../../kernel/index.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { bare, World } from '../../kernel/test/world.js';
-import { choosePlugins, readPreset } from '../choose.js';
+import { choosePlugins, readPreset } from '../choose-plugins.js';
 import { type ConfigFile, noFile, readConfigFile } from '../config-file.js';
 import { configure } from '../configure.js';
 import { ConfigError } from '../variables.js';
@@ -129,7 +129,7 @@ test('a file that is no object, or no JSON, is named; what stands in it is not s
     '{"a": "hunter2" "b"}',
   ]) {
     const [problem = ''] = await problemsOf(t, content);
-    t.regex(problem, /^FILE is no JSON: .*; correct it or remove it$/);
+    t.regex(problem, /^FILE is not valid JSON: .*; fix it or remove it$/);
     t.false(problem.includes('hunter2'), problem);
   }
   t.regex((await problemsOf(t, { plugins: ['door'] }))[0] ?? '', /^plugins in FILE must be an object/);
@@ -143,7 +143,7 @@ test('weir.json in the data folder may be missing, a file that was chosen may no
     panel: { port: 1 },
   });
   t.deepEqual((await readConfigFile({ WEIR_CONFIG: join(folder, 'gone') })).problems, [
-    `WEIR_CONFIG is ${join(folder, 'gone')}, but there is no such file; correct it or leave it out`,
+    `WEIR_CONFIG is ${join(folder, 'gone')}, but there is no such file; fix the path or unset the variable`,
   ]);
   t.regex((await readConfigFile({ WEIR_CONFIG: folder })).problems[0] ?? '', /cannot be read/);
 });
@@ -193,8 +193,8 @@ test('plugins that are not there, on or off, and essential ones that are off are
     plugins: { subscripton: false, 'no-such': true, '../x': true, access: false },
   });
   t.deepEqual([...problems].sort(), [
-    '"../x" is no name of a plugin; it takes lower-case letters, digits and hyphens (plugins.../x in FILE)',
-    'plugins.access in FILE: the panel does not start without the plugin access; it cannot be switched off',
+    '"../x" is not a valid plugin name; use lower-case letters, digits and hyphens (plugins.../x in FILE)',
+    'plugins.access in FILE: the panel cannot start without the plugin access; set it to true or remove the entry',
     'there is no plugin no-such: plugins/no-such/index is missing (plugins.no-such in FILE)',
     'there is no plugin subscripton: plugins/subscripton/index is missing (plugins.subscripton in FILE)',
   ]);

@@ -64,7 +64,7 @@ test('a file that is broken is left alone, with a sentence that does not quote i
   const path = join(folder, 'weir.json');
   for (const text of ['{ "password": "hunter2", ', '[1]', '{"plugins": []}', '{"plugins": "hunter2"}']) {
     await writeFile(path, text);
-    const error = await t.throwsAsync(editPlugins(path, on('b')), { message: /correct it first$/ });
+    const error = await t.throwsAsync(editPlugins(path, on('b')), { message: /fix it first$/ });
     t.false(error?.message.includes('hunter2'));
     t.is(await readFile(path, 'utf8'), text);
   }

@@ -2,7 +2,7 @@ import test from 'ava';
 import { definePlugin, maybe, type Plugin, token } from '../../kernel/index.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { orderPlugins } from '../order.js';
-import { findPlugins } from '../find.js';
+import { findPlugins } from '../find-plugins.js';
 
 const plugin = (name: string, uses: readonly string[] = [], wishes: readonly string[] = []): Plugin =>
   definePlugin({
@@ -41,8 +41,7 @@ test('a circle is printed as a path, without those who only lead to it', (t) => 
 test('a missing plugin is named with who needs what of it, and the way out', (t) => {
   t.throws(() => order(plugin('shop', ['bank'])), {
     instanceOf: PluginError,
-    message:
-      'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on or leave shop out',
+    message: 'plugin shop needs bank/Api, but the plugin bank is not enabled; enable it or disable shop',
   });
 });
 
@@ -84,7 +83,7 @@ test('a name that is no name of a plugin never reaches the file system; an unkno
   for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b'])
     await t.throwsAsync(
       findPlugins([name]),
-      { instanceOf: PluginError, message: /is no name of a plugin/ },
+      { instanceOf: PluginError, message: /is not a valid plugin name/ },
       name,
     );
   await t.throwsAsync(findPlugins(['access', 'no-such-plugin']), {

@@ -83,7 +83,7 @@ test('the boot reports the mistakes of kernel and plugins together', async (t) =
   for (const problem of error.problems) t.true(error.message.includes(problem));
 });
 
-test('a variable that nobody knows is warned of, by name', async (t) => {
+test('warns of an unknown variable, by name', async (t) => {
   t.deepEqual(
     unknownVariables({ WEIR_PANEL_PROT: '1', WEIR_COUNT: '1', WEIR_TEST_X: '1', HOME: '/' }, ['WEIR_COUNT']),
     ['WEIR_PANEL_PROT'],

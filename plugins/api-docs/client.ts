@@ -1,4 +1,4 @@
-// The TypeScript client: one typed method per operation of the document. How calls are made stands in sdk/transport.ts.
+// The TypeScript client: one typed method per operation of the document. sdk/transport.ts makes the calls.
 import type { JsonSchema } from './json-schema.js';
 import type { OpenApi, Operation } from './openapi.js';
 
@@ -13,7 +13,7 @@ const comment = (text: unknown, indent: string): string =>
     ? `${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n`
     : '';
 const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-/** A literal says nothing beside its type. */
+/** A literal needs no further description beside its type. */
 const union = (types: readonly string[]): string =>
   [...new Set(types)]
     .filter(
@@ -33,7 +33,7 @@ const SIMPLE: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The type of what a schema takes. */
+/** The TypeScript type of a schema's values. */
 export function typeOf(schema: JsonSchema, indent = ''): string {
   if ('const' in schema) return literal(schema['const']);
   if (Array.isArray(schema['enum'])) return union(schema['enum'].map(literal));
@@ -45,7 +45,7 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
   const choices = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
   if (choices) {
     const types = choices.map((choice) => bracketed(typeOf(choice, indent)));
-    // Beside something better, "or anything else" says what is not an error, and not what to send.
+    // Beside better alternatives, "or anything else" only describes what is tolerated, not what to send.
     const telling = types.filter((one) => one !== 'unknown');
     return union(telling.some((one) => one !== 'null') ? telling : types);
   }
@@ -71,7 +71,7 @@ function objectType(
   return lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('')}${indent}}`;
 }
 
-/** What a call takes: path parameters by their names, `query` and `body`. */
+/** The input of a call: path parameters by name, `query` and `body`. */
 function inputOf({
   operationId,
   parameters = [],
@@ -121,7 +121,7 @@ function replyOf({ responses }: Operation): { gives: string; type: string } {
   return obj['type'] === 'null' ? { gives: 'msg', type: 'string' } : { gives: 'obj', type: typeOf(obj) };
 }
 
-/** What a client has by itself; an area of that name would hide it. */
+/** Own members of a client; an area of that name would hide them. */
 const RESERVED = new Set(['call', 'signIn', 'constructor', 'then', 'toString', 'valueOf']);
 /** Methods by their names, in groups within groups. */
 interface Group {
@@ -138,7 +138,7 @@ function groupText(group: Group, indent: string): string {
     .join('');
 }
 
-/** Puts a method where its name says, `['clients', 'groups', 'list']`. */
+/** Inserts a method at its name, `['clients', 'groups', 'list']`. */
 function put(
   group: Record<string, string | Group>,
   [first = '', ...rest]: readonly string[],
@@ -148,7 +148,7 @@ function put(
   else put((group[first] ??= {}) as Record<string, string | Group>, rest, text);
 }
 
-/** The whole file. */
+/** Generates the whole file. */
 export function clientOf({ paths }: OpenApi): string {
   const types: string[] = [];
   const areas: Record<string, string | Group> = {};
@@ -159,7 +159,9 @@ export function clientOf({ paths }: OpenApi): string {
     const { operationId } = operation;
     const parts = operationId.split('.');
     if (RESERVED.has(parts[0] ?? ''))
-      throw new Error(`${operationId}: the client has a ${parts[0]} by itself; name the route otherwise`);
+      throw new Error(
+        `${operationId}: the client has its own ${parts[0]}; choose another name for the route`,
+      );
     const name = parts.map(capital).join('');
     const input = inputOf(operation);
     const { gives, type } = replyOf(operation);
@@ -182,7 +184,7 @@ import { Transport } from './transport.js';
 export { type Issue, PanelFailure, type TransportOptions } from './transport.js';
 
 ${types.join('\n')}
-/** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
+/** Calls to a panel; each resolves with the content of the reply, and rejects with PanelFailure. */
 export class Weir extends Transport {
 ${fields.join('\n')}}
 `;

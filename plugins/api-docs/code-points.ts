@@ -1,14 +1,14 @@
-// Sets of characters as classes that every engine of regular expressions reads alike: no \p{…}, and no \s, \w and \d, which mean more to Python than to JavaScript.
+// Sets of characters as classes that every regular expression engine interprets alike: no \p{…}, and no \s, \w and \d, which match more in Python than in JavaScript.
 
-/** First and last code point of each run; sorted, with gaps between. */
+/** First and last code point of each range; sorted, with gaps between. */
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
 const LAST = 0x10ffff;
 const BEFORE_HALVES = 0xd7ff;
 const AFTER_HALVES = 0xe000;
 /**
- * By planes, so that no text is long. Halves of surrogate pairs are no characters: no text that is valid Unicode has one
- * (RFC 7493, section 2.1), and some engines refuse a class that names them. So a set says nothing of them.
+ * By planes, so that no text is long. Halves of surrogate pairs are not characters: valid Unicode text has none
+ * (RFC 7493, section 2.1), and some engines reject a class that names them. So a set does not contain them.
  */
 const RUNS: Ranges = [
   [0, BEFORE_HALVES],
@@ -37,7 +37,7 @@ function joined(ranges: Ranges): Ranges {
   return all;
 }
 
-/** What a class or an escape takes, asked of the engine itself. Without the flag `u`, code points above U+FFFF are asked for as if it were there. */
+/** The characters that a class or an escape matches, tested with the engine itself. Without the flag `u`, code points above U+FFFF are tested as if it were set. */
 export function rangesOf(source: string, flags: string): Ranges {
   return joined(
     RUNS.flatMap(([first, last]) => {
@@ -62,7 +62,7 @@ function without(ranges: Ranges): Ranges {
 }
 
 const PLAIN = /[A-Za-z0-9_ !"%',/:;<=>@`]/;
-/** What may be escaped inside and outside of classes, with the flag `u` as well. */
+/** Characters that may be escaped inside and outside of classes, also with the flag `u`. */
 const ESCAPABLE = /[\\^$.*+?()[\]{}|]/;
 function escaped(point: number): string {
   const character = String.fromCodePoint(point);
@@ -77,10 +77,10 @@ const rangeText = ([first, last]: Ranges[number]): string => {
   return `${escaped(first)}${last > first + 1 ? '-' : ''}${escaped(last)}`;
 };
 
-/** More than this of all code points is written as what is left out: programs that make up texts list what a class takes. */
+/** A set with more code points than this is written as its complement: programs that generate texts enumerate a class. */
 const MOST_TAKEN = 0x88000;
 
-/** A class that takes these characters and no other. */
+/** A class that matches exactly these characters. */
 export function classOf(ranges: Ranges): string {
   const taken = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const isMost = taken > MOST_TAKEN;

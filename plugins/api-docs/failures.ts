@@ -1,4 +1,4 @@
-// How calls fail, as OpenAPI says it: one envelope for all of them.
+// Error responses in OpenAPI: one envelope for all of them.
 import type { JsonSchema } from './json-schema.js';
 
 export const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
@@ -9,7 +9,7 @@ export const FAILURE: JsonSchema = {
   required: ['success', 'msg', 'obj', 'code', 'requestId'],
   properties: {
     success: { const: false },
-    msg: { type: 'string', description: 'a sentence for people' },
+    msg: { type: 'string', description: 'a sentence for display' },
     obj: {
       anyOf: [
         { type: 'null' },
@@ -33,23 +33,23 @@ export const FAILURE: JsonSchema = {
       ],
     },
     code: { type: 'string', description: 'stable; for programs' },
-    requestId: { type: 'string', format: 'uuid', description: 'under which the log tells more' },
+    requestId: { type: 'string', format: 'uuid', description: 'search the log for it' },
   },
 };
 const failing = (description: string): JsonSchema => ({
   description,
   content: json({ $ref: '#/components/schemas/Failure' }),
 });
-/** Failures that the kernel answers by itself. */
+/** Errors that the kernel itself returns. */
 export const RESPONSES = {
   Invalid: failing('The request does not fit its description; `obj.issues` names the fields.'),
-  Unauthorized: failing('Neither a session nor a token that is known.'),
+  Unauthorized: failing('Neither a valid session nor a valid token.'),
   Csrf: failing('A session without the right X-CSRF-Token.'),
-  NotFound: failing('There is nothing at this path: a part of it is not valid UTF-8 in percent-encoding.'),
+  NotFound: failing('There is nothing at this path: a part of it is not percent-encoded UTF-8.'),
   OtherHost: failing('The panel does not answer under this host; see the setting allowedHosts.'),
   HeadersTooLarge: failing('Address and headers are larger than 16 KiB.'),
   TooLarge: failing('The body is too large.'),
-  UnsupportedBody: failing('The body is of a kind that is not taken here.'),
+  UnsupportedBody: failing('The media type or encoding of the body is not supported here.'),
   Failed: failing('Anything else.'),
 } as const;
 export const refer = (name: keyof typeof RESPONSES): JsonSchema => ({

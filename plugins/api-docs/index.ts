@@ -20,22 +20,22 @@ export default definePlugin({
   name: 'api-docs',
   version: VERSION,
   api: 1,
-  about: 'Describes the API of all plugins that are on, for programs that read OpenAPI.',
+  about: 'Describes the API of all enabled plugins as OpenAPI.',
   uses: { listeners: Listeners },
   routes: ({ listeners, log }) => {
     const told = new Set<string>();
-    const complain = (problem: string): void => {
+    const report = (problem: string): void => {
       if (told.has(problem)) return;
       told.add(problem);
       log.warn('a part of the API cannot be described', { problem });
     };
-    const writer = new OpenApiWriter(complain);
+    const writer = new OpenApiWriter(report);
     return [
       route({
         method: 'GET',
         path: '/panel/api/openapi.json',
         name: 'system.openApi',
-        doc: 'This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted.',
+        doc: 'Returns this API as an OpenAPI 3.1 document; without the envelope for raw=1, or when the Accept header asks for that media type.',
         query: shape({ raw: optional(oneOf('0', '1')) }),
         reply: payload(openObject(), { unwrappedAs: MEDIA_TYPE }),
         handle: async ({ query, headers }) => {

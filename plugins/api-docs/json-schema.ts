@@ -1,11 +1,11 @@
-// joi schemas as JSON Schema 2020-12. What cannot be said is reported, never passed over: a description must not promise less than is checked without a word.
+// Converts joi schemas to JSON Schema 2020-12. Reports what JSON Schema cannot express, so that a description never omits a check silently.
 import type { Schema } from '../../kernel/index.js';
 import { patternOf } from './pattern.js';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 type Draft = Record<string, unknown>;
 
-/** What joi tells of a schema, as far as we use it. */
+/** joi's description of a schema, as far as it is used here. */
 export interface Described {
   readonly type?: string;
   readonly flags?: {
@@ -63,7 +63,7 @@ const FLAGS = new Set([
   'insensitive',
   'unsafe',
 ]);
-/** Rules that change a value or check it with code of ours, within what the type says. */
+/** Rules that change a value or check it with custom code, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);
 
 type Rule = (args: Readonly<Record<string, unknown>>) => Draft | undefined;
@@ -96,7 +96,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     },
     hostname: always({ anyOf: [{ format: 'hostname' }, { format: 'ipv4' }, { format: 'ipv6' }] }),
     domain: always({ format: 'hostname' }),
-    // joi takes a CIDR as well unless it is told not to, and no format says that.
+    // joi also accepts a CIDR unless told otherwise, and no format says that.
     ip: ({ options }) =>
       (options as { cidr?: string } | undefined)?.cidr === 'forbidden'
         ? { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }
@@ -134,35 +134,35 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
 };
 
 export class Describer {
-  readonly #complain: (problem: string) => void;
+  readonly #report: (problem: string) => void;
 
-  /** `complain` hears of everything that a schema checks and the description does not say. */
-  constructor(complain: (problem: string) => void) {
-    this.#complain = complain;
+  /** `report` receives everything that a schema checks and the description does not express. */
+  constructor(report: (problem: string) => void) {
+    this.#report = report;
   }
 
-  /** `at` says in complaints where the schema stands. */
+  /** `at` names the schema in reports. */
   describe(schema: Schema, at: string): JsonSchema {
     return this.of(schema.describe() as Described, at);
   }
 
   of(described: Described, at: string): JsonSchema {
     for (const part of Object.keys(described))
-      if (!PARTS.has(part)) this.#complain(`${at}: nothing here describes joi's "${part}"`);
+      if (!PARTS.has(part)) this.#report(`${at}: nothing here describes joi's "${part}"`);
     for (const flag of Object.keys(described.flags ?? {}))
-      if (!FLAGS.has(flag)) this.#complain(`${at}: nothing here describes joi's flag "${flag}"`);
+      if (!FLAGS.has(flag)) this.#report(`${at}: nothing here describes joi's flag "${flag}"`);
     const { default: preset, description } = described.flags ?? {};
     const body = this.#values(described, at);
     return {
       ...body,
-      // Our own words win over the name of a pattern.
+      // A custom description takes precedence over the name of a pattern.
       ...(description !== undefined && { description }),
       ...(isJson(preset) && { default: preset }),
       ...(described.examples && { examples: described.examples }),
     };
   }
 
-  /** The type with its rules, and the values that are taken besides. */
+  /** The type with its rules, and the values that are allowed besides. */
   #values(described: Described, at: string): JsonSchema {
     const values = [...new Set(described.allow ?? [])].filter(isJson);
     if (described.flags?.only) return { ...typeOfAll(values), enum: values };
@@ -193,7 +193,7 @@ export class Describer {
     switch (described.type) {
       case 'any':
         if (described.rules?.length)
-          this.#complain(`${at}: a custom check on a value of any type says nothing; use describedAs(…)`);
+          this.#report(`${at}: a custom check on a value of any type has no description; use describedAs(…)`);
         return {};
       case 'boolean':
         return { type: 'boolean' };
@@ -212,7 +212,7 @@ export class Describer {
       case 'alternatives':
         return this.#alternatives(described, at);
       default:
-        this.#complain(`${at}: nothing here describes joi's type "${described.type}"`);
+        this.#report(`${at}: nothing here describes joi's type "${described.type}"`);
         return {};
     }
   }
@@ -223,7 +223,7 @@ export class Describer {
       if (SILENT.has(name)) continue;
       const said = RULES[type]?.[name]?.(args);
       if (!said)
-        this.#complain(
+        this.#report(
           `${at}: nothing here describes joi's rule "${name}" of a ${type} with ${JSON.stringify(args)}`,
         );
       else if ('pattern' in said && 'pattern' in draft) patterns.push({ pattern: said['pattern'] });
@@ -259,7 +259,7 @@ export class Describer {
         };
       else {
         if (schema) draft['propertyNames'] = this.of(schema, `${at} (names)`);
-        else this.#complain(`${at}: the pattern ${regex} of its names cannot be said in JSON Schema`);
+        else this.#report(`${at}: the pattern ${regex} of its names cannot be expressed in JSON Schema`);
         draft['additionalProperties'] = inner;
       }
     }
@@ -282,7 +282,7 @@ export class Describer {
           },
         ];
       if (rel === 'nand') return [{ not: { required: peers } }];
-      this.#complain(`${at}: nothing here describes joi's dependency "${rel}"`);
+      this.#report(`${at}: nothing here describes joi's dependency "${rel}"`);
       return [];
     });
     return conditions.length > 0 ? { allOf: conditions } : {};
@@ -291,7 +291,7 @@ export class Describer {
   #alternatives({ matches = [], flags }: Described, at: string): Draft {
     const all = matches.flatMap(({ schema }) => {
       if (!schema)
-        this.#complain(`${at}: conditions of joi's alternatives are not described; use describedAs(…)`);
+        this.#report(`${at}: conditions of joi's alternatives are not described; use describedAs(…)`);
       return schema ? [this.of(schema, at)] : [];
     });
     return { [flags?.['match'] === 'one' ? 'oneOf' : flags?.['match'] === 'all' ? 'allOf' : 'anyOf']: all };
@@ -303,7 +303,7 @@ const isJson = (value: unknown): boolean =>
   typeof value !== 'function' &&
   !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
 
-/** Whether the empty text, which joi takes by name, fits the rules of the type anyway. */
+/** Whether the empty text, which joi allows by name, fits the rules of the type anyway. */
 function takesEmpty({
   minLength = 0,
   pattern = '',

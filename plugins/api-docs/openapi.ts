@@ -1,9 +1,9 @@
-// The route table as an OpenAPI 3.1 document. Only the panel's listener: what others serve lies under paths that an admin keeps to himself.
+// Converts the route table to an OpenAPI 3.1 document. Only the panel's listener: the paths of other listeners are an admin's secrets.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { idempotencyErrors, LONGEST_KEY, PLAIN_KEY } from '../idempotency/contract.js';
 import { FAILURE, json, refer, RESPONSES } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
-import { namesOf } from './names.js';
+import { namesOf } from './operation-names.js';
 
 export interface Operation {
   readonly operationId: string;
@@ -18,7 +18,7 @@ export interface Operation {
   };
   readonly responses: Readonly<Record<string, JsonSchema>>;
 }
-/** An operation without its name, which others may take first. */
+/** An operation without its name, which another one may claim first. */
 type Described = Omit<Operation, 'operationId'>;
 export interface Parameter {
   readonly name: string;
@@ -33,7 +33,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'A key of your own for this call, such as a UUID. For 24 hours a repetition with the same key is answered as the first call was, with `Idempotency-Replayed: true`, and is not done again.',
+    'A key of your own for this call, such as a UUID. For 24 hours a call with the same key gets the reply of the first one, with `Idempotency-Replayed: true`, and is not executed again.',
   schema: { type: 'string', minLength: 1, maxLength: LONGEST_KEY, pattern: PLAIN_KEY.source },
 };
 export interface OpenApi {
@@ -54,7 +54,7 @@ export interface Options {
 const isSafe = ({ method }: Route): boolean => method === 'GET';
 const successes = ({ reply }: Route): readonly number[] =>
   ('statuses' in reply ? reply.statuses : undefined) ?? [200];
-/** OpenAPI has no word for a parameter with slashes in it: `{path*}` is `{path}` there. */
+/** OpenAPI cannot express a parameter with slashes: `{path*}` becomes `{path}`. */
 const templateOf = (path: string): string => path.replace(/\*\}$/, '}');
 const envelope = (obj: JsonSchema): JsonSchema => ({
   type: 'object',
@@ -66,7 +66,7 @@ interface Content {
   readonly schema: JsonSchema;
   readonly example?: unknown;
 }
-/** A form has texts alone: an object goes into it as JSON. */
+/** A form has only texts: an object is sent as JSON. */
 function asForm({ schema, example }: Content): Content {
   const { properties = {} } = schema as { properties?: Readonly<Record<string, JsonSchema>> };
   const textOf = ({ anyOf = [] }: { anyOf?: readonly JsonSchema[] }): JsonSchema | undefined =>
@@ -88,25 +88,25 @@ const SCHEMES: JsonSchema = {
     type: 'apiKey',
     in: 'header',
     name: 'X-CSRF-Token',
-    description: 'The token of GET /csrf-token, for every call with a session that is no GET.',
+    description: 'The token of GET /csrf-token, for every call with a session except GET.',
   },
   bearer: { type: 'http', scheme: 'bearer', description: 'An API token.' },
 };
 
 export class OpenApiWriter {
   readonly #describer: Describer;
-  readonly #complain: (problem: string) => void;
+  readonly #report: (problem: string) => void;
   /** joi takes milliseconds for each route; a route never changes, but its path may. */
   readonly #written = new WeakMap<Route, { readonly path: string; readonly operation: Described }>();
 
-  /** `complain` hears of everything that cannot be described. */
-  constructor(complain: (problem: string) => void) {
-    this.#complain = complain;
-    this.#describer = new Describer(complain);
+  /** `report` receives everything that cannot be described. */
+  constructor(report: (problem: string) => void) {
+    this.#report = report;
+    this.#describer = new Describer(report);
   }
 
   async write(routes: readonly ServedRoute[], { basePath, version }: Options): Promise<OpenApi> {
-    // Pages and their files are no calls.
+    // Pages and their files are not API calls.
     const onPanel = routes.filter(({ route }) => route.listener === 'panel' && route.reply.kind !== 'folder');
     const paths: Record<string, Record<string, Operation>> = {};
     for (const [served, operationId] of namesOf(onPanel))
@@ -121,7 +121,7 @@ export class OpenApiWriter {
         title: 'Weir',
         version,
         description:
-          'Everything that the panel does, for programs. Replies are `{success, msg, obj}`; failures have a fitting status, `code` and `requestId` as well. It is I-JSON (RFC 7493): texts are valid Unicode, and patterns say nothing of halves of surrogate pairs; integers lie within ±9007199254740991. Lengths of texts count UTF-16 code units.',
+          'The API of the panel. Replies are `{success, msg, obj}`; failures also have an HTTP status, `code` and `requestId`. It is I-JSON (RFC 7493): texts are valid Unicode, and patterns do not cover halves of surrogate pairs; integers lie within ±9007199254740991. Lengths of texts count UTF-16 code units.',
       },
       servers: [{ url: basePath === '/' ? '/' : basePath.replace(/\/$/, '') }],
       tags: [...tags]
@@ -135,7 +135,7 @@ export class OpenApiWriter {
   async #once(served: ServedRoute): Promise<Described> {
     const known = this.#written.get(served.route);
     if (known?.path === served.path) return known.operation;
-    // Others shall not wait for all routes in one go.
+    // Yields between routes.
     await new TimeSlice().next();
     const operation = this.#operation(served);
     this.#written.set(served.route, { path: served.path, operation });
@@ -152,9 +152,9 @@ export class OpenApiWriter {
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const inPath = [...templateOf(path).matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
     for (const name of inPath.filter((wanted) => !named.includes(wanted)))
-      this.#complain(`${at}: its params do not describe {${name}}`);
+      this.#report(`${at}: its params do not describe {${name}}`);
     for (const name of named.filter((wanted) => !inPath.includes(wanted)))
-      this.#complain(`${at}: its params describe ${name}, which is not in the path`);
+      this.#report(`${at}: its params describe ${name}, which is not in the path`);
     return {
       tags: [plugin],
       summary: route.doc,
@@ -192,7 +192,7 @@ export class OpenApiWriter {
   }
 
   #body(route: Route, body: Schema, at: string) {
-    // The example of a whole body stands beside its schema, where programs look for one.
+    // The example of a whole body goes beside its schema, where programs look for one.
     const { examples, ...schema } = this.#describer.describe(body, `${at} body`);
     const [example] = (examples as readonly unknown[] | undefined) ?? [];
     const content = { schema, ...(example !== undefined && { example }) };
@@ -207,7 +207,7 @@ export class OpenApiWriter {
     };
   }
 
-  /** As OpenAPI 3.1 says it: a file is a part whose content has another media type (4.8.14.4). */
+  /** OpenAPI 3.1 describes a file as a part whose content has another media type (4.8.14.4). */
   #upload(route: Route, files: NonNullable<Route['files']>, at: string) {
     const { properties, required } = (
       route.body ? this.#describer.describe(route.body, `${at} body`) : {}
@@ -240,14 +240,13 @@ export class OpenApiWriter {
     if (reply.kind === 'folder') return { description: 'A file.' };
     if (reply.kind === 'stream')
       return {
-        description: 'The content itself, as it is made.',
+        description: 'The content itself, as a stream.',
         content: { [reply.mediaType]: {} },
         ...(reply.headers && { headers: this.#headers(reply.headers, at) }),
       };
-    if (reply.kind === 'raw')
-      return { description: 'As the summary says.', content: { [reply.mediaType]: {} } };
+    if (reply.kind === 'raw') return { description: 'See the summary.', content: { [reply.mediaType]: {} } };
     if (reply.kind === 'message')
-      return { description: '`msg` tells what was done.', content: json(envelope({ type: 'null' })) };
+      return { description: '`msg` describes what was done.', content: json(envelope({ type: 'null' })) };
     const schema = this.#describer.describe(reply.schema, `${at} reply`);
     if (reply.kind === 'bare')
       return { description: 'The value itself, without an envelope.', content: json(schema) };
@@ -267,7 +266,7 @@ export class OpenApiWriter {
     return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, { schema: inner }]));
   }
 
-  /** What the kernel answers by itself, and the errors that the route names, by status. */
+  /** Errors of the kernel, and those that the route declares, by status. */
   #failures(route: Route): Record<string, JsonSchema> {
     const byStatus = new Map<number, Map<string, string>>();
     const repeated = route.idempotent ? Object.values(idempotencyErrors) : [];

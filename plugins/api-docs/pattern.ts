@@ -1,20 +1,20 @@
-// Regular expressions as JSON Schema takes them: a source alone. Programs in other languages read it too, so it holds only what ECMA-262 (with the flag `u`), Python's `re` and the like read alike.
+// Regular expressions for JSON Schema: a source alone. Programs in other languages read it too, so it uses only what ECMA-262 (with the flag `u`), Python's `re` and similar engines interpret alike.
 import { classOf, rangesOf } from './code-points.js';
 
-/** Escapes and groups in one piece, classes whole, everything else character by character. */
+/** Splits a source into escapes and groups, whole classes, and single characters. */
 const TOKEN =
   /\\[pP]\{[^}]*\}|\\u\{[0-9a-f]+\}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\c[a-z]|\\k<[^>]*>|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?<[^=!>]+>|\(\?<?[:=!]|\{[0-9,]*\}|[\s\S]/giu;
-/** A class that is read alike as it stands: no class of characters within, nothing that elsewhere nests or joins classes. */
+/** A class that all engines interpret alike: without shorthand classes, and without characters that elsewhere nest or combine classes. */
 const PLAIN_CLASS = /^\[\^?(?:\\[\\\]\-^/.tnrfv[]|[^\\[\u{10000}-\u{10ffff}])*\]$/u;
-/** Operations on classes, in engines that have them. */
+/** Operators in classes, in engines that have them. */
 const CLASS_OPERATION = /--|&&|~~|\|\|/;
 const MANY = /^(?:\\[dDwWsS]|\\[pP]\{)/;
 const LETTER = /^[a-z]$/i;
-/** An edge of a word: Python counts the letters of all scripts, JavaScript those of ASCII. */
+/** A word boundary: Python counts the letters of all scripts, JavaScript those of ASCII. */
 const EDGE = '(?:(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?![0-9A-Za-z_]))';
 const INSIDE = '(?:(?<![0-9A-Za-z_])(?![0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_]))';
 
-/** Asking for a set costs some milliseconds, and few are different. */
+/** Computing a set takes some milliseconds, and few are different. */
 const written = new Map<string, string>();
 const MOST_WRITTEN = 1000;
 function portableClass(source: string, flags: string): string {
@@ -26,7 +26,7 @@ function portableClass(source: string, flags: string): string {
   return text;
 }
 
-/** One character, in the letters of ASCII where it has one. */
+/** One character, in ASCII where possible. */
 function character(point: number): string {
   return classOf([[point, point]]).slice(1, -1);
 }
@@ -50,7 +50,7 @@ function portable(token: string, flags: string): string | undefined {
     return character((JSON.parse(`"${asPair(token)}"`) as string).codePointAt(0) as number);
   return token;
 }
-/** `\u{1f600}` as JSON says it. */
+/** `\u{1f600}` as JSON escapes it. */
 const asPair = (token: string): string =>
   token.replace(/^\\u\{(.*)\}$/, (_, digits: string) =>
     [...String.fromCodePoint(Number.parseInt(digits, 16)).split('')]
@@ -58,7 +58,7 @@ const asPair = (token: string): string =>
       .join(''),
   );
 
-/** Takes `/source/flags`, as joi describes patterns; undefined when JSON Schema cannot say it. */
+/** Takes `/source/flags`, as joi describes patterns; undefined when JSON Schema cannot express it. */
 export function patternOf(described: string): string | undefined {
   const [, source = '', flags = ''] = /^\/([\s\S]*)\/([a-z]*)$/.exec(described) ?? [];
   if (/[^ui]/.test(flags)) return undefined;
@@ -66,7 +66,7 @@ export function patternOf(described: string): string | undefined {
     const tokens = (source.match(TOKEN) ?? []).map((token) => portable(token, flags));
     if (tokens.includes(undefined)) return undefined;
     const pattern = tokens.join('');
-    // Slashes are escaped only between slashes; elsewhere the flag `u` takes that too.
+    // A slash is escaped only between slashes; elsewhere the flag `u` rejects the escape.
     new RegExp(pattern, 'u');
     return pattern;
   } catch {

@@ -1,6 +1,6 @@
-// The way from the command line into a running panel: a Unix socket that only its owner can open. One line of JSON
-// asks, lines of JSON answer, the last one has the exit code. The line begins with a secret out of a file of mode 0600:
-// a program of the same user that passes on the bytes of strangers, such as a proxy core, cannot ask for them.
+// The channel from the command line to a running panel: a Unix socket that only its owner can open. The request is one
+// line of JSON, the reply is lines of JSON, the last with the exit code. The request contains a secret from a file of mode
+// 0600, because a program of the same user that forwards foreign bytes, such as a proxy core, could reach the socket.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { sameSecret } from '../../kernel/index.js';
 import type { Terminal } from './run.js';
 
 export interface Channel {
-  /** Waits for commands under way, but not for ever. */
+  /** How long a stop waits for running commands. */
   close(): Promise<void>;
 }
 type Run = (argv: readonly string[], terminal: Terminal, signal: AbortSignal) => Promise<number>;
 type Line = { readonly say: string } | { readonly complain: string } | { readonly exit: number };
 
-/** sun_path holds 104 bytes at least, with its final zero. */
+/** sun_path has room for at least 104 bytes, with its final zero. */
 const SOCKET_PATH_LIMIT = 103;
 const SECRET_FILE = 'panel.secret';
 const SECRET_BYTES = 32;
@@ -25,7 +25,7 @@ const MOST_ASKED = 64 * 1024;
 const ASKED_WITHIN_MS = 5_000;
 const LAST_WORDS_MS = 3_000;
 
-/** Calls with a name of the socket that is short enough, which may last only as long as the call's promise. */
+/** Calls with a short enough path of the socket, which exists only until the promise of the call settles. */
 async function withSocketPath<T>(
   directory: string,
   use: (path: string, hold: () => Promise<void>) => Promise<T>,
@@ -50,7 +50,7 @@ async function newSecret(directory: string): Promise<string> {
   return secret;
 }
 
-/** For who holds the folder's lock: whatever lies there is of a panel that is gone. */
+/** The caller must hold the folder's lock: then existing files are left over from a stopped panel. */
 export async function openChannel(directory: string, run: Run): Promise<Channel> {
   await rm(join(directory, 'panel.sock'), { force: true });
   const secret = await newSecret(directory);
@@ -63,7 +63,7 @@ export async function openChannel(directory: string, run: Run): Promise<Channel>
     running.add(work);
   });
   return withSocketPath(directory, async (path, release) => {
-    // The socket is bound within the call, so nobody else's files get this mode.
+    // The socket is bound within the call, so no other file gets this mode.
     const before = process.umask(0o177);
     try {
       server.listen(path);
@@ -90,7 +90,7 @@ async function serve(socket: Socket, secret: string, run: Run): Promise<void> {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
   const question = await asked(socket);
-  // Who does not know the secret is told nothing.
+  // A caller without the secret gets no reply.
   if (!question || !sameSecret(question.secret, secret)) return void socket.destroy();
   const write = (line: Line): void => void (socket.writable && socket.write(`${JSON.stringify(line)}\n`));
   const exit = await run(
@@ -107,7 +107,7 @@ interface Question {
   readonly argv: readonly string[];
 }
 
-/** The one line that is sent; undefined when it does not come, or is something else. */
+/** The line of the request; undefined when it does not come or is invalid. */
 async function asked(socket: Socket): Promise<Question | undefined> {
   let text = '';
   socket.setEncoding('utf8').setTimeout(ASKED_WITHIN_MS, () => socket.destroy());
@@ -125,7 +125,7 @@ async function asked(socket: Socket): Promise<Question | undefined> {
   }
 }
 
-/** Lets the panel of this folder run it. Resolves with the exit code; undefined when no panel listens. */
+/** Runs a command in the panel of this folder. Resolves with the exit code; undefined when no panel listens. */
 export async function askPanel(
   directory: string,
   argv: readonly string[],
@@ -137,7 +137,7 @@ export async function askPanel(
       await once(socket, 'connect');
       const secret = await readFile(join(directory, SECRET_FILE), 'utf8').catch((cause: unknown) => {
         throw new Error(
-          `${join(directory, SECRET_FILE)} cannot be read; restart the panel, which writes it`,
+          `${join(directory, SECRET_FILE)} cannot be read; restart the panel to write it again`,
           {
             cause,
           },
@@ -162,9 +162,9 @@ export async function askPanel(
       socket.destroy();
       await release();
     }
-    throw new Error('the panel ended before the command did; its log says why');
+    throw new Error('the panel exited before the command was done; its log says why');
   }).catch((error: unknown) => {
-    // No folder, no panel.
+    // Without the folder there is no panel.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   });

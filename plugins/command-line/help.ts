@@ -1,20 +1,20 @@
-// What a person is told about commands.
+// Help texts of commands.
 import type { Command, Schema } from '../../kernel/index.js';
 
-/** A command as it is typed. */
+/** A command with its syntax. */
 export interface Typed extends Pick<Command, 'name' | 'about' | 'options' | 'example'> {
-  /** the option that may stand without its dashes, right after the words of the command */
+  /** the option that may come without its dashes, right after the words of the command */
   readonly operand?: string;
 }
 
-/** Options are camelCase in code and with dashes on the command line. */
+/** Options are camelCase in code and have dashes on the command line. */
 export const dashed = (key: string): string => key.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 
 interface Described {
   readonly description: string;
   readonly byDefault: unknown;
   readonly isRequired: boolean;
-  /** may stand without a value */
+  /** whether it may come without a value */
   readonly isBare: boolean;
 }
 export function describe(schema: Schema): Described {
@@ -40,7 +40,7 @@ function typedOption(key: string, schema: Schema): string {
   return describe(schema).isBare ? `--${dashed(key)} [<…>]` : `--${dashed(key)} <…>`;
 }
 
-/** How it is typed, with what it cannot do without. */
+/** The syntax of a command, with its required options. */
 export function usage({ name, options, operand }: Typed): string {
   const rest = Object.entries(options).filter(([key]) => key !== operand);
   const required = rest

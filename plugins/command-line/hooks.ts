@@ -1,13 +1,13 @@
-// The hooks that there are, as the code of their owners declares them: the comment there is what people read everywhere.
+// Reads the hooks from their declarations in the code of their owners: the doc comment there is the documentation.
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface HookDeclaration {
   readonly id: string;
   readonly kind: string;
   readonly owner: string;
-  /** empty where its owner says nothing */
+  /** empty where its owner has not documented it */
   readonly doc: string;
-  /** in the contract, or of the kernel's; others are the plugin's own business */
+  /** declared in the contract, or by the kernel; other hooks are private to their plugin */
   readonly isPublic: boolean;
 }
 
@@ -31,7 +31,7 @@ export const declaredIn = (owner: string, code: string, isPublic: boolean): Hook
     isPublic,
   }));
 
-/** Those of one owner of this tree, in the files as they run; a third-party plugin's are known by id and kind alone. */
+/** The hooks of one owner of this tree, from its compiled files; of a third-party plugin only id and kind are known. */
 export async function hooksOf(owner: string): Promise<HookDeclaration[]> {
   const folder = new URL(owner === 'kernel' ? 'kernel/' : `plugins/${owner}/`, ROOT);
   const files = await readdir(folder, { recursive: true }).catch(() => []);

@@ -10,20 +10,20 @@ import {
   tap,
 } from '../../kernel/index.js';
 import { PanelProgram } from '../system/contract.js';
-import { Door } from './door.js';
+import { CommandServer } from './command-server.js';
 import { pluginsCommand } from './plugins.js';
 
 export default definePlugin({
   name: 'command-line',
   version: '0.1.0',
   api: 1,
-  about: 'Lets the command line run commands in the panel while it runs.',
+  about: 'Lets the command line run commands in the running panel.',
   uses: { commands: Commands, plugins: Plugins, program: maybe(PanelProgram) },
-  services: { door: singleton(Door) },
-  taps: ({ door }) => [
-    // Before what takes long, such as a first start of the core: who is locked out shall not wait for it.
-    tap(afterKernelOpen, () => door.open(), { stage: stage.FIRST }),
-    tap(beforeKernelStop, () => door.close()),
+  services: { server: singleton(CommandServer) },
+  taps: ({ server }) => [
+    // Before slow work, such as a first start of the core: a locked-out admin must not wait for it.
+    tap(afterKernelOpen, () => server.open(), { stage: stage.FIRST }),
+    tap(beforeKernelStop, () => server.close()),
   ],
   commands: ({ plugins, program }) => [pluginsCommand(plugins, program)],
 });

@@ -1,4 +1,4 @@
-// `weir plugins`: what is on, and who is present at which hook.
+// `weir plugins`: lists the enabled plugins, and which plugin taps which hook.
 import {
   bool,
   command,
@@ -13,19 +13,19 @@ import type { PanelProgramApi } from '../system/contract.js';
 import { table } from './help.js';
 import { type HookDeclaration, hooksOf } from './hooks.js';
 
-/** What each kind promises who taps. */
+/** What each kind of hook guarantees to its taps. */
 const PROMISES: Readonly<Record<string, string>> = {
   prepare:
-    'awaited one after another, before rules are checked; each may fill in or normalise what was sent, and may refuse',
+    'awaited one after another, before rules are checked; each may complete or normalise the input, and may refuse',
   guard: 'awaited one after another, before anything is written; a tap that refuses ends the operation',
   during:
     'awaited one after another, inside the transaction; writes tables of its own, and a failure rolls everything back',
-  draft: 'awaited one after another; each adds entries, and what a failing one added is taken out again',
+  draft: 'awaited one after another; each adds entries; the entries of a failing one are removed',
   filter:
-    'called one after another, each with what the one before returned; what a failing one returns is ignored',
-  choose: 'awaited one after another until one answers',
-  after: 'awaited in the order of the commits, after each of them; nothing can be refused any more',
-  event: 'put into a queue of each plugin; delays and harms nobody',
+    'called one after another, each with the result of the previous one; the result of a failing one is ignored',
+  choose: 'awaited one after another until one returns an answer',
+  after: 'awaited in the order of the commits, after each of them; they cannot refuse',
+  event: 'queued for each plugin; cannot delay or harm others',
 };
 
 interface Present {
@@ -34,7 +34,7 @@ interface Present {
   readonly strict: boolean;
 }
 interface Hook extends HookDeclaration {
-  /** in the order in which they are called */
+  /** in the order of their calls */
   readonly taps: readonly Present[];
 }
 
@@ -75,22 +75,22 @@ function find(all: readonly Hook[], wanted: string): Hook {
 
 function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: PluginsApi): string {
   const states = new Map(plugins.list().map(({ name, state }) => [name, state]));
-  const state = owner === 'kernel' ? 'running' : (states.get(owner) ?? 'off, so it never comes');
+  const state = owner === 'kernel' ? 'running' : (states.get(owner) ?? 'disabled, so it is never called');
   const rows = taps.map(({ plugin, stage, strict }, i): [string, string] => [
     `${i + 1}. ${plugin}`,
     [
       `stage ${stage}`,
       ...(strict ? ['strict: its failure fails the operation'] : []),
       ...(states.get(plugin) === 'faulty'
-        ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: passed over']
+        ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: skipped']
         : []),
     ].join(', '),
   ]);
   return [
     `${id}, ${/^[ae]/.test(kind) ? 'an' : 'a'} ${kind} of ${owner} (${state})`,
-    `  ${doc || (isPublic ? 'Its owner says nothing about it.' : 'Nothing is said about it.')}${isPublic ? '' : ' Of this plugin alone: it may change with any release.'}`,
+    `  ${doc || (isPublic ? 'Its owner has not documented it.' : 'It is not documented.')}${isPublic ? '' : ' Private to this plugin: it may change with any release.'}`,
     `  It is ${PROMISES[kind]}.`,
-    rows.length > 0 ? `Called in this order:\n${table(rows)}` : 'Nobody taps it.',
+    rows.length > 0 ? `Called in this order:\n${table(rows)}` : 'No plugin taps it.',
   ].join('\n');
 }
 
@@ -98,21 +98,22 @@ const listed = (all: readonly Hook[]): string =>
   table(
     all.map(({ id, kind, isPublic, taps }) => [
       `${id}`,
-      `${kind.padEnd(7)}  ${taps.map(({ plugin }) => plugin).join(', ') || '–'}${isPublic ? '' : '  (of this plugin alone)'}`,
+      `${kind.padEnd(7)}  ${taps.map(({ plugin }) => plugin).join(', ') || '–'}${isPublic ? '' : '  (private)'}`,
     ]),
   );
 
 export const pluginsCommand = (plugins: PluginsApi, program?: Pick<PanelProgramApi, 'listed'>): Command =>
   command({
     name: 'plugins',
-    about: 'Lists the plugins that are on, and for one that does not run why; or tells who taps a hook.',
+    about:
+      'Lists the enabled plugins, with the reason if one is not running; or shows which plugins tap a hook.',
     options: {
       explain: optional(
         text().description(
-          'the hook to tell about: who owns it, what it is for, who taps it in which order; without a name all hooks',
+          'hook to explain: its owner, its purpose, its taps in order; without a name, lists all hooks',
         ),
       ),
-      json: optional(bool().description('the list of plugins for programs')),
+      json: optional(bool().description('print the list of plugins as JSON')),
     },
     example: 'weir plugins --explain clients/beforeClientSave',
     run: async ({ options: { explain: wanted, json }, say }) => {

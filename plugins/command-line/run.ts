@@ -1,8 +1,8 @@
-// Runs what somebody typed.
+// Runs a command line.
 import { messageOf, type OwnedCommand, PanelError } from '../../kernel/index.js';
-import { type Answered, understand } from './understand.js';
+import { type Answered, parseCommandLine } from './parse-command-line.js';
 
-/** Where the words of a command go. */
+/** Receives the output of a command. */
 export interface Terminal {
   readonly say: (line: string) => void;
   readonly complain: (line: string) => void;
@@ -13,14 +13,14 @@ export function answer({ text, exit }: Answered, { say, complain }: Terminal): n
   return exit;
 }
 
-/** Resolves with the exit code: 0, 1 when the command failed, 2 when nobody understood what was typed. */
+/** Resolves with the exit code: 0, 1 when the command failed, 2 for a usage error. */
 export async function runCommand(
   commands: readonly OwnedCommand[],
   argv: readonly string[],
   { say, complain }: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const understood = understand(commands, argv);
+  const understood = parseCommandLine(commands, argv);
   if ('text' in understood) return answer(understood, { say, complain });
   const {
     command: { name, run, owner },

@@ -1,11 +1,11 @@
-// The way to one channel: bounded, one notification after another, so that a slow channel delays nobody but itself.
+// The queue of one channel: bounded and serial, so that a slow channel delays only itself.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Contributed, type Log, messageOf } from '../../kernel/index.js';
 import type { Channel, Notification } from './contract.js';
 
 const MOST_WAITING = 100;
 export const ATTEMPT_LIMIT_MS = 10_000;
-/** Between the attempts. */
+/** Pauses between the attempts. */
 const PAUSES_MS = [1_000, 15_000];
 
 export class ChannelQueue {
@@ -33,19 +33,19 @@ export class ChannelQueue {
       const isOn: unknown = this.#channel.isOn();
       if (typeof isOn === 'boolean') return isOn;
       if (isOn instanceof Promise) isOn.catch(() => undefined);
-      throw new Error(`it answered ${typeof isOn} instead of true or false`);
+      throw new Error(`it returned ${typeof isOn} instead of true or false`);
     } catch (error) {
       this.#fault(`isOn of the channel ${this.name}`, error);
       return false;
     }
   }
 
-  /** Returns at once. */
+  /** Queues a notification and returns at once. */
   push(notification: Notification): void {
     if (!this.isOn()) return;
     if (this.#waiting.length < MOST_WAITING) this.#waiting.push(notification);
     else if (this.#lost++ === 0)
-      this.#log.warn('a channel is behind; notifications to it are lost', {
+      this.#log.warn('the queue of a channel is full; dropping notifications', {
         channel: this.name,
         of: this.plugin,
       });
@@ -54,7 +54,7 @@ export class ChannelQueue {
 
   async #drain(): Promise<void> {
     for (let next = this.#waiting.shift(); next && !this.#stop.aborted; next = this.#waiting.shift()) {
-      // What is wrong is mostly the network or the other side, so it is no fault of the plugin.
+      // Mostly the network or the receiver fails, so it is not a fault of the plugin.
       await this.#deliver(next).catch((error: unknown) =>
         this.#log.warn('a notification could not be delivered', {
           channel: this.name,
@@ -65,7 +65,11 @@ export class ChannelQueue {
       );
     }
     if (this.#lost > 0)
-      this.#log.warn('a channel caught up', { channel: this.name, of: this.plugin, lost: this.#lost });
+      this.#log.warn('the queue of a channel has room again', {
+        channel: this.name,
+        of: this.plugin,
+        lost: this.#lost,
+      });
     this.#lost = 0;
     this.#running = undefined;
   }
@@ -81,17 +85,17 @@ export class ChannelQueue {
     }
   }
 
-  /** It may be an answer of the other side that nobody has looked at: whether the notification arrived is anybody's guess. */
+  /** A value may be an unchecked response of the receiver: then nobody knows whether the notification arrived. */
   #junk(answer: unknown): void {
     this.#fault(
       `send of the channel ${this.name}`,
       new Error(
-        `it answered ${answer === null ? 'null' : typeof answer}; it must answer nothing, and reject when it could not deliver`,
+        `it returned ${answer === null ? 'null' : typeof answer}; it must return nothing, and reject when delivery fails`,
       ),
     );
   }
 
-  /** Once; rejects when it was not delivered in time. */
+  /** Makes one attempt; rejects when the notification was not delivered in time. */
   async attempt(notification: Notification): Promise<void> {
     const late = new AbortController();
     const signal = AbortSignal.any([this.#stop, late.signal]);

@@ -1,7 +1,7 @@
-// Telling people what happens: how other plugins add a way to be told.
+// Lets other plugins add notification channels.
 import { extensionPoint } from '../../kernel/index.js';
 
-/** What happened, ready to be sent. */
+/** A notification, ready to be sent. */
 export interface Notification {
   /** the same for every attempt to deliver it */
   readonly id: string;
@@ -9,21 +9,21 @@ export interface Notification {
   readonly event: string;
   /** Unix ms */
   readonly at: number;
-  /** one sentence for people */
+  /** one sentence for display */
   readonly text: string;
-  /** the same for programs */
+  /** the same information for programs */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A way to people: a chat, a mail server, an address that takes JSON. */
+/** A channel: a chat, a mail server, an address that accepts JSON. */
 export interface Channel {
   readonly name: string;
-  /** Whether it is set up; nothing is kept for one that is off. */
+  /** Whether the channel is set up; nothing is queued for a disabled one. */
   isOn(): boolean;
-  /** Rejects when it could not be delivered; it is tried again then, a few times. The signal ends an attempt that takes too long, and all of them when the panel stops. */
+  /** Rejects when delivery fails; it is then retried a few times. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
   send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
-/** The ways to tell people what happens. */
+/** The notification channels. */
 export const Channels = extensionPoint<Channel>(
   'notifications',
   'Channels',
@@ -32,8 +32,8 @@ export const Channels = extensionPoint<Channel>(
     if (typeof isOn !== 'function' || typeof send !== 'function')
       return `the channel ${channel} needs the functions isOn and send`;
     if (outside && channel !== name && !channel.startsWith(`${name}.`))
-      return `the channel ${channel} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
+      return `the channel ${channel} must be called ${name} or ${name}.…, because names of a third-party plugin begin with its own`;
     const other = others.find(({ value }) => value.name === channel);
-    return other && `the channel ${channel} is there already, of plugin ${other.plugin}; choose another name`;
+    return other && `the channel ${channel} exists already, in plugin ${other.plugin}; choose another name`;
   },
 );

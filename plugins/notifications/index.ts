@@ -10,7 +10,7 @@ export default definePlugin({
   name: 'notifications',
   version: '0.1.0',
   api: 1,
-  about: 'Tells people what happens, over the channels that other plugins add.',
+  about: 'Sends notifications of events over the channels that other plugins add.',
   settings: notificationSettings,
   services: { notifier: singleton(Notifier) },
   taps: ({ notifier }) => [
@@ -26,7 +26,7 @@ export default definePlugin({
       method: 'POST',
       path: '/panel/api/notifications/test',
       name: 'notifications.test',
-      doc: 'Sends a test over every channel that is on, once, and tells how that went.',
+      doc: 'Sends one test notification over every enabled channel and returns the results.',
       reply: payload(list(shape({ channel: text(), plugin: text(), delivered: bool(), reason: text() }))),
       handle: () => notifier.test(),
     }),

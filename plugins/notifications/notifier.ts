@@ -1,4 +1,4 @@
-// Who is told what: every channel that is on, of the events that an admin wants to hear of.
+// Sends the events that an admin has chosen to every enabled channel.
 import { randomUUID } from 'node:crypto';
 import {
   type Clock,
@@ -12,7 +12,7 @@ import { ChannelQueue } from './channel-queue.js';
 import type { EventName, notificationSettings } from './settings.js';
 import { blocked } from './texts.js';
 
-/** An address that goes on guessing is told of once in this time. */
+/** One notification per guessing address in this time. */
 const QUIET_MS = 15 * 60_000;
 const MOST_ADDRESSES = 1_000;
 const LONGEST_REASON = 500;
@@ -31,7 +31,7 @@ export class Notifier {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #signal: AbortSignal;
-  /** when an address was last told of */
+  /** time of the last notification about an address */
   readonly #told = new Map<string, number>();
   #queues: readonly ChannelQueue[] = [];
 
@@ -77,13 +77,13 @@ export class Notifier {
     this.tell(blocked(ip, username));
   }
 
-  /** One attempt over every channel that is on, past those that wait. */
+  /** Makes one attempt over every enabled channel, ahead of queued notifications. */
   async test(): Promise<Outcome[]> {
     const notification = this.#make({ event: 'test', text: 'this is a test', data: {} });
     const attempt = async (queue: ChannelQueue): Promise<Outcome> => {
       const reason = await queue.attempt(notification).then(
         () => '',
-        (error: unknown) => messageOf(error).slice(0, LONGEST_REASON) || 'it said no reason',
+        (error: unknown) => messageOf(error).slice(0, LONGEST_REASON) || 'no reason given',
       );
       return { channel: queue.name, plugin: queue.plugin, delivered: reason === '', reason };
     };

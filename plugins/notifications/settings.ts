@@ -4,5 +4,9 @@ export const EVENTS = ['clientDepleted', 'coreStateChanged', 'loginBlocked'] as 
 export type EventName = (typeof EVENTS)[number];
 
 export const notificationSettings = {
-  notificationEvents: setting(list(oneOf(...EVENTS)).unique(), [...EVENTS], 'what channels are told of'),
+  notificationEvents: setting(
+    list(oneOf(...EVENTS)).unique(),
+    [...EVENTS],
+    'events to send notifications about',
+  ),
 } as const;

@@ -1,4 +1,4 @@
-// What is said of each event.
+// The texts of notifications, by event.
 import type { Notification } from './contract.js';
 import type { EventName } from './settings.js';
 
@@ -8,7 +8,7 @@ interface Depleted {
   readonly email: string;
   readonly cause: 'quota' | 'expiry';
 }
-/** So many are named; the data has all of them. */
+/** Most names in a text; the data has all of them. */
 const NAMED = 5;
 
 export function depleted(clients: readonly Depleted[]): Told {
@@ -16,7 +16,7 @@ export function depleted(clients: readonly Depleted[]): Told {
   if (clients.length > NAMED) names.push(`${clients.length - NAMED} more`);
   return {
     event: 'clientDepleted',
-    text: `reached a limit and switched off: ${names.join(', ')}`,
+    text: `reached a limit and were disabled: ${names.join(', ')}`,
     data: { clients: clients.map(({ email, cause }) => ({ email, cause })) },
   };
 }
@@ -27,14 +27,14 @@ interface StateChange {
   readonly reason: string;
 }
 const STATES: Readonly<Record<string, string>> = {
-  running: 'the core runs',
+  running: 'the core is running',
   stop: 'the core is stopped',
-  error: 'the core failed and is tried again',
+  error: 'the core failed; restarting it',
 };
 
 export const coreState = ({ from, to, reason }: StateChange): Told => ({
   event: 'coreStateChanged',
-  text: `${STATES[to] ?? `the core is in the state ${to}`}${reason && `: ${reason}`}`,
+  text: `${STATES[to] ?? `the core has the state ${to}`}${reason && `: ${reason}`}`,
   data: { from, to, reason },
 });
 

@@ -9,7 +9,7 @@ import { newX25519 } from '../keygen/contract.js';
 import type { SubscriptionApi } from '../subscription/contract.js';
 
 const FORMAT = 'links';
-/** Where a stranger expects TLS; else any that is free. */
+/** The usual port of TLS comes first; then any free one. */
 const WISHED_PORTS = [443, 8443];
 const ELSEWHERE: readonly string[] = [inboundErrors.PORT_TAKEN.code, inboundErrors.PORT_IN_USE.code];
 
@@ -19,7 +19,7 @@ export interface Wishes {
   readonly target: string;
 }
 
-/** One that the system says is free. */
+/** A port that the system reports as free. */
 async function anyPort(): Promise<number> {
   const server = createServer().listen(0);
   await once(server, 'listening');
@@ -82,12 +82,12 @@ export class Quickstart {
         await this.#inbounds.delete(id, who);
         throw error;
       });
-    say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} are made.`);
-    if (applied.pending) say(`The core does not have them yet: ${applied.reason}`);
+    say(`An inbound on port ${port} (VLESS, REALITY as ${target}) and the client ${email} were created.`);
+    if (applied.pending) say(`They are not active in the core yet: ${applied.reason}`);
     say('');
   }
 
-  /** Whether a port is free is for the inbounds to say: one that is switched off holds its port as well. */
+  /** The inbounds decide whether a port is free: a disabled inbound also holds its port. */
   async #addWhereFree(inbound: Omit<Parameters<InboundEditsApi['add']>[0], 'port'>, who: Principal) {
     for (const port of WISHED_PORTS) {
       try {
@@ -110,16 +110,14 @@ export class Quickstart {
     if (url !== undefined) say(`subscription  ${url}`);
     const [first] = links;
     if (first === undefined) {
-      say(
-        `the client ${email} has no working link: it is disabled, depleted, or on no inbound that is enabled`,
-      );
+      say(`the client ${email} has no working link: it is disabled, depleted, or has no enabled inbound`);
       return;
     }
     say('');
     say(renderUnicodeCompact(first));
     if (/@(?:localhost|127\.|\[::1\])/.test(first))
       say(
-        'The link names this machine itself: run this again with --host, or set WEIR_PUBLIC_HOST to what client programs reach.',
+        'The link points to localhost: run this again with --host, or set WEIR_PUBLIC_HOST to the host that client programs can reach.',
       );
   }
 }

@@ -1,23 +1,23 @@
-// Connections of the live stream, by either endpoint, each from its handshake until its socket is closed: a limit that
-// counted readers alone would count nobody who never says that it wants to read.
+// Connections of the live stream, by either endpoint, each from its handshake until its socket closes. Connections that
+// never finish their handshake count towards the limit, too.
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../kernel/index.js';
 import { errors } from './errors.js';
 
 const MOST_CONNECTIONS = 200;
-/** Time to become a reader; far more than a handshake takes. */
+/** Time limit to become a reader; far more than a handshake takes. */
 const JOIN_WITHIN_MS = 10_000;
 
 export class Connections {
   readonly #clock: Clock;
-  /** Unix ms since when each waits for its protocol to be ready, undefined for one that reads. */
+  /** Unix ms since when each connection has waited for its handshake; undefined for a reader. */
   readonly #open = new Map<Duplex, number | undefined>();
 
   constructor({ clock }: { clock: Clock }) {
     this.#clock = clock;
   }
 
-  /** Throws when there is no room for another. */
+  /** Throws when the limit is reached. */
   admit(socket: Duplex): void {
     if (this.#open.size >= MOST_CONNECTIONS) throw errors.FULL();
     this.#open.set(socket, this.#clock.now());
@@ -31,7 +31,7 @@ export class Connections {
     if (this.#open.has(socket)) this.#open.set(socket, this.#clock.now());
   }
 
-  /** Cuts those that have read nothing for too long, because they do not finish their handshake or have taken leave. A job calls it. */
+  /** Cuts connections that have not been readers for too long: their handshake is unfinished, or they are closing. A job calls it. */
   cutIdle(): void {
     const oldest = this.#clock.now() - JOIN_WITHIN_MS;
     for (const [socket, since] of this.#open) if (since !== undefined && since <= oldest) socket.destroy();

@@ -2,22 +2,22 @@
 import { extensionPoint } from '../../kernel/index.js';
 
 export interface LiveOutput {
-  /** Sends a message of the type to all who listen. A function is called for the payload only if somebody does. */
+  /** Sends a message of the type to all readers. A function is called for the payload only if there are readers. */
   send(payload: unknown): void;
-  /** Tells all that what they know of a resource (`hosts`, `nodes`, …) is old; told once however often it is said within a moment. */
+  /** Tells all readers that their copy of a resource (`hosts`, `nodes`, …) is out of date; calls within a moment become one message. */
   invalidate(resource: string): void;
 }
 
-/** A type of message, whole: its name, what it tells newcomers, and who sends it. */
+/** A message type: its name, its part of the snapshot, and its sender. */
 export interface LiveType {
   /** the `type` of its messages */
   readonly type: string;
-  /** what somebody who has just connected is told, as `payload.<type>` of the message `snapshot` */
+  /** the part for a reader that has just connected, as `payload.<type>` of the message `snapshot` */
   readonly snapshot?: () => unknown;
   /** called once, at the start */
   readonly start?: (out: LiveOutput) => void;
 }
-/** Ours, and those that socket.io keeps for itself. */
+/** Types of this plugin, and names that socket.io reserves. */
 const TAKEN = [
   'snapshot',
   'status',
@@ -32,11 +32,11 @@ const TAKEN = [
   'newListener',
   'removeListener',
 ];
-/** Further types of message on the live stream. */
+/** Further message types of the live stream. */
 export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes', ({ type }, _, others) => {
   if (typeof type !== 'string' || type === '') return 'the type of live messages must be a text';
   const owner = TAKEN.includes(type) ? 'realtime' : others.find(({ value }) => value.type === type)?.plugin;
   return (
-    owner && `live messages of the type "${type}" are there already, of plugin ${owner}; choose another name`
+    owner && `live messages of the type "${type}" exist already, in plugin ${owner}; choose another name`
   );
 });

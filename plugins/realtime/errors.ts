@@ -1,6 +1,6 @@
 import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('realtime', {
-  UPGRADE_REQUIRED: [426, 'this is a WebSocket; connect with a client for that'],
-  FULL: [503, 'too many listen to the live stream already; close one'],
+  UPGRADE_REQUIRED: [426, 'this is a WebSocket endpoint; connect with a WebSocket client'],
+  FULL: [503, 'too many live-stream connections; close one'],
 });

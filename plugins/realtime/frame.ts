@@ -1,4 +1,4 @@
-// One message, written out once for all who read it, whichever door they came by.
+// One message, serialized once for all readers of either endpoint.
 
 export class Frame {
   readonly type: string;
@@ -7,17 +7,17 @@ export class Frame {
   #bytes: Buffer | undefined;
   #packet: string | undefined;
 
-  /** `payload` is JSON. `seq` grows by one with each message to all; a reader that sees a gap has missed something. */
+  /** `payload` is JSON. `seq` grows by one with each broadcast; a reader that sees a gap has missed a message. */
   constructor(type: string, payload: string, seq: number, time: number) {
     this.type = type;
     this.text = `{"type":${JSON.stringify(type)},"seq":${seq},"time":${time},"payload":${payload}}`;
   }
 
-  /** as a plain WebSocket sends it */
+  /** text for a plain WebSocket */
   get bytes(): Buffer {
     return (this.#bytes ??= Buffer.from(this.text));
   }
-  /** as socket.io sends it: an event called after the type, with the whole message as its argument */
+  /** text for socket.io: an event named after the type, with the whole message as its argument */
   get packet(): string {
     return (this.#packet ??= `2[${JSON.stringify(this.type)},${this.text}]`);
   }

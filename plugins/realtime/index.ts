@@ -20,8 +20,8 @@ import { LiveTypes } from './contract.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
 import { addLiveTypes } from './live-types.js';
-import { PlainDoor } from './plain-door.js';
-import { SocketIoDoor } from './socket-io-door.js';
+import { WebSocketEndpoint } from './websocket-endpoint.js';
+import { SocketIoEndpoint } from './socket-io-endpoint.js';
 import { Stream } from './stream.js';
 import { trafficMessage } from './traffic-message.js';
 
@@ -29,7 +29,7 @@ export default definePlugin({
   name: 'realtime',
   version: '0.1.0',
   api: 1,
-  about: 'Tells browsers what happens while it happens, over a WebSocket or socket.io.',
+  about: 'Sends live updates to browsers over a WebSocket or socket.io.',
   uses: {
     engine: Engine,
     clients: Clients,
@@ -41,8 +41,8 @@ export default definePlugin({
     stream: singleton(Stream),
     invalidations: singleton(Invalidations),
     connections: singleton(Connections),
-    plain: singleton(PlainDoor),
-    socketIo: singleton(SocketIoDoor),
+    plain: singleton(WebSocketEndpoint),
+    socketIo: singleton(SocketIoEndpoint),
   },
   contributes: ({ plain, socketIo }) => [
     contribute(Upgrades, plain.upgrade),
@@ -64,7 +64,7 @@ export default definePlugin({
       path: '/ws',
       name: 'realtime.stream',
       auth: 'session',
-      doc: 'The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only.',
+      doc: 'The live stream, a WebSocket: JSON messages with `type`. It accepts the session cookie only.',
       reply: message(),
       errors: [errors.UPGRADE_REQUIRED],
       handle: () => {

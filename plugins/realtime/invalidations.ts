@@ -1,4 +1,4 @@
-// "What you know of this is old": collected for a moment, so that a thousand changes are one message.
+// Collects "your copy is out of date" for a moment, so that a thousand changes become one message.
 import type { Stream } from './stream.js';
 
 export class Invalidations {
@@ -13,7 +13,7 @@ export class Invalidations {
     if (this.#stream.size > 0) this.#resources.add(resource);
   }
 
-  /** A job calls it a few times a second. */
+  /** Sends what was collected. A job calls it a few times a second. */
   flush(): void {
     for (const type of this.#resources) this.#stream.send('invalidate', { type });
     this.#resources.clear();

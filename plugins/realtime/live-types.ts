@@ -1,4 +1,4 @@
-// Our own types of message and those of other plugins: what newcomers are told, and who may send what.
+// The message types of this and other plugins: their part of the snapshot, and the plugin that may send them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contributed } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
@@ -20,7 +20,7 @@ interface Scope {
   readonly presence: PresenceApi;
   readonly status: ServerStatusApi | undefined;
 }
-/** A newcomer waits for everybody's part of the snapshot, so nobody may keep it. */
+/** A new reader waits for all parts of the snapshot, so a slow part is skipped. */
 const PATIENCE_MS = 5_000;
 const LARGEST_PART = 4 * 2 ** 20;
 
@@ -61,7 +61,7 @@ export function addLiveTypes(
   for (const { value, fault } of added) {
     const { type, snapshot, start } = value;
     if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
-    // Its messages are missing then, and all others come.
+    // Its messages are then missing, and all others still come.
     const failed = (error: unknown) => fault(`start of the live messages ${type}`, error);
     const out: LiveOutput = {
       send: (payload) => stream.send(type, payload),

@@ -1,26 +1,26 @@
-// Who listens, and what they are told. Nothing is kept for slow readers: who does not read what is sent is cut off, and
-// learns what it missed when it comes back.
+// The readers of the live stream, and what they receive. Slow readers are disconnected instead of buffered; they
+// receive a new snapshot when they reconnect.
 import { type Clock, type Log, messageOf } from '../../kernel/index.js';
 import { Frame } from './frame.js';
 
-/** Somebody who listens, by whichever door. */
+/** A reader, at either endpoint. */
 export interface Reader {
-  /** bytes that were sent and not yet taken */
+  /** bytes that were sent and not yet read */
   backlog(): number;
   send(frame: Frame): void;
-  /** Ends the connection at once, without a word that would wait behind the others. */
+  /** Closes the connection at once, without a last message, which would wait behind the others. */
   cut(): void;
 }
 
 const MIB = 2 ** 20;
-/** A larger message becomes an `invalidate` of its type. */
+/** A larger message is replaced by an `invalidate` of its type. */
 const LARGEST_FRAME = 4 * MIB;
 const MOST_BACKLOG = 8 * MIB;
 
 export class Stream {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** With what a newcomer has to wait for until its snapshot has been sent. */
+  /** With everything that a new reader waits for until its snapshot has been sent. */
   readonly #readers = new Map<Reader, Frame[] | undefined>();
   readonly #snapshots = new Map<string, () => unknown>();
   #seq = 0;
@@ -34,7 +34,7 @@ export class Stream {
     return this.#readers.size;
   }
 
-  /** A part of what newcomers are told. */
+  /** A part of the snapshot for new readers. */
   addSnapshot(type: string, snapshot: () => unknown): void {
     this.#snapshots.set(type, snapshot);
   }
@@ -55,7 +55,7 @@ export class Stream {
     this.#readers.set(reader, undefined);
   }
 
-  /** As JSON; what one plugin cannot tell is left out, and the rest told. */
+  /** The snapshot as JSON; a part that fails is left out. */
   async #part(type: string, snapshot: () => unknown): Promise<string | undefined> {
     try {
       return JSON.stringify(await snapshot());
@@ -69,14 +69,14 @@ export class Stream {
     this.#readers.delete(reader);
   }
 
-  /** Tells all. A function is called for the payload only if somebody listens. */
+  /** Sends to all readers. A function is called for the payload only if there are readers. */
   send(type: string, payload: unknown): void {
     if (this.#readers.size === 0) return;
     const content: unknown = typeof payload === 'function' ? (payload as () => unknown)() : payload;
     this.#tell(type, JSON.stringify(content) ?? 'null');
   }
 
-  /** Tells all what a newcomer would be told now. */
+  /** Sends the current snapshot to all readers. */
   async sendSnapshot(type: string): Promise<void> {
     const snapshot = this.#snapshots.get(type);
     const part = snapshot && this.#readers.size > 0 ? await this.#part(type, snapshot) : undefined;
@@ -95,18 +95,18 @@ export class Stream {
   }
 
   #cut(reader: Reader): void {
-    this.#log.info('a reader of the live stream did not read and was disconnected', {
+    this.#log.info('disconnected a reader of the live stream that was too slow', {
       backlog: reader.backlog(),
     });
     this.#readers.delete(reader);
     reader.cut();
   }
 
-  /** What is said to somebody who talks to a stream that only tells. */
+  /** The reply to a reader that sends messages. */
   complaint(): Frame {
     return new Frame(
       'error',
-      JSON.stringify({ msg: 'this stream only tells; messages to it are not read' }),
+      JSON.stringify({ msg: 'this stream only sends; messages to it are ignored' }),
       this.#seq,
       this.#clock.now(),
     );

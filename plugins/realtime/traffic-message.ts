@@ -1,9 +1,9 @@
-// What moved in a poll, as readers see it.
+// The traffic of one poll, as readers of the live stream see it.
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
 
-/** Longer lists are left out (null): who wants them asks the API for the page it shows. */
+/** Longer lists are omitted (null); readers then ask the API for the page they show. */
 const MOST_ROWS = 2000;
 
 interface Needs {
@@ -12,7 +12,7 @@ interface Needs {
   readonly presence: PresenceApi;
 }
 
-/** Who is online, and through what. */
+/** Which clients are online, and through which inbounds. */
 export function onlineNow({ clients, inbounds, presence }: Needs) {
   const ids = presence.online();
   return {

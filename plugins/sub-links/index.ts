@@ -1,4 +1,4 @@
-// Share links, one a line: the format that every client program reads.
+// Share links, one per line: the format that every client program reads.
 import { setImmediate as breathe } from 'node:timers/promises';
 import {
   bool,
@@ -24,15 +24,15 @@ import {
 } from '../subscription/contract.js';
 
 const FORMAT = 'links';
-/** Links of so many clients are made at a stretch; others get their turn in between. */
+/** Yields to the event loop after this many clients. */
 const SLICE = 500;
 
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
-  subEncrypt: setting(bool(), true, 'the list is sent as one base64 text, as most client programs expect'),
+  subEncrypt: setting(bool(), true, 'send the list as one base64 text, as most client programs expect'),
 } as const;
 
-/** Room for the list on its way to base64: a buffer for every fetch would cost more than the rest of the encoding. */
+/** Buffer for the base64 encoding of the list: a new buffer for every fetch would cost more than the rest of the encoding. */
 const room = Buffer.allocUnsafeSlow(65_536);
 const base64 = (text: string): string =>
   3 * text.length <= room.length
@@ -57,7 +57,7 @@ export default definePlugin({
         const link = compileLink(entry);
         const { description = '' } = entry;
         const tail = description && `?serverDescription=${Buffer.from(description).toString('base64')}`;
-        // Most links of an entry bear the same name, whoever fetches them.
+        // Most links of an entry have the same name for all clients.
         let last = '';
         let fragment = tail && `#${tail}`;
         return ({ client, server, authority, name }) => {
@@ -81,7 +81,7 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/clients/links/{email}',
       name: 'clients.links',
-      doc: 'Share links of one client, under the names that a panel shows.',
+      doc: 'Returns the share links of one client, with the names for the panel.',
       params: shape({ email: word().example('ada@example.org') }),
       reply: payload(list(text())),
       errors: [clientErrors.NOT_FOUND],
@@ -95,7 +95,7 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/clients/subLinks/{subId}',
       name: 'clients.subLinks',
-      doc: 'Share links of the client with this subId, whether or not it may use them now; none when there is none.',
+      doc: 'Returns the share links of the client with this subId, whether or not it may use them now; an empty list when there is no such client.',
       params: shape({ subId: word().example('ada') }),
       reply: payload(list(text())),
       handle: ({ params, host }) => {
@@ -107,7 +107,7 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/inbounds/allLinks',
       name: 'inbounds.allLinks',
-      doc: 'Share links of all clients over all inbounds that are on.',
+      doc: 'Returns the share links of all clients over all enabled inbounds.',
       reply: payload(list(text())),
       handle: async ({ host }) => {
         const links: string[] = [];

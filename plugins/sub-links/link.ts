@@ -1,4 +1,4 @@
-// The share link of an entry, whatever its protocol.
+// The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
@@ -21,7 +21,7 @@ export function cannotLink({
   return undefined;
 }
 
-/** Compiles the link of an entry: what is the same for all clients is written once. */
+/** Compiles the link of an entry: the parts that all clients share are written once. */
 export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'vless')) return vlessLink(entry);
   if (isOf(entry, 'vmess')) return vmessLink(entry);

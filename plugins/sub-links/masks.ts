@@ -1,4 +1,4 @@
-// Masks as the core's config has them, which links carry as JSON. Source: xtls.github.io, FinalMaskObject.
+// Masks in the form of the core's config, which links carry as JSON. Source: xtls.github.io, FinalMaskObject.
 import type { FinalMask } from '../inbounds/contract.js';
 
 type Mask = NonNullable<FinalMask['tcp']>[number] | NonNullable<FinalMask['udp']>[number];

@@ -22,7 +22,7 @@ function userInfo({ account }: EntryTemplate<ShadowsocksAccount>): (client: Clie
   return (client) => head + escapeComponent(password(client));
 }
 
-/** Readers of SIP002 know nothing of `headerType`; to them the pretence is a plugin. */
+/** Readers of SIP002 do not know `headerType`; they read the disguise as a plugin. */
 function params(entry: EntryTemplate): Record<string, Param> {
   const { transport, security } = entry;
   if (transport.kind === 'tcp' && transport.http)

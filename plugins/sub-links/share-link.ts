@@ -1,4 +1,4 @@
-// The grammar that share links have in common: scheme://userinfo@host:port?query#fragment.
+// The common grammar of share links: scheme://userinfo@host:port?query#fragment.
 // Source: the Xray share-link proposal (XTLS/Xray-core discussion 716); query keys are sorted, which makes links comparable.
 import type { ByClient, ClientIdentity } from '../inbounds/contract.js';
 
@@ -9,13 +9,13 @@ const UNRESERVED = /^[\w.~-]*$/;
 /** RFC 3986 for everything but unreserved characters; a space is %20. */
 export const escapeComponent = (text: string): string =>
   UNRESERVED.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, percent);
-/** As in forms: a space is `+`. */
+/** Form encoding: a space is `+`. */
 const escapeQuery = (text: string): string => escapeComponent(text).replaceAll('%20', '+');
 
-/** A value of a parameter: the same for all, or one per client; undefined leaves the parameter out. */
+/** The value of a parameter: the same for all clients, or one per client; undefined leaves the parameter out. */
 export type Param = ByClient<string | undefined>;
 
-/** What differs from client to client and from fetch to fetch. */
+/** Values that differ between clients and fetches. */
 export interface LinkFill {
   readonly client: ClientIdentity;
   /** without brackets */
@@ -31,11 +31,11 @@ export type WriteLink = (fill: LinkFill) => string;
 /** A value that leaves its parameter out when it is empty. */
 export const unlessEmpty = (value: ByClient<string>): Param =>
   typeof value === 'function' ? (client) => value(client) || undefined : value || undefined;
-/** One text for all, or one for each client, behind one call. */
+/** One function for both cases: the same text for all clients, or one for each. */
 export const textFor = (value: ByClient<string>): ((client: ClientIdentity) => string) =>
   typeof value === 'function' ? value : () => value;
 
-/** Compiles a query: what is the same for all clients is written once. */
+/** Compiles a query: the parts that all clients share are written once. */
 export function compileQuery(params: Readonly<Record<string, Param>>): (client: ClientIdentity) => string {
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
   const pair = (key: string, value: string): string => `${escapeQuery(key)}=${escapeQuery(value)}`;

@@ -40,7 +40,7 @@ export function transportParams(transport: Transport): Record<string, Param> {
   }
 }
 
-/** The JSON of v2rayN has the same names. */
+/** v2rayN's JSON uses the same names. */
 export const tlsParams = (tls: Tls): Record<string, string | undefined> => ({
   alpn: tls.alpn?.join(',') || undefined,
   sni: tls.serverName,
@@ -70,7 +70,7 @@ function securityParams(security: EntryTemplate['security']): Record<string, Par
   }
 }
 
-/** All parameters but those of the protocol itself. */
+/** All parameters except those of the protocol itself. */
 export function streamParams({ transport, security, finalMask }: EntryTemplate): Record<string, Param> {
   return {
     type: transport.kind,

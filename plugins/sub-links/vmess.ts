@@ -8,7 +8,7 @@ import { compactJson, extraOf, xhttpParams } from './xhttp-extra.js';
 
 type Field = string | ((fill: LinkFill) => string);
 
-/** Characters that readers of JSON inside HTML would trip over are escaped, as the programs that share these links do. */
+/** Escapes characters that matter to readers of JSON inside HTML, as the programs that share these links do. */
 const json = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -56,7 +56,7 @@ export function vmessLink(entry: EntryTemplate<VmessAccount>): WriteLink {
     type: 'none',
     ...transportFields(transport),
     tls: security.kind,
-    // The JSON has no words for REALITY.
+    // The JSON has no fields for REALITY.
     ...(security.kind === 'tls' && tlsParams(security)),
     fm: finalMask && compactJson(maskObject(finalMask)),
     port,

@@ -3,7 +3,7 @@ import type { Reality, Security, Tls, XhttpDownload, XhttpTransport } from '../i
 
 type Way = Omit<XhttpTransport, 'download'>;
 
-/** What every client does unasked; said aloud, it would only mark the link. */
+/** Defaults of every client; naming them would only make the link recognisable. */
 const UNSAID: Readonly<Record<string, string>> = {
   scMaxEachPostBytes: '1000000',
   scMinPostsIntervalMs: '30',
@@ -20,7 +20,7 @@ const isSaid = (key: string, value: unknown): boolean =>
 const saidOf = (fields: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([key, value]) => isSaid(key, value)));
 
-/** Empty when a client needs to know nothing beside path, host and mode. */
+/** Empty when a client needs only path, host and mode. */
 export function extraOf(transport: XhttpTransport): Record<string, unknown> {
   const { kind: _kind, path: _path, host: _host, download, ...fields } = transport;
   return {
@@ -52,7 +52,7 @@ function downloadSettings({ server, port, transport, security }: XhttpDownload):
   };
 }
 
-/** As a client's own config has it. Source: xtls.github.io, TLSObject and RealityObject. */
+/** In the form of a client's own config. Source: xtls.github.io, TLSObject and RealityObject. */
 function securitySettings(security: Security): object {
   if (security.kind === 'none') return {};
   const { kind, ...fields } = security as Tls | Reality;
@@ -61,7 +61,7 @@ function securitySettings(security: Security): object {
   return { tlsSettings: { ...tls, ...(pins && { pinnedPeerCertSha256: pins.join(',') }) } };
 }
 
-/** Keys in order, no spaces, as the parts of a link that are compared as text. */
+/** Sorted keys, no spaces: these parts of a link are compared as text. */
 export function compactJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,4 +1,4 @@
-// Which host stands in a link.
+// The host in links.
 import { isLoopback } from '../../kernel/index.js';
 import { type EntryTemplate, isUnspecified } from '../inbounds/contract.js';
 
@@ -9,7 +9,7 @@ export interface PublicHosts {
 
 export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-/** Where a server that listens here can be asked from this machine; in a URL. */
+/** Loopback address, in URL form, of a server that listens on this host. */
 export const reachableHost = ({
   host,
   publicHost,
@@ -20,8 +20,8 @@ export const reachableHost = ({
   bracketed(isUnspecified(host) ? (publicHost ?? (host.includes(':') ? '::1' : '127.0.0.1')) : host);
 
 /**
- * The host for inbounds without an address of their own; IPv6 in brackets. WEIR_PUBLIC_HOST wins over what the caller
- * asked for, which wins over the setting unless it is this machine itself, or nothing.
+ * The host for inbounds without an address of their own; IPv6 in brackets. WEIR_PUBLIC_HOST takes precedence over the
+ * host of the request, which takes precedence over the setting unless it is missing or this machine itself.
  */
 export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHosts): string {
   if (publicHost !== undefined) return bracketed(publicHost);
@@ -29,7 +29,7 @@ export function hostFor(requestHost: string, { publicHost, subDomain }: PublicHo
   return bracketed(subDomain || requestHost || 'localhost');
 }
 
-/** Where the server of an entry is, in the two forms that formats need. */
+/** The server of an entry in the two forms that formats need. */
 export interface Place {
   /** IPv6 without brackets */
   readonly server: string;
@@ -42,13 +42,13 @@ const placeOf = (server: string, port: number): Place => ({
   authority: `${bracketed(server)}:${port}`,
 });
 
-/** The place of an entry as a function of what `hostFor` gives. */
+/** The server of an entry as a function of the host from `hostFor`. */
 export function placeFor({ server, port }: Pick<EntryTemplate, 'server' | 'port'>): (host: string) => Place {
   if (server !== '') {
     const place = placeOf(server, port);
     return () => place;
   }
-  // Nearly all fetches ask for the same host.
+  // Nearly all fetches use the same host.
   let last = '';
   let known = placeOf('', port);
   return (host) => {

@@ -1,4 +1,4 @@
-// Everything about a subscription that does not depend on who fetches it, worked out when it changes.
+// The parts of a subscription that do not depend on the caller, computed when they change.
 import {
   type Hooks,
   type LiveSettings,
@@ -19,7 +19,7 @@ import {
 } from './contract.js';
 import { type CompiledEntry, compileEntry } from './entries.js';
 import { contained } from './formats.js';
-import { pathsOf } from './paths.js';
+import { pathsOf } from './format-paths.js';
 import { containedRenderer } from './renderers.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
@@ -31,10 +31,10 @@ export class Compiled {
   readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #allSettings: SettingsApi;
   readonly #contributions: PluginContext['contributions'];
-  /** by inbound; of enabled ones only */
+  /** by inbound; enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
   #order = new Map<number, number>();
-  /** Clients share their lists of inbounds, so there are few of them. */
+  /** Many clients share the same list of inbounds, so there are few lists. */
   readonly #selections = new WeakMap<
     readonly number[],
     { order: Map<number, number>; entries: readonly CompiledEntry[] }
@@ -43,7 +43,7 @@ export class Compiled {
   #renderers: readonly Renderer[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
-  /** the same, for every fetch */
+  /** the same, as an array for every fetch */
   served: readonly (readonly [prefix: string, format: Format])[] = [];
   remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
   timeZone: string | undefined;
@@ -82,7 +82,7 @@ export class Compiled {
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
   }
 
-  /** A format or a renderer; what it answers may be another thing since it has started. */
+  /** A format or a renderer may return another value after its start. */
   hasWordsOf(plugin: string): boolean {
     return [Formats, Renderers].some((point) =>
       this.#contributions<unknown>(point).some((entry) => entry.plugin === plugin),
@@ -96,14 +96,14 @@ export class Compiled {
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
     this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
       this.#log.warn(
-        'a format of subscriptions is not served, for another one has its path; change one of the two',
+        'a subscription format is not served, because another one has its path; change one of the paths',
         { format: name, servedThere: by.name },
       ),
     );
     this.served = [...this.prefixes];
   }
 
-  /** Where a format is served; nowhere while it is off or another one has its path. */
+  /** The path of a format; undefined while it is disabled or another one has its path. */
   pathOf(format: Format): string | undefined {
     return [...this.prefixes].find(([, served]) => served === format)?.[0];
   }
@@ -113,7 +113,7 @@ export class Compiled {
     const entry = this.#entryOf(inbound);
     const further = entry ? await this.#hooks.compose(composeSubscription, { inbound, entry }) : [];
     const ways = further.map((one) => one.entry);
-    // Hosts take the place of the inbound's own address, as soon as there is one for the format.
+    // Hosts replace the inbound's own address as soon as there is one for the format.
     const bare = this.formats.filter(({ name }) => ways.every(({ notIn }) => notIn?.includes(name)));
     const own = { inbound, entry, hostRemark: '', isFallback: ways.length > 0 };
     const compiled = ways.map((way) =>
@@ -127,7 +127,7 @@ export class Compiled {
     this.#sort();
   }
 
-  /** Undefined when the plugin of its protocol failed, which is written down to it. */
+  /** Undefined when the plugin of its protocol failed; the failure is attributed to it. */
   #entryOf(inbound: Inbound): EntryTemplate | undefined {
     try {
       const entry = this.#inbounds.entry(inbound);
@@ -155,7 +155,7 @@ export class Compiled {
     return compiled;
   }
 
-  /** What formats cannot express. */
+  /** The entries that formats cannot express. */
   leftOut(): LeftOut[] {
     return [...this.#entries.values()]
       .flat()
@@ -169,7 +169,7 @@ export class Compiled {
     this.#order = new Map(sorted.map(({ id }, place) => [id, place]));
   }
 
-  /** Entries of these inbounds in the order of the subscription; the arrays are shared, the same set gives the same array. */
+  /** Entries of these inbounds in the order of the subscription. The arrays are shared: the same set returns the same array. */
   entriesOf(inboundIds: readonly number[]): readonly CompiledEntry[] {
     const known = this.#selections.get(inboundIds);
     if (known?.order === this.#order) return known.entries;

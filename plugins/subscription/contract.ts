@@ -1,4 +1,4 @@
-// Subscriptions: what a client program fetches, in whatever format.
+// Subscriptions: the data that a client program fetches, in any format.
 import { draft, extensionPoint, filter, guard, token } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import type { JsonObject } from '../engine/contract.js';
@@ -13,45 +13,45 @@ import { formatProblem, headersShape, rendererProblem, wayShape } from './shapes
 export { encodeFragment } from './remark/fragment.js';
 export { randomPath } from './settings.js';
 
-/** One way to reach an inbound beside its own. */
+/** An additional way to reach an inbound. */
 export interface Way {
-  /** name of this way, beside the inbound's own; stands for `{{HOST}}` in remarks */
+  /** name of this way, beside the inbound's own; `{{HOST}}` in remarks */
   readonly hostRemark: string;
-  /** the entry of the inbound as this way changes it; functions in it must be those that were given */
+  /** the entry of the inbound with the changes of this way; functions in it must be the given ones */
   readonly entry: EntryTemplate;
-  /** names of the formats in which it does not stand */
+  /** names of the formats that leave it out */
   readonly notIn?: readonly string[];
 }
 
-/** What differs from client to client and from fetch to fetch. */
+/** Values that differ between clients and fetches. */
 export interface EntryFill {
   readonly client: ClientRow;
   /** host name or IP address, IPv6 without brackets */
   readonly server: string;
   /** `server:port`, IPv6 in brackets */
   readonly authority: string;
-  /** name under which the entry is shown */
+  /** displayed name of the entry */
   readonly name: string;
 }
 /** Writes an entry for one client; called for every fetch. */
 export type WriteEntry = (fill: EntryFill) => string;
 
-/** What all formats have. */
+/** Common to all formats. */
 export interface AnyFormat {
   readonly name: string;
   readonly contentType: string;
-  /** Begins and ends with a slash, of letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is off. */
+  /** Begins and ends with a slash, with letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is disabled. */
   prefix(): string | undefined;
-  /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
+  /** Name of the setting with the path, if there is one: it then cannot be set to the path of another format. */
   readonly pathSetting?: string;
-  /** Why the format cannot express an entry, such as `Surge has no REALITY`; undefined when it can. Such an entry is left out, and counted in `leftOut`, unless a renderer has words for it. */
+  /** Why the format cannot express an entry, such as `Surge has no REALITY`; undefined when it can. Such an entry is left out and counted in `leftOut`, unless a renderer can write it. */
   cannot(entry: EntryTemplate): string | undefined;
 }
 /** A format that writes each entry by itself, such as a list of links. */
 export interface ListFormat extends AnyFormat {
-  /** Writes down what is the same for all clients; called when an entry changes, the result for every fetch. */
+  /** Compiles what is the same for all clients; called when an entry changes, its result for every fetch. */
   compile(entry: EntryTemplate): WriteEntry;
-  /** Joins what was written to the body. */
+  /** Joins the written entries to the body. */
   body(entries: readonly string[]): string;
 }
 /** A format that writes all entries of a subscription into one document, such as a config file. */
@@ -61,26 +61,26 @@ export interface DocumentFormat extends AnyFormat {
 }
 export interface DocumentEntry {
   readonly entry: ProxyEntry;
-  /** what a renderer made of it; there for exactly those entries that the format itself cannot express */
+  /** result of a renderer; present for exactly those entries that the format itself cannot express */
   readonly rendered?: JsonObject;
 }
-/** A format of subscriptions, with a path prefix of its own. */
+/** A subscription format with its own path prefix. */
 export type Format = ListFormat | DocumentFormat;
 
-/** Words of a format of somebody else for entries that it cannot express itself, such as those of a protocol that it does not know. */
+/** Writes entries that a format of another plugin cannot express, such as those of a protocol that it does not know. */
 export interface Renderer {
   /** name of the format */
   readonly format: string;
   /** `account.protocol` of the entries */
   readonly protocol: string;
-  /** Why there are no words for this one either. */
+  /** Why this entry cannot be written either. */
   cannot?(entry: EntryTemplate): string | undefined;
-  /** for a list: as `compile` of the format */
+  /** for a list: works as `compile` of the format */
   compile?(entry: EntryTemplate): WriteEntry;
-  /** for a document: what the format takes, as its own documentation says; called for every fetch */
+  /** for a document: returns what the documentation of the format asks for; called for every fetch */
   render?(entry: ProxyEntry): JsonObject;
 }
-/** Words for `format/protocol`; one plugin each. */
+/** Renderers for `format/protocol`; one plugin each. */
 export const Renderers = extensionPoint<Renderer>('subscription', 'Renderers', (renderer, _, others) => {
   const problem = rendererProblem(renderer);
   if (problem !== undefined) return problem;
@@ -88,11 +88,11 @@ export const Renderers = extensionPoint<Renderer>('subscription', 'Renderers', (
   const other = others.find(({ value }) => value.format === format && value.protocol === protocol);
   return (
     other &&
-    `there is a renderer for ${format}/${protocol} already, of plugin ${other.plugin}; only one can write these entries`
+    `a renderer for ${format}/${protocol} exists already, in plugin ${other.plugin}; only one can write these entries`
   );
 });
 
-/** The forms that a subscription can take. */
+/** The subscription formats. */
 export const Formats = extensionPoint<Format>(
   'subscription',
   'Formats',
@@ -101,13 +101,13 @@ export const Formats = extensionPoint<Format>(
     if (problem !== undefined) return problem;
     const { name: format } = entry;
     if (outside && format !== name && !format.startsWith(`${name}.`))
-      return `the format ${format} must be called ${name} or ${name}.…, as a plugin from outside has no names but its own`;
+      return `the format ${format} must be called ${name} or ${name}.…, because names of a third-party plugin begin with its own`;
     const other = others.find(({ value }) => value.name === format);
-    return other && `the format ${format} is there already, of plugin ${other.plugin}; choose another name`;
+    return other && `the format ${format} exists already, in plugin ${other.plugin}; choose another name`;
   },
 );
 
-/** What links carry where an inbound has no address of its own: the host that a request came under, or one that a person named, which wins over WEIR_PUBLIC_HOST. */
+/** The host in links where an inbound has no address of its own: that of the request, or one that the caller names, which takes precedence over WEIR_PUBLIC_HOST. */
 export type LinkHost = string | { readonly named: string };
 
 /** An entry that a format leaves out. */
@@ -119,13 +119,13 @@ export interface LeftOut {
 }
 
 export interface SubscriptionApi {
-  /** All ways of a client to its inbounds, in the order of its subscription, under the names that a panel shows. */
+  /** All ways of a client to its inbounds, in the order of its subscription, with the names for the panel. */
   proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
-  /** What a format cannot express of the inbounds that are on, and why. */
+  /** The entries that a format cannot express, of enabled inbounds, with the reason. */
   leftOut(): readonly LeftOut[];
-  /** One rendered text per entry, under the names that a panel shows; none of a format that writes documents. */
+  /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
   entries(format: string, client: ClientRow, host: LinkHost): string[];
-  /** Where a program fetches this client's subscription; undefined while the format is off. */
+  /** The URL of this client's subscription; undefined while the format is disabled. */
   url(format: string, client: ClientRow, host: LinkHost): string | undefined;
 }
 export const Subscription = token<SubscriptionApi>('subscription', 'Subscription');
@@ -137,19 +137,19 @@ export interface FetchInfo {
   readonly agent: string;
   readonly headers: Readonly<Record<string, unknown>>;
 }
-/** The entry of an inbound, before ways and formats: a plugin that knows better how to reach it (a node knows its address) returns a changed copy. Called when inbounds or settings change, never for a fetch. */
+/** The entry of an inbound, before ways and formats: a plugin that knows a better address (a node knows its own) returns a changed copy. Called when inbounds or settings change, never for a fetch. */
 export const inboundEntry = filter<EntryTemplate, { readonly inbound: Inbound }>(
   'subscription/inboundEntry',
   EntryTemplateShape,
 );
-/** Further ways to reach an inbound (hosts), which take the place of its own; called when inbounds or settings change, never for a fetch. Of `entry`, a tap returns changed copies. */
+/** Additional ways to reach an inbound (hosts), which replace its own; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
 export const composeSubscription = draft<Way, { readonly inbound: Inbound; readonly entry: EntryTemplate }>(
   'subscription/composeSubscription',
   wayShape,
 );
-/** A tap sends every fetch through the slow lane. A refusal answers 404. */
+/** A tap sends every fetch through the slow path. A refusal sends 404. */
 export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');
-/** A tap sends every fetch through the slow lane. */
+/** A tap sends every fetch through the slow path. */
 export const subscriptionHeaders = filter<
   readonly (readonly [string, string])[],
   { readonly client: ClientRow }

@@ -8,7 +8,7 @@ import { wordingOf } from './renderers.js';
 import type { RemarkTemplate } from './remark/template.js';
 
 export interface CompiledEntry {
-  /** its name after the first link, where that is the same for all clients; worked out when it is first asked for */
+  /** its name after the first link, where all clients share it; computed on first use */
   later?: { readonly remark: RemarkTemplate; readonly name: string };
   readonly inboundId: number;
   readonly inboundRemark: string;
@@ -16,7 +16,7 @@ export interface CompiledEntry {
   readonly protocol: string;
   readonly network: string;
   readonly security: string;
-  /** the inbound's own way, for formats in which none of its other ways stand */
+  /** the inbound's own way, for formats that have none of its other ways */
   readonly isFallback: boolean;
   readonly place: (requestHost: string) => Place;
   /** undefined when the plugin of its protocol failed */
@@ -28,7 +28,7 @@ export interface CompiledEntry {
   /** by name of the format: why it leaves the entry out */
   readonly leftOut: Readonly<Record<string, string | undefined>>;
 }
-/** How an entry gets into a document. */
+/** How an entry is written into a document. */
 export interface Part {
   readonly renderer?: Renderer;
   readonly failed?: PanelError;
@@ -67,7 +67,7 @@ export function compileEntry(
         writers[name] = compile(entry);
       }
     } catch (error) {
-      // It is named already. Who fetches hears of it, for a list without the entry would make programs forget it.
+      // Its fault is already recorded. The fetch fails too, because a list without the entry would make programs delete it.
       if (isDocument(format)) parts[name] = { failed: offOf(error) };
       else
         writers[name] = () => {

@@ -1,5 +1,5 @@
 import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('subscription', {
-  PATH_TAKEN: [409, 'another format of subscriptions has this path'],
+  PATH_TAKEN: [409, 'another subscription format has this path'],
 });

@@ -1,17 +1,17 @@
-// Formats as others add them: what one of them breaks costs its own subscriptions, and nobody else's.
+// Formats of other plugins: a failing one breaks only its own subscriptions.
 import { type Contributed, inspect, urlPath } from '../../kernel/index.js';
 import type { DocumentEntry, DocumentFormat, Format } from './contract.js';
-import { Guarded } from './guarded.js';
+import { GuardedCalls } from './guarded-calls.js';
 
 const PATH = urlPath();
-/** What else is in a path would mean something to the router, and no listener would be mounted. */
+/** Other characters in a path have a meaning for the router, and no listener could be mounted. */
 const isPath = (value: unknown): boolean => value === undefined || 'value' in inspect(PATH, value);
 
 export const isDocument = (format: Format): format is DocumentFormat => 'document' in format;
 
 export function contained({ value: format, fault }: Contributed<Format>): Format {
   const { name, contentType, pathSetting } = format;
-  const guarded = new Guarded(`the format ${name}`, fault);
+  const guarded = new GuardedCalls(`the format ${name}`, fault);
   const common = {
     name,
     contentType,

@@ -20,8 +20,8 @@ import {
   Subscription,
   subscriptionHeaders,
 } from './contract.js';
-import { Lanes } from './lanes.js';
-import { refuseSharedPath } from './paths.js';
+import { FetchHandler } from './fetch-handler.js';
+import { refuseSharedPath } from './format-paths.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
 import { subscriptionSettings, subscriptionVariables } from './settings.js';
@@ -30,7 +30,7 @@ export default definePlugin({
   name: 'subscription',
   version: '0.1.0',
   api: 1,
-  about: 'Serves to client programs what they need to connect, on a listener of its own.',
+  about: 'Serves subscriptions to client programs, on a listener of its own.',
   uses: { clients: Clients, inbounds: Inbounds, allSettings: Settings, listeners: Listeners },
   settings: subscriptionSettings,
   hooks: [inboundEntry, composeSubscription, beforeSubscription, subscriptionHeaders],
@@ -39,7 +39,7 @@ export default definePlugin({
     compiled: singleton(Compiled),
     rendered: singleton(RenderedEntries),
     renderer: singleton(Renderer),
-    lanes: singleton(Lanes),
+    fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
   contributes: ({ config: { publicHost } }) => [
@@ -76,9 +76,9 @@ export default definePlugin({
       add({ subUrl: `http://${reachableHost(config)}:${listeners.port('subscription')}${prefix ?? '/'}` });
     }),
   ],
-  routes: ({ lanes }) => lanes.routes(),
-  start: async ({ compiled, lanes, listeners, config }) => {
+  routes: ({ fetchHandler }) => fetchHandler.routes(),
+  start: async ({ compiled, fetchHandler, listeners, config }) => {
     await compiled.all();
-    listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, lanes.fast);
+    listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, fetchHandler.fast);
   },
 });

@@ -1,9 +1,9 @@
-// An answer as one string in one write. Node's own `end` hands head, body and an empty rest to the socket as three parts
-// of a gathered write, which costs a quarter of a whole request.
+// Sends a reply as one string in one write. Node's own `end` passes head, body and an empty rest to the socket as three
+// parts of a gathered write, which costs a quarter of a whole request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FixedHeaders } from './renderer.js';
 
-/** What Node's response goes by, and documents nowhere. Where it is different, every answer goes the ordinary way. */
+/** Undocumented internals of Node's response. If they differ, every reply takes the ordinary way. */
 interface Inner {
   _header?: string | null;
   _headerSent?: boolean;
@@ -17,12 +17,12 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Once a second Node writes the head of an answer itself; what it puts at the end (date, connection) serves the others of that second. */
+/** Once a second Node itself writes the head of a reply; its last headers (date, connection) are reused for the other replies of that second. */
 export class OneWrite {
   #second = 0;
   #tail: string | undefined;
   readonly #waiting: { readonly response: ServerResponse; readonly text: string }[] = [];
-  /** What one turn of the loop has answered leaves together: a write alone wakes whoever reads, and waits for that each time. */
+  /** Replies of one turn of the event loop are sent together: each write wakes the reader and waits for that. */
   readonly #flush = (): void => {
     for (const { response, text } of this.#waiting.splice(0)) {
       response.socket?.write(text, 'latin1');
@@ -30,12 +30,12 @@ export class OneWrite {
     }
   };
 
-  /** Answers a GET with 200. */
+  /** Sends a reply with status 200 to a GET. */
   send(request: IncomingMessage, response: ServerResponse, { fixed, own, body }: Answer, now: number): void {
     const { socket } = response;
     const inner = response as Inner;
     const length = Buffer.byteLength(body);
-    // As many bytes as characters: it is all ASCII, which Node sends faster as Latin-1.
+    // All ASCII, so characters are bytes; Node sends Latin-1 faster.
     const plain = length === body.length;
     const usual =
       plain &&
@@ -60,7 +60,7 @@ export class OneWrite {
     response.end(body, plain ? 'latin1' : 'utf8');
   }
 
-  /** Only from a head that looks as ours would; any other leaves the ordinary way. */
+  /** Only for a head with the expected headers; any other takes the ordinary way. */
   #learn(head: string | null | undefined, last: string, second: number): void {
     const at = head?.startsWith(STATUS) ? head.indexOf(`\r\n${last}\r\n`) : -1;
     const tail = at < 0 ? '' : head?.slice(at + 2 + last.length);

@@ -1,4 +1,4 @@
-// The entries of one client, out of what was compiled: as lines of a list, as parts of a document, or as they are.
+// Renders the entries of one client from the compiled ones: as lines of a list, as parts of a document, or as data.
 import { type Clock, kernelErrors } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import { completeEntry, type ProxyEntry } from '../inbounds/contract.js';
@@ -16,7 +16,7 @@ export class RenderedEntries {
     this.#clock = clock;
   }
 
-  /** `host` as `hostFor` gives it; with `display` under the names that a panel shows. */
+  /** `host` comes from `hostFor`; `display` selects the names for the panel. */
   lines(format: string, client: ClientRow, host: string, display: boolean): string[] {
     const now = this.#clock.now();
     const rendered: string[] = [];
@@ -51,7 +51,7 @@ export class RenderedEntries {
     return parts;
   }
 
-  /** Under the names that a panel shows. */
+  /** With the names for the panel. */
   proxies(client: ClientRow, host: string): ProxyEntry[] {
     const now = this.#clock.now();
     return this.#compiled

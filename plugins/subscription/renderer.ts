@@ -1,4 +1,4 @@
-// One fetch: headers and body for one client, out of what was compiled. Both lanes answer with exactly this.
+// Renders one fetch: headers and body for one client, from the compiled parts. Both paths send exactly this.
 import { validateHeaderValue } from 'node:http';
 import type { Clock, ListenersApi, LiveSettings, SettingValues } from '../../kernel/index.js';
 import { type ClientRow, depletionOf } from '../clients/contract.js';
@@ -13,18 +13,18 @@ import type { subscriptionSettings } from './settings.js';
 export interface Rendered {
   /** the same for every client */
   readonly fixed: FixedHeaders;
-  /** name, value, name, value …, as Node takes them fastest */
+  /** name, value, name, value …, the fastest form for Node */
   readonly own: readonly string[];
   readonly body: string;
 }
 export interface FixedHeaders {
   /** name, value, name, value … */
   readonly list: readonly string[];
-  /** the same as it goes over the wire */
+  /** the same, encoded for the wire */
   readonly text: string;
 }
 
-/** Headers that follow from the settings, worked out when these change. */
+/** Headers that depend on the settings, computed when these change. */
 interface SettledHeaders {
   readonly settings: SettingValues<typeof subscriptionSettings>;
   readonly fixed: FixedHeaders;
@@ -39,7 +39,7 @@ const identity: Readonly<Record<string, (client: ClientRow) => string>> = {
   SUB_ID: (c) => c.subId,
   TELEGRAM_ID: (c) => (c.tgId === 0 ? '' : String(c.tgId)),
 };
-/** Only these five tokens are known in headers; in links their values are escaped as in forms. */
+/** Headers know only these five tokens; in links their values are escaped as in forms. */
 const expand = (template: string, client: ClientRow, escaped: (text: string) => string): string =>
   template.includes('{{')
     ? template
@@ -49,7 +49,7 @@ const expand = (template: string, client: ClientRow, escaped: (text: string) => 
         .trim()
     : template;
 const asIs = (text: string): string => text;
-/** Halves of surrogate pairs, which older databases may hold, have no escape. */
+/** Halves of surrogate pairs, which older databases may contain, cannot be escaped. */
 const wellFormed = (text: string): string => text.replaceAll(/\p{Cs}/gu, '\uFFFD');
 const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).replaceAll('%20', '+');
 
@@ -61,7 +61,7 @@ export class Renderer implements SubscriptionApi {
   readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
   readonly #listeners: ListenersApi;
   readonly #settled = new WeakMap<Format, SettledHeaders>();
-  /** Nearly all fetches ask for the same host. */
+  /** Nearly all fetches use the same host. */
   #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
 
   constructor({
@@ -90,7 +90,7 @@ export class Renderer implements SubscriptionApi {
   /** A disabled, expired or depleted client gets its headers and no working link. */
   render(format: Format, client: ClientRow, requestHost: string): Rendered {
     const now = this.#clock.now();
-    // The object is another one after every change.
+    // Every change creates a new object.
     const settings = this.#settings.read();
     const works = client.enable && depletionOf(client, now) === undefined;
     const host = this.#host(requestHost, settings.subDomain);
@@ -163,7 +163,7 @@ function settle({ contentType }: Format, settings: SettledHeaders['settings']): 
     ['Profile-Web-Page-Url', subProfileUrl, url],
     ['Announce', subAnnounce, text],
   ] as const;
-  // The path is a secret and the body holds credentials: nothing on the way may keep it.
+  // The path is a secret and the body contains credentials: no cache may store them.
   const fixed = [
     ['Content-Type', contentType],
     ['Cache-Control', 'no-store'],
@@ -180,5 +180,5 @@ function settle({ contentType }: Format, settings: SettledHeaders['settings']): 
   };
 }
 
-/** Header values are Latin-1 on the wire; anything else is escaped as a URL does it. */
+/** Header values are Latin-1 on the wire; other characters are escaped as in a URL. */
 const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);

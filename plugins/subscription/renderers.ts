@@ -1,16 +1,16 @@
-// Words that plugins add to formats of others, for entries that these cannot express.
+// Renderers: plugins add them to formats of other plugins, for entries that these cannot express.
 import { type Contributed, whyNotJson } from '../../kernel/index.js';
 import type { EntryTemplate } from '../inbounds/contract.js';
 import type { Format, Renderer } from './contract.js';
 import { isDocument } from './formats.js';
-import { Guarded } from './guarded.js';
+import { GuardedCalls } from './guarded-calls.js';
 
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && whyNotJson(value) === undefined;
 
 export function containedRenderer({ value: renderer, fault }: Contributed<Renderer>): Renderer {
   const { format, protocol } = renderer;
-  const guarded = new Guarded(`the renderer for ${format}/${protocol}`, fault);
+  const guarded = new GuardedCalls(`the renderer for ${format}/${protocol}`, fault);
   return {
     format,
     protocol,
@@ -25,13 +25,13 @@ export function containedRenderer({ value: renderer, fault }: Contributed<Render
   };
 }
 
-/** How an entry is written in a format: by the format itself, by a renderer, or not at all. */
+/** How a format writes an entry: by itself, with a renderer, or not at all. */
 export type Wording =
   | { readonly by: 'format' }
   | { readonly by: 'renderer'; readonly renderer: Renderer }
   | { readonly by: 'nobody'; readonly reason: string };
 
-/** The format's own words come first. Throws KERNEL_PLUGIN_OFF when who is asked fails. */
+/** The format itself comes first. Throws KERNEL_PLUGIN_OFF when its code fails. */
 export function wordingOf(format: Format, entry: EntryTemplate, renderers: readonly Renderer[]): Wording {
   const reason = format.cannot(entry);
   if (reason === undefined) return { by: 'format' };

@@ -12,16 +12,16 @@ import {
 } from '../../kernel/index.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
-/** A prefix that nobody guesses: `/` and 16 letters and digits and `/`. */
+/** A prefix that is hard to guess: `/`, 16 letters and digits, `/`. */
 export const randomPath = (): string =>
   `/${[...randomBytes(16)].map((byte) => LETTERS[byte % LETTERS.length]).join('')}/`;
 
-/** Stands in a header, which is one line; halves of surrogate pairs have no bytes in any encoding. */
+/** A value of a header, which is one line; halves of surrogate pairs cannot be encoded. */
 const headerText = () =>
   text()
     .max(1024)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|\t)*$/u, 'text of one line without control characters');
-/** Pages and messengers; nothing that runs as a program where it is opened (`javascript:`, `data:`). */
+/** Schemes of pages and messengers; none that runs code when it is opened (`javascript:`, `data:`). */
 const SCHEMES = [
   'https',
   'http',
@@ -42,7 +42,7 @@ function linkOf(value: string): string {
   const isKnown = scheme !== undefined && SCHEMES.includes(scheme.toLowerCase());
   const isHostAndPort = /^[^/?#:]*:\d+(?:[/?#]|$)/.test(value);
   if (scheme !== undefined && !isKnown && !isHostAndPort)
-    throw new Error(`a link cannot begin with ${scheme}: here, only with ${SCHEMES.join(':, ')}:`);
+    throw new Error(`a link cannot begin with ${scheme}: here; use ${SCHEMES.join(':, ')}:`);
   const link = isKnown ? value : `https://${value}`;
   if (!URL.canParse(link.replaceAll(/\{\{\w+\}\}/g, 'x'))) throw new Error('it is not a valid link');
   return link;
@@ -69,12 +69,12 @@ const host = () =>
   );
 
 export const subscriptionSettings = {
-  subUpdates: setting(int().min(0).max(525_600), 12, 'hours after which a client program fetches again'),
+  subUpdates: setting(int().min(0).max(525_600), 12, 'hours until a client program fetches again'),
   subTitle: setting(headerText(), '', 'name of the subscription in client programs'),
-  subSupportUrl: setting(link(), '', 'where a client program sends its user for help'),
-  subProfileUrl: setting(link(), '', 'page about the subscription'),
-  subAnnounce: setting(headerText(), '', 'message that client programs show'),
-  subDomain: setting(host(), '', 'host of the links when neither inbound nor request names one'),
+  subSupportUrl: setting(link(), '', 'support page or contact for users'),
+  subProfileUrl: setting(link(), '', 'web page of the subscription'),
+  subAnnounce: setting(headerText(), '', 'message that client programs display'),
+  subDomain: setting(host(), '', 'host of the links if neither inbound nor request has one'),
   remarkTemplate: setting(
     text()
       .max(1024)
@@ -85,7 +85,7 @@ export const subscriptionSettings = {
   subShowIdentityOnAllLinks: setting(
     bool(),
     false,
-    'the name of the client stands on every link, not only on the first',
+    'show the name of the client on every link, not only on the first',
   ),
 } as const;
 
@@ -104,6 +104,6 @@ export const subscriptionVariables = {
   publicHost: variable(
     'WEIR_PUBLIC_HOST',
     optional(word().hostname().max(255)),
-    'host of the links, whatever the request asked for',
+    'host of the links, whatever host the request used',
   ),
 } as const;

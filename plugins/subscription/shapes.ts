@@ -1,4 +1,4 @@
-// What plugins may add to subscriptions: ways to reach an inbound, headers, formats.
+// Checks of what plugins add to subscriptions: ways to reach an inbound, headers, formats.
 import { checkedList, list, optional, shape, text, word } from '../../kernel/index.js';
 import { EntryTemplateShape } from '../inbounds/contract.js';
 import type { DocumentFormat, Format, ListFormat, Renderer } from './contract.js';
@@ -17,10 +17,10 @@ export const wayShape = shape({
 
 const MOST_HEADERS = 100;
 const LONGEST_HEADER = 8192;
-/** Header names and values as HTTP/1.1 takes them (RFC 9110, section 5); those of the connection are the server's own. */
+/** Header names and values of HTTP/1.1 (RFC 9110, section 5); headers of the connection belong to the server. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Those of the body are not theirs either: a tap cannot change it. */
+/** Headers of the body are not allowed either: a tap cannot change it. */
 const OF_THE_CONNECTION =
   /^(?:connection|content-encoding|content-length|content-range|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
@@ -28,22 +28,22 @@ function headerProblem(item: unknown): string | undefined {
   if (!Array.isArray(item) || item.length !== 2) return 'a header is a pair of name and value';
   const [name, value] = item as unknown[];
   if (typeof name !== 'string' || !NAME.test(name) || OF_THE_CONNECTION.test(name))
-    return 'its name is not one of a header that a reply may have';
+    return 'its name is not allowed for a header of a reply';
   return typeof value === 'string' && value.length <= LONGEST_HEADER && VALUE.test(value)
     ? undefined
     : `the value of ${name} must be text of one line in Latin-1, of at most ${LONGEST_HEADER} characters`;
 }
-/** Characters of all headers together: programs and proxies take 8 to 16 KiB. */
+/** Most characters of all headers together: programs and proxies accept 8 to 16 KiB. */
 const MOST_CHARACTERS = 12 * 1024;
 export function headersProblem(headers: readonly (readonly [string, string])[]): string | undefined {
   const length = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   return length > MOST_CHARACTERS
-    ? `all headers together have ${length} characters; client programs take at most ${MOST_CHARACTERS}`
+    ? `all headers together have ${length} characters; client programs accept at most ${MOST_CHARACTERS}`
     : undefined;
 }
 export const headersShape = checkedList<readonly [string, string]>(MOST_HEADERS, headerProblem);
 
-/** What keeps a format from being served at all. */
+/** The reason why a format cannot be served at all. */
 export function formatProblem(format: Format): string | undefined {
   const { name, contentType, pathSetting } = format;
   if (typeof name !== 'string' || !/^[\w.~-]+$/.test(name))
@@ -61,7 +61,7 @@ export function formatProblem(format: Format): string | undefined {
   return isMissing(document) || compile !== undefined || body !== undefined ? either : undefined;
 }
 
-/** What keeps a renderer from being used at all. */
+/** The reason why a renderer cannot be used at all. */
 export function rendererProblem(renderer: Renderer): string | undefined {
   const { format, protocol, cannot, compile, render } = renderer;
   if (typeof format !== 'string' || format === '' || typeof protocol !== 'string' || protocol === '')

@@ -31,7 +31,7 @@ function throwRefusal(done: Switched | Objection): asserts done is Switched {
   if ('refused' in done) throw refusals[done.refused](done.reason);
 }
 
-/** It will be done; this connection does not outlive it. */
+/** The change is under way; this connection closes with the restart. */
 function promise(reply: RequestInfo['reply']): void {
   reply.status(202);
   reply.header('connection', 'close');
@@ -41,8 +41,7 @@ export default definePlugin({
   name: 'system',
   version: '0.1.0',
   api: 1,
-  about:
-    'Tells which plugins and jobs there are and how they are, switches plugins on and off, and runs jobs.',
+  about: 'Lists plugins and jobs with their state, enables and disables plugins, and runs jobs.',
   uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram) },
   routes: ({ plugins, jobs, program }) => [
     ...jobRoutes(jobs),
@@ -50,7 +49,7 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/system/plugins',
       name: 'system.plugins.list',
-      doc: 'Every plugin that is on, and for one that does not run why.',
+      doc: 'Lists the enabled plugins, with the reason if one is not running.',
       reply: payload(PluginList),
       handle: () => pluginList(plugins, program),
     }),
@@ -58,14 +57,14 @@ export default definePlugin({
       method: 'POST',
       path: '/panel/api/system/plugins/{name}',
       name: 'system.plugins.setEnable',
-      doc: 'Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back.',
+      doc: 'Enables or disables a plugin in the config file, after a check that the panel would start with the change. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins returns the result. If the start fails, the previous config is restored.',
       params: shape({ name: word().max(255).example('quickstart') }),
       body: shape({ enable: bool() }).example({ enable: false }),
       reply: payload(
         shape({
           name: text(),
           enable: bool(),
-          restarting: bool().description('false: nothing had to be changed'),
+          restarting: bool().description('false: nothing had to change'),
         }),
         { statuses: [200, 202] },
       ),
@@ -82,11 +81,11 @@ export default definePlugin({
         if (!program) throw errors.NO_PROGRAM();
         const done = await program.switchPlugin(name, enable);
         throwRefusal(done);
-        const state = enable ? 'on' : 'off';
+        const state = enable ? 'enabled' : 'disabled';
         if (!done.restarting)
-          return withMessage(`the plugin ${name} is ${state} already`, { name, enable, restarting: false });
+          return withMessage(`the plugin ${name} is already ${state}`, { name, enable, restarting: false });
         promise(reply);
-        return withMessage(`the panel restarts to switch the plugin ${name} ${state}`, {
+        return withMessage(`the panel restarts; then the plugin ${name} is ${state}`, {
           name,
           enable,
           restarting: true,
@@ -97,7 +96,7 @@ export default definePlugin({
       method: 'POST',
       path: '/panel/api/setting/restartPanel',
       name: 'settings.restartPanel',
-      doc: 'Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on.',
+      doc: 'Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running.',
       reply: message({ statuses: [202] }),
       errors: [errors.WOULD_NOT_START, errors.BUSY, errors.NO_PROGRAM],
       handle: async ({ reply }) => {

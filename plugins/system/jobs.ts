@@ -1,4 +1,4 @@
-// The jobs of all plugins: when they run, how the last turn went, and a turn now.
+// The jobs of all plugins: their schedule, their last run, and running one now.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   command,
@@ -19,20 +19,20 @@ import {
 } from '../../kernel/index.js';
 import { errors } from './errors.js';
 
-/** How long somebody who runs a job waits for its end. */
+/** How long a request to run a job waits for its result. */
 const PATIENCE_MS = 5_000;
 
 const JobEntry = shape({
   plugin: text(),
   job: text(),
   when: text().description('such as "every 5s" or "at 30 4 * * *"'),
-  nextAt: int().description('Unix ms of the next turn, before any jitter; 0 when none is planned'),
-  runningSince: int().description('Unix ms since when a turn is under way; 0 when none is'),
+  nextAt: int().description('Unix ms of the next run, before any jitter; 0 when none is planned'),
+  runningSince: int().description('Unix ms since when the job has been running; 0 when it is not'),
   lastAt: int().description(
-    'Unix ms at which the last turn began; 0 when there was none since the panel started',
+    'Unix ms at which the last run began; 0 when there was none since the panel started',
   ),
   lastTookMs: int(),
-  lastError: text().description('why the last turn failed; empty when it went well'),
+  lastError: text().description('why the last run failed; empty when it succeeded'),
 });
 type JobEntry = Static<typeof JobEntry>;
 
@@ -43,7 +43,7 @@ const entryOf = ({ last, ...state }: JobState): JobEntry => ({
   lastError: last?.error ?? '',
 });
 
-/** Runs a job and answers with how it stands after its end, or after a few seconds. Throws NO_JOB, JOB_RUNS and JOB_RESTS. */
+/** Runs a job and returns its state after its end, or after a few seconds. Throws NO_JOB, JOB_RUNS and JOB_RESTS. */
 async function runJob(
   jobs: JobsApi,
   plugin: string,
@@ -57,11 +57,11 @@ async function runJob(
     return found;
   };
   const { runningSince } = find();
-  if (runningSince > 0) throw errors.JOB_RUNS(`the job ${job} of ${plugin} is running already`);
+  if (runningSince > 0) throw errors.JOB_RUNS(`the job ${job} of ${plugin} is already running`);
   const turn = jobs.run(plugin, job);
   if (!turn)
     throw errors.JOB_RESTS(
-      `the plugin ${plugin} is not called now, and its jobs neither; weir plugins says why`,
+      `the plugin ${plugin} is not running, so its jobs cannot run; weir plugins shows the reason`,
     );
   const over = new AbortController();
   await Promise.race([turn, sleep(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)]);
@@ -80,14 +80,14 @@ export const jobRoutes = (jobs: JobsApi): readonly Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/system/jobs',
-    doc: 'The jobs of all plugins: when they run, and how the last turn went.',
+    doc: 'Lists the jobs of all plugins with their schedule and the result of the last run.',
     reply: payload(list(JobEntry)),
     handle: () => jobs.list().map(entryOf),
   }),
   route({
     method: 'POST',
     path: '/panel/api/system/jobs/{plugin}/{job}',
-    doc: 'Runs a job now. The reply comes when it has ended, or after five seconds while it runs on; the list tells how it went.',
+    doc: 'Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result.',
     params: shape({ plugin: word().max(255), job: word().max(255) }),
     reply: payload(JobEntry),
     errors: [errors.NO_JOB, errors.JOB_RUNS, errors.JOB_RESTS],
@@ -104,7 +104,7 @@ const moment = (ms: number): string =>
 export const jobsCommand = (jobs: JobsApi): Command =>
   command({
     name: 'jobs',
-    about: 'Lists the jobs of all plugins with their last and next turn (UTC), or runs one of them now.',
+    about: 'Lists the jobs of all plugins with their last and next run (UTC), or runs one of them now.',
     options: { run: optional(word().description('plugin/job to run, as the list shows it')) },
     example: 'weir jobs --run traffic/poll',
     run: async ({ options: { run }, say }) => {

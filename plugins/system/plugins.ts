@@ -1,13 +1,13 @@
-// The plugins of the panel, as the API shows them.
+// The plugins of the panel in the API.
 import { bool, list, oneOf, type PluginsApi, shape, type Static, text } from '../../kernel/index.js';
 import type { PanelProgramApi } from './contract.js';
 
 const PluginEntry = shape({
   name: text(),
-  version: text().description('that runs, or was to run; empty when not even that is known'),
-  waiting: text().description('the version that waits for a restart; empty when none does'),
+  version: text().description('version that runs, or should run; empty when unknown'),
+  waiting: text().description('version that a restart would run; empty when nothing waits for a restart'),
   about: text(),
-  outside: bool().description('not of this tree'),
+  outside: bool().description('third-party, not built in'),
   state: oneOf(
     'built',
     'starting',
@@ -18,15 +18,15 @@ const PluginEntry = shape({
     'switching',
     'waiting',
   ).description(
-    'starting: not called yet; failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off; waiting: added since the panel started',
+    'starting: not called yet; failed: left out at the start, or enabling it failed; faulty: closed after repeated faults; switching: the panel restarts to enable or disable it; waiting: added since the panel started',
   ),
   reason: text().description(
-    'why it does not run, or was not switched off, or waits for a restart, with the way out; of one that runs, which part of its work is left out and why; empty while all is well',
+    'why it does not run, was not disabled, or waits for a restart, with the fix; for a running plugin, which part of its work is left out and why; empty without problems',
   ),
 });
 export const PluginList = list(PluginEntry);
 
-/** Those that are on, and those whose switch is under way or failed. */
+/** The enabled plugins, and those whose change is under way or failed. */
 export async function pluginList(
   plugins: PluginsApi,
   program: PanelProgramApi | undefined,
@@ -48,7 +48,7 @@ export async function pluginList(
       entries.set(name, {
         ...entry,
         state: 'switching',
-        reason: `the panel restarts to switch it ${enable ? 'on' : 'off'}`,
+        reason: `the panel restarts to ${enable ? 'enable' : 'disable'} it`,
       });
     else entries.set(name, { ...entry, reason: problem });
   }

@@ -1,8 +1,8 @@
 // Migrations run on every database that Weir knows.
 import test from 'ava';
-import { mysqlTypes } from '../../drivers/mysql/words.js';
-import { readPreset } from '../../panel/choose.js';
-import { findPlugins } from '../../panel/find.js';
+import { mysqlTypes } from '../../drivers/mysql/dialect.js';
+import { readPreset } from '../../panel/choose-plugins.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 
 /** What is wrong with a statement on MySQL though SQLite takes it. */
 function troubles(statement: string): string[] {

@@ -6,9 +6,9 @@ import test, { type ExecutionContext } from 'ava';
 import type { Plugin } from '../../kernel/plugin/define.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { bootPanel } from '../../panel/boot.js';
-import { choosePlugins, readPreset } from '../../panel/choose.js';
+import { choosePlugins, readPreset } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
-import { findPlugins } from '../../panel/find.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { environmentOf } from '../harness/api.js';
 import { TestPanel } from '../harness/panel.js';
 
@@ -187,7 +187,7 @@ for (const name of optional) {
           t.regex(
             error.message,
             new RegExp(
-              `plugin ${user} needs \\S+, but the plugin ${name} is not switched on; switch it on or leave ${user} out`,
+              `plugin ${user} needs \\S+, but the plugin ${name} is not enabled; enable it or disable ${user}`,
             ),
           );
         }
@@ -200,7 +200,7 @@ test('none of those that are essential can be left out', async (t) => {
     const env = { ...environmentOf(await folderWith(t, { [name]: false })), ...NO_CORE };
     const { file } = await choosePlugins(env, await readConfigFile(env));
     t.deepEqual(file.problems, [
-      `plugins.${name} in ${file.path}: the panel does not start without the plugin ${name}; it cannot be switched off`,
+      `plugins.${name} in ${file.path}: the panel cannot start without the plugin ${name}; set it to true or remove the entry`,
     ]);
   }
 });

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { checkApart } from '../../panel/check-apart.js';
+import { checkInChild } from '../../panel/check-in-child.js';
 import { type Answer, freePort } from '../harness/api.js';
 import { PLUGINS, folderWith, open, openProcess, ask, switched, listed, outsider } from './switching.js';
 
@@ -77,15 +77,15 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
     true,
     404,
     'SYSTEM_UNKNOWN',
-    /there is no plugin keygenn: .*weir\.json names; add it there first/,
+    /there is no plugin keygenn: .*weir\.json does not name it; add it there first/,
   );
-  await refused('clients', false, 409, 'SYSTEM_ESSENTIAL', /does not start without the plugin clients/);
+  await refused('clients', false, 409, 'SYSTEM_ESSENTIAL', /cannot start without the plugin clients/);
   await refused(
     'subscription',
     false,
     409,
     'SYSTEM_IN_USE',
-    /^quickstart and sub-links need the plugin subscription; switch quickstart and sub-links off first|^sub-links and quickstart need/,
+    /^quickstart and sub-links need the plugin subscription; disable quickstart and sub-links first|^sub-links and quickstart need/,
   );
   await refused('lost', true, 409, 'SYSTEM_WOULD_NOT_START', /npm:weir-plugin-lost is not there/);
   await refused('keygen', 'no', 400, 'KERNEL_INVALID', /enable/);
@@ -98,11 +98,11 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
     true,
     409,
     'SYSTEM_WOULD_NOT_START',
-    /plugin quickstart needs subscription\/\S+, but the plugin subscription is not switched on/,
+    /plugin quickstart needs subscription\/\S+, but the plugin subscription is not enabled/,
   );
   // Somebody breaks the file by hand: no plugin is switched on top of that.
   await writeFile(path, '{ "plugins": ');
-  await refused('keygen', false, 409, 'SYSTEM_WOULD_NOT_START', /is no JSON/);
+  await refused('keygen', false, 409, 'SYSTEM_WOULD_NOT_START', /is not valid JSON/);
   t.is(await readFile(path, 'utf8'), '{ "plugins": ');
   t.is(panel.starts, 4);
 });
@@ -133,7 +133,7 @@ test.serial('of two at once one is carried out', async (t) => {
 });
 
 test.serial(
-  'a plugin whose start fails: the former config comes back, and the failure stands in the list and the log',
+  'a plugin whose start fails: the previous config is restored, and the failure stands in the list and the log',
   async (t) => {
     const moon = await outsider(t, 'moon', "throw new Error('the moon is not full');");
     const fine = await outsider(t, 'fine', '');
@@ -148,11 +148,11 @@ test.serial(
     t.is(entry?.state, 'failed');
     t.regex(
       entry?.reason ?? '',
-      /^it could not be switched on, and the former config is in force again: plugin moon did not start: the moon is not full$/,
+      /^it could not be enabled, and the previous config is active again: plugin moon did not start: the moon is not full$/,
     );
-    t.like(panel.said('the panel did not start again as it should; the former config comes back'), {
+    t.like(panel.said('the restart failed; restoring the previous config'), {
       level: 'error',
-      reason: 'the plugin moon is switched on',
+      reason: 'the plugin moon was enabled',
     });
     // Another one is none the worse for it.
     await switched(t, panel, 'fine', true);
@@ -162,12 +162,12 @@ test.serial(
   },
 );
 
-test.serial('a start that fails as a whole: the former config comes back', async (t) => {
+test.serial('a start that fails as a whole: the previous config is restored', async (t) => {
   const port = String(await freePort());
   const thief = await outsider(t, 'thief', '', thiefOf(port));
   const { dataDirectory, path } = await folderWith(t, { plugins: { [thief]: false } });
   const before = await readFile(path, 'utf8');
-  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkApart);
+  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkInChild);
   await switched(t, panel, 'thief', true);
   t.is(await readFile(path, 'utf8'), before);
   t.like(await listed(panel, 'thief'), { state: 'failed' });
@@ -180,12 +180,12 @@ test.serial('a start that fails as a whole: the former config comes back', async
 test.serial('a restart takes what the config file says now, and nothing that would not start', async (t) => {
   const port = String(await freePort());
   const { dataDirectory, path } = await folderWith(t, {});
-  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkApart);
+  const panel = await open(t, dataDirectory, { WEIR_PANEL_PORT: port }, checkInChild);
   const restart = (): Promise<Answer> => panel.call('/panel/api/setting/restartPanel', { method: 'POST' });
   await writeFile(path, JSON.stringify({ plugins: { clients: false } }));
   const refused = await restart();
   t.deepEqual([refused.status, refused.body.code], [409, 'SYSTEM_WOULD_NOT_START']);
-  t.regex(refused.body.msg, /does not start without the plugin clients/);
+  t.regex(refused.body.msg, /cannot start without the plugin clients/);
   await writeFile(path, JSON.stringify({ plugins: { keygen: false } }));
   t.like(await restart(), { status: 202, body: { success: true } });
   await panel.until(() => panel.starts === 2, 'the panel is back');
@@ -198,9 +198,7 @@ test.serial('a restart takes what the config file says now, and nothing that wou
   t.is((await restart()).status, 202);
   await panel.until(() => panel.starts === 3, 'the panel is back');
   t.regex(
-    String(
-      panel.said('the panel did not start again as it should; the former config comes back')?.['problem'],
-    ),
+    String(panel.said('the restart failed; restoring the previous config')?.['problem']),
     /panel listener cannot use/,
   );
   // It is in the file still, so that another start would try it again.

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { readPreset } from '../../panel/choose.js';
-import { findPlugins } from '../../panel/find.js';
+import { readPreset } from '../../panel/choose-plugins.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 import { sourceRoot } from '../harness/source-root.js';
 

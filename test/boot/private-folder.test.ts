@@ -9,7 +9,7 @@ import { PanelProcess } from '../harness/panel-process.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 
 const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
-const MADE_PRIVATE = 'other users could open this; it is private now';
+const MADE_PRIVATE = 'other users could open this path; it is private now';
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 async function folder(t: ExecutionContext): Promise<string> {
@@ -74,5 +74,5 @@ test("a folder that holds more than the panel keeps its mode; what is the panel'
   t.is(await modeOf(join(dataDirectory, 'weir.sqlite')), 0o600);
   t.is(await modeOf(join(dataDirectory, 'diary.txt')), 0o644);
   t.is(await modeOf(join(dataDirectory, 'backups/of-others.tar')), 0o644);
-  t.regex(log.join(''), /give it a folder of its own.*diary\.txt/);
+  t.regex(log.join(''), /give the panel a folder of its own.*diary\.txt/);
 });

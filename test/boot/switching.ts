@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Answer } from '../harness/api.js';
-import type { Check } from '../../panel/check-apart.js';
+import type { Check } from '../../panel/check-in-child.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 
@@ -35,7 +35,7 @@ export async function folderWith(
   return { dataDirectory, path };
 }
 
-/** In the process of the test; plugins that end or block a process need `checkApart` as their check. */
+/** In the process of the test; plugins that end or block a process need `checkInChild` as their check. */
 export async function open(
   t: ExecutionContext,
   dataDirectory: string,

@@ -3,10 +3,10 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { check, type Report } from '../../panel/check.js';
-import { checkApart } from '../../panel/check-apart.js';
-import { choosePlugins } from '../../panel/choose.js';
+import { checkInChild } from '../../panel/check-in-child.js';
+import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
-import { ranIn } from '../../panel/look.js';
+import { appliedMigrations } from '../../panel/inspect-data.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { TestPanel } from '../harness/panel.js';
 import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
@@ -29,16 +29,16 @@ test('beside a panel that runs, after its end, after a crash and before the firs
   const folder = await folderOf(t);
   const fresh = await weirWithCheck(folder, ['check'], env, check);
   t.deepEqual([fresh.code, fresh.complained], [0, '']);
-  t.regex(fresh.said, /is empty: a start makes its tables\nall is well: the panel would start\n$/);
+  t.regex(fresh.said, /is empty: a start creates its tables\nno problems: the panel would start\n$/);
   t.deepEqual(await readdir(folder), []);
 
   const panel = await PanelProcess.start({ dataDirectory: folder, env });
   t.teardown(() => panel.kill('SIGKILL'));
-  const ran = await ranIn(undefined, folder);
+  const ran = await appliedMigrations(undefined, folder);
   const beside = await weirProcess(folder, ['check'], env);
   t.deepEqual([beside.code, beside.complained], [0, '']);
   t.false(beside.said.includes('note'), beside.said);
-  t.deepEqual(await ranIn(undefined, folder), ran);
+  t.deepEqual(await appliedMigrations(undefined, folder), ran);
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 
   const changesNothing = async (after: string) => {
@@ -75,7 +75,7 @@ test('everything that is wrong is reported at once, on standard error, with code
     'the panel would not start:',
     'prot in ',
     'there is no plugin nosuch',
-    'the panel does not start without the plugin clients',
+    'the panel cannot start without the plugin clients',
     'plugins.realtime.config.loud in ',
     'WEIR_PANEL_PORT must be a number',
     'WEIR_TLS_CERT is set, but WEIR_TLS_KEY is not',
@@ -123,12 +123,12 @@ test('plugins that would be left out are listed with the reason; those disabled 
     'not today',
     'kernel contract 0',
     'migration 1 of plugin sql failed',
-    'plugin stray declares a route at a path of others',
+    'plugin stray declares a route outside of its own paths',
   ])
     t.true(reasons.includes(part), `${part} in: ${reasons}`);
   t.true(
     report.notes.some((note) =>
-      note.startsWith('WEIR_NOBODY_READS_THIS: no plugin that is on knows this variable'),
+      note.startsWith('WEIR_NOBODY_READS_THIS: no enabled plugin reads this variable'),
     ),
     report.notes.join(),
   );
@@ -137,7 +137,7 @@ test('plugins that would be left out are listed with the reason; those disabled 
 test('pending migrations are listed and not run; those of a newer release are listed too', async (t) => {
   const folder = await folderOf(t);
   await (await TestPanel.boot({ dataDirectory: folder, env })).stop();
-  const before = await ranIn(undefined, folder);
+  const before = await appliedMigrations(undefined, folder);
   const one = "{ name: '0001-drops', up: () => ['CREATE TABLE x_well_drops (a INTEGER)'] }";
   await thirdParty(folder, 'well', source('well', `migrations: [${one}]`));
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:well': true } } });
@@ -145,11 +145,11 @@ test('pending migrations are listed and not run; those of a newer release are li
   t.deepEqual([report.problems, report.failed], [[], []]);
   t.true(
     report.notes.includes(
-      'a start would migrate the database, after a copy of it where it is a file: well/0001-drops',
+      'a start would migrate the database (and copy a SQLite file first): well/0001-drops',
     ),
     report.notes.join(),
   );
-  t.deepEqual(await ranIn(undefined, folder), before);
+  t.deepEqual(await appliedMigrations(undefined, folder), before);
 
   const { plugins } = await choosePlugins(
     { WEIR_DATA_DIR: folder },
@@ -159,7 +159,7 @@ test('pending migrations are listed and not run; those of a newer release are li
   // In a process of its own, which reads the code anew.
   await thirdParty(folder, 'well', source('well'));
   t.true(
-    (await checkApart({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
+    (await checkInChild({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>
       note.endsWith('this one does not know: well/0001-drops'),
     ),
   );
@@ -171,12 +171,12 @@ test('a plugin that hangs or ends the process while it is imported does so in th
   // Blocks the thread as an endless loop does, and leaves the processor to others.
   const hang = `writeFileSync(${JSON.stringify(join(folder, 'tmp'))} + '/hangs', ''); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
   for (const [module, limit, said] of [
-    [hang, 5_000, /^the check did not get through: it took longer than 5 s; a plugin may hang/],
-    [source('oddity', `taps: () => { ${hang} }`), 5_000, /^the check did not get through: it took longer/],
-    ["console.error('bye'); process.exit(7);", 60_000, /^the check did not get through: exit code 7: bye$/],
+    [hang, 5_000, /^the check did not finish: it took longer than 5 s; a plugin may hang/],
+    [source('oddity', `taps: () => { ${hang} }`), 5_000, /^the check did not finish: it took longer/],
+    ["console.error('bye'); process.exit(7);", 60_000, /^the check did not finish: exit code 7: bye$/],
   ] as const) {
     await thirdParty(folder, 'oddity', `import { writeFileSync } from 'node:fs';\n${module}`);
-    const { problems } = await checkApart(
+    const { problems } = await checkInChild(
       { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
       limit,
     );
@@ -196,6 +196,6 @@ test('reports a data folder that is not a directory', async (t) => {
   const folder = await folderOf(t);
   await writeFiles(folder, { file: 'x' });
   t.deepEqual((await looked(join(folder, 'file'))).problems.slice(0, 1), [
-    `the data folder ${join(folder, 'file')} is no folder; set WEIR_DATA_DIR to one`,
+    `the data folder ${join(folder, 'file')} is not a directory; set WEIR_DATA_DIR to one`,
   ]);
 });

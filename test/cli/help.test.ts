@@ -5,7 +5,7 @@ import test from 'ava';
 import { ownCommands } from '../../cli/commands.js';
 import { weir } from '../../cli/weir.js';
 import { describe } from '../../plugins/command-line/help.js';
-import { PROGRAM_COMMANDS, understand } from '../../plugins/command-line/understand.js';
+import { PROGRAM_COMMANDS, parseCommandLine } from '../../plugins/command-line/parse-command-line.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
 import { everyCommand } from '../reference/command-list.js';
 
@@ -30,7 +30,7 @@ test('every command has an example that can be typed, and says what each option 
   for (const { name, example = 'none', options } of commands) {
     const [, line = ''] = /^(?:[A-Z_]+=\S+ )*weir (.*)$/.exec(example) ?? [];
     const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word);
-    const understood = understand(commands, words);
+    const understood = parseCommandLine(commands, words);
     t.is('command' in understood ? understood.command.name : understood.text, name, example);
     for (const [key, schema] of Object.entries(options))
       t.not(describe(schema).description, '', `${name} --${key}`);
@@ -90,14 +90,14 @@ test('who mistypes is told what was meant, with code 2', async (t) => {
   const folder = await folderOf(t);
   for (const [argv, sentence] of [
     [['chekc'], /^there is no command "chekc"; did you mean weir check\?$/],
-    [['plugin'], /^there is no command "plugin"; there is weir plugin add, weir plugin remove$/],
-    [['plugin', 'ad', 'x'], /^there is no command "plugin ad x"; there is weir plugin add/],
-    [['plugin', 'add'], /^<plugin> is required; weir plugin add --help tells the options$/],
-    [['purge', 'x', 'y'], /^nobody knows what "y" is for; /],
+    [['plugin'], /^there is no command "plugin"; did you mean weir plugin add, weir plugin remove\?$/],
+    [['plugin', 'ad', 'x'], /^there is no command "plugin ad x"; did you mean weir plugin add/],
+    [['plugin', 'add'], /^<plugin> is required; weir plugin add --help lists the options$/],
+    [['purge', 'x', 'y'], /^unexpected argument "y"; /],
     [['purge', 'x', '--yess'], /^there is no option --yess; did you mean --yes\?; /],
-    [['check', 'it'], /^nobody knows what "it" is for; /],
-    [['admin', 'rest'], /^there is no command "admin rest"; there is weir admin reset$/],
-    [['frobnicate'], /^there is no command "frobnicate"; weir --help lists those that there are$/],
+    [['check', 'it'], /^unexpected argument "it"; /],
+    [['admin', 'rest'], /^there is no command "admin rest"; did you mean weir admin reset\?$/],
+    [['frobnicate'], /^there is no command "frobnicate"; weir --help lists all commands$/],
   ] as const) {
     const { code, said, complained } = await typed(join(folder, 'data'), ...argv);
     t.deepEqual([code, said], [2, ''], argv.join(' '));

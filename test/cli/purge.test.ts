@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { weir } from '../../cli/weir.js';
 import { connect } from '../../kernel/database/connect.js';
-import { keptOf } from '../../panel/kept.js';
+import { pluginDataOf } from '../../panel/plugin-data.js';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../harness/database.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
@@ -63,7 +63,11 @@ async function world(t: ExecutionContext): Promise<World> {
     tables: async () => {
       const connections = await connect(env['WEIR_DATABASE_URL' as keyof typeof env], data);
       try {
-        const { tables } = await keptOf(connections, { name: 'well', builtIn: undefined, shared: new Set() });
+        const { tables } = await pluginDataOf(connections, {
+          name: 'well',
+          builtIn: undefined,
+          shared: new Set(),
+        });
         return tables.map(({ name }) => name);
       } finally {
         await connections.close();
@@ -80,7 +84,7 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
   const isOn = await purge('well', '--yes');
   t.regex(
     isOn.complained,
-    /^the plugin well is on; switch it off in .*weir\.json and restart the panel first$/,
+    /^the plugin well is enabled; disable it in .*weir\.json and restart the panel first$/,
   );
   t.is(isOn.code, 1);
 
@@ -88,17 +92,17 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
   const told = await purge('well');
   t.deepEqual(
     [told.code, told.complained],
-    [1, 'nothing was changed; weir purge well --yes drops this for good'],
+    [1, 'nothing was changed; weir purge well --yes deletes this permanently'],
   );
   t.deepEqual(
     told.said.split('\n').map((line) => line.trim().replace(/ {2,}/, ': ')),
     [
-      'of the plugin well would go:',
+      'data of the plugin well:',
       'table x_well_drops: 2 rows',
       'table x_well_rings: 1 row',
       'setting well.depth',
       ...['0001-drops', '0002-rings', '0003-deep'].map(
-        (name) => `migration ${name}: its entry in the ledger`,
+        (name) => `migration ${name}: its entry in the migration history`,
       ),
     ],
   );
@@ -106,14 +110,14 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
 
   const dropped = await purge('well', '--yes');
   t.deepEqual([dropped.code, dropped.complained], [0, '']);
-  t.true(dropped.said.startsWith('dropped:\n'), dropped.said);
+  t.true(dropped.said.startsWith('deleted:\n'), dropped.said);
   t.deepEqual(await tables(), []);
   if (onSqlite)
     t.is((await readdir(join(data, 'backups'))).filter((name) => dropped.said.includes(name)).length, 1);
   const again = await purge('well', '--yes');
   t.deepEqual(
     [again.code, again.said],
-    [0, 'the database keeps nothing of a plugin well; did you mean well-house?'],
+    [0, 'the database has no data of a plugin well; did you mean well-house?'],
   );
 
   // What is still on starts as before, with what it had.
@@ -131,9 +135,9 @@ test('what is essential, on, or on but broken is refused, and so is a folder tha
   const { purge, on, data, env } = await world(t);
   await on({ 'sub-links': true });
   for (const [name, said] of [
-    ['clients', /^clients is essential: no panel starts without it/],
+    ['clients', /^clients is essential: the panel cannot start without it/],
     ['kernel', /^kernel is essential/],
-    ['subscription', /^the plugin subscription is on; switch it off in /],
+    ['subscription', /^the plugin subscription is enabled; disable it in /],
   ] as const) {
     const { code, said: out, complained } = await purge(name, '--yes');
     t.deepEqual([code, out], [1, ''], name);
@@ -143,7 +147,7 @@ test('what is essential, on, or on but broken is refused, and so is a folder tha
   await on({ [broken]: true });
   t.regex(
     (await purge('broken', '--yes')).complained,
-    /^the plugin broken is not switched off, it only cannot run \(.*not today.*\); switch it off in /,
+    /^the plugin broken is enabled but cannot run \(.*not today.*\); disable it in /,
   );
   const complained: string[] = [];
   const terminal = { say: () => undefined, complain: (line: string) => complained.push(line) };
@@ -164,10 +168,7 @@ if (onSqlite)
     // Of this tree: by what it declares, once the panel that has it is gone.
     await on({ subscription: false });
     const has = await purge('subscription');
-    t.regex(
-      has.complained,
-      /^the panel that runs still has the plugin subscription; it is off from its next start on, so restart it first$/,
-    );
+    t.regex(has.complained, /^the running panel still has the plugin subscription; restart the panel first$/);
     await panel.stop();
     const { code, said } = await purge('subscription', '--yes');
     t.is(code, 0);

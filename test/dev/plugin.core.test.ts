@@ -74,11 +74,11 @@ test('a panel that a plugin in JavaScript ended is started by the next change, a
   const dev = new DevSession(t, folder);
   await dev.hears(/^started in /);
   await edit(folder, 'end.js', (text) => text.replace('undefined', 'process.exit(3)'));
-  await dev.hears(/^the panel ended \(exit code 70\); it starts again after the next change$/);
+  await dev.hears(/^the panel exited \(exit code 70\); it restarts after the next change$/);
   // More often than a panel in service forgives.
   for (const times of [2, 3]) {
     await edit(folder, 'end.js', (text) => `${text}\n`);
-    await dev.hears(/^the panel ended \(exit code 70\)/, times);
+    await dev.hears(/^the panel exited \(exit code 70\)/, times);
   }
   t.is(await dev.end(), 0);
   await until(async () => (await processesAt(parent)).length === 0, 'nothing is left');

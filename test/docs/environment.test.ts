@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { panelVariables } from '../../panel/boot-settings.js';
-import { choosePlugins, readPreset } from '../../panel/choose.js';
+import { choosePlugins, readPreset } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
 import { configure } from '../../panel/configure.js';
-import { findPlugins } from '../../panel/find.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { sourceRoot } from '../harness/source-root.js';
 
 interface Described {

@@ -1,7 +1,7 @@
 // The guide shows files that are built and booted elsewhere (test/outside, examples); here it is held to them.
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { tablePrefix, variablePrefix } from '../../panel/outside.js';
+import { tablePrefix, variablePrefix } from '../../panel/third-party.js';
 import { isOutside, readManifest } from '../../panel/manifest.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { folderOf } from '../outside/third-party.js';

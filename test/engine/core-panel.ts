@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kernel } from '../../kernel/kernel.js';
 import { bootPanel } from '../../panel/boot.js';
-import { choosePlugins } from '../../panel/choose.js';
+import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
 import { environmentOf, PanelApi } from '../harness/api.js';
 import { databaseEnvironment, dropDatabase } from '../harness/database.js';

@@ -138,14 +138,17 @@ test('weir plugin add and weir check have a core test what a plugin adds, and sa
 
   const refused = await weirCommand(folder, ['plugin', 'add', weed], env);
   t.is(refused.code, 1);
-  t.regex(refused.complained, /weed is not added, and nothing was changed: .*no-such-protocol/);
+  t.regex(refused.complained, /weed was not added, and nothing was changed: .*no-such-protocol/);
   const taken = await weirCommand(folder, ['plugin', 'add', good], env);
   t.deepEqual([taken.code, taken.complained], [0, '']);
   t.false(taken.said.includes('untried'), taken.said);
 
   const untried = await weirCommand(folder, ['plugin', 'add', weed], none);
   t.is(untried.code, 0, untried.complained);
-  t.regex(untried.said, /^note: there is no core here yet, so whether the core takes .* is untried$/m);
+  t.regex(
+    untried.said,
+    /^note: there is no core here yet, so what the plugin adds to the core.s config is untested$/m,
+  );
   const checked = await weirCommand(folder, ['check'], env);
   t.is(checked.code, 1);
   t.regex(checked.said, /^core +\S+ \(\d+\.\d+\.\d+\)$/m);

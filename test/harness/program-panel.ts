@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Limits } from '../../kernel/plugin/limits.js';
 import { check } from '../../panel/check.js';
-import type { Check } from '../../panel/check-apart.js';
+import type { Check } from '../../panel/check-in-child.js';
 import { createLog } from '../../panel/log.js';
 import { Program } from '../../panel/program.js';
 import { environmentOf, PanelApi, type Told } from './api.js';
@@ -15,7 +15,7 @@ interface ProgramPanelOptions {
   readonly dataDirectory: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: Partial<Limits>;
-  /** in this process by default, which is quick; plugins that end or block a process need `checkApart` */
+  /** in this process by default, which is quick; plugins that end or block a process need `checkInChild` */
   readonly check?: Check;
 }
 

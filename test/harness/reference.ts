@@ -2,8 +2,8 @@
 import { clientOf } from '../../plugins/api-docs/client.js';
 import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
-import { readPreset } from '../../panel/choose.js';
-import { findPlugins } from '../../panel/find.js';
+import { readPreset } from '../../panel/choose-plugins.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { commandList } from '../reference/command-list.js';
 import { errorList, pluginList } from '../reference/lists.js';
 import { makePublicTypes } from '../reference/public-types.js';

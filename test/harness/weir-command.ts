@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { weir } from '../../cli/weir.js';
-import type { Check } from '../../panel/check-apart.js';
+import type { Check } from '../../panel/check-in-child.js';
 import { environmentOf } from './api.js';
 import { nodeFlags } from './node-flags.js';
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { definePlugin, tap, text } from '../../kernel/index.js';
 import { describeInbounds } from '../../plugins/inbounds/contract.js';
 import { PluginError } from '../../kernel/plugin/error.js';
-import { asOutside } from '../../panel/outside.js';
+import { asOutside } from '../../panel/third-party.js';
 import { didYouMean } from '../../schema/suggest.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
@@ -24,7 +24,7 @@ test('an unknown part of a declaration is named with the part that was meant', (
     const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
     t.true(
       error?.message.startsWith(
-        `the plugin oven (path:oven) cannot be used: "${key}" is no part of a plugin; ${meant}`,
+        `the plugin oven (path:oven) cannot be used: "${key}" is not a part of a plugin; ${meant}`,
       ),
       error?.message,
     );
@@ -71,7 +71,7 @@ test('taps under their old name, and hooks that nobody declares, leave the plugi
     [
       'worded',
       source('worded', "taps: () => [tap('kernel/kernelReady', () => undefined)]", 'tap'),
-      /plugin worded taps something that is no hook; a hook is imported from its owner's contract/,
+      /plugin worded taps something that is not a hook; import hooks from their owner's contract/,
     ],
     [
       'deaf',

@@ -65,7 +65,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
   [
     'a-seven',
     () => [contribute(LiveTypes, { type: 'status' })],
-    'cannot add to realtime/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name',
+    'cannot add to realtime/LiveTypes: live messages of the type "status" exist already, in plugin realtime; choose another name',
   ],
   [
     'a-nine',
@@ -73,7 +73,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
       [1, 2].map(() =>
         contribute(Channels, { name: 'a-nine', isOn: () => true, send: async () => undefined }),
       ),
-    'cannot add to notifications/Channels: the channel a-nine is there already, of plugin a-nine; choose another name',
+    'cannot add to notifications/Channels: the channel a-nine exists already, in plugin a-nine; choose another name',
   ],
   [
     'a-eight',
@@ -88,7 +88,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
           body: () => '',
         }),
       ),
-    'cannot add to subscription/Formats: the format a-eight is there already, of plugin a-eight; choose another name',
+    'cannot add to subscription/Formats: the format a-eight exists already, in plugin a-eight; choose another name',
   ],
 ];
 

@@ -69,7 +69,7 @@ test("a plugin's tests and the command line run on the package alone", async (t)
     WEIR_SUB_PORT: '0',
   };
   const added = await run(process.execPath, [command, 'plugin', 'add', folder], { env, cwd: folder });
-  t.regex(added.stdout, /^the plugin acme-tally 0\.3\.0 is added$/m);
+  t.regex(added.stdout, /^added the plugin acme-tally 0\.3\.0$/m);
 });
 
 test('nothing can be published by accident', async (t) => {

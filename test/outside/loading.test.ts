@@ -104,14 +104,14 @@ const modules: readonly (readonly [string, RegExp])[] = [
     "export default { name: 'oddity', version: '1', api: 1, about: '' };",
     /has no default export made by definePlugin/,
   ],
-  [source('another'), /calls itself another, its package weir-plugin-oddity; these must agree/],
+  [source('another'), /declares the name another, but its package is weir-plugin-oddity; these must match/],
   [
     source('oddity').replace('api: 1', 'api: 2'),
     /plugin oddity was written for kernel contract 2; this kernel has 1/,
   ],
   [
     source('oddity', "uses: { pump: token('pump', 'Pump') }", 'token'),
-    /plugin oddity needs pump\/Pump, but the plugin pump is not switched on; switch it on or leave oddity out/,
+    /plugin oddity needs pump\/Pump, but the plugin pump is not enabled; enable it or disable oddity/,
   ],
   [
     source('oddity', "uses: { self: token('oddity', 'Self') }", 'token'),
@@ -189,12 +189,12 @@ test('names are taken once: by what is built in, on or off, and by the first of 
     panel.kernel.plugins().map(({ name, state, reason }) => [name, state, reason.split(';')[0]]),
     [
       ['twin', 'running', ''],
-      ['access', 'failed', 'the plugin path:access is called access, as one that is built in'],
-      ['kernel', 'failed', 'the plugin path:kernel is called kernel, as one that is built in'],
+      ['access', 'failed', 'the plugin path:access is called access, like a built-in plugin'],
+      ['kernel', 'failed', 'the plugin path:kernel is called kernel, like a built-in plugin'],
       [
         'twin',
         'failed',
-        `the plugin path:more/twin is called twin, as another one in ${join(folder, 'weir.json')}`,
+        `the plugin path:more/twin is called twin, like another one in ${join(folder, 'weir.json')}`,
       ],
     ],
   );

@@ -57,16 +57,19 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
     await thirdParty(folder, 'sundial', 'process.exit(3);', manifest);
     await says('path:sundial', pattern);
   };
-  await says('path:nowhere', /has no package\.json; correct the path$/);
+  await says('path:nowhere', /has no package\.json; fix the path$/);
   await says(
     'npm:weir-plugin-nowhere',
     /has no package\.json; install it with weir plugin add weir-plugin-nowhere$/,
   );
   for (const name of ['../../etc', 'left-pad', '@acme/tally', 'weir-plugin-', 'weir-plugin-../x'])
-    await says(`npm:${name}`, /has no name of a package of a plugin; these are called weir-plugin-<name>/);
+    await says(
+      `npm:${name}`,
+      /does not name a plugin package; plugin packages are called weir-plugin-<name>/,
+    );
   await wrong(
     { name: 'tally' },
-    /is a package called "tally"; packages of plugins are called weir-plugin-<name>/,
+    /is a package called "tally"; plugin packages are called weir-plugin-<name>/,
   );
   await wrong({ name: undefined }, /is a package called undefined/);
   await wrong({ version: undefined }, /has no version/);
@@ -78,8 +81,8 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
   await wrong({ exports: { './other': './index.js' } }, /names no module/);
   await wrong({ exports: './dist/index.js' }, /lacks the module .*\.\/dist\/index\.js; build it first/);
   for (const [text, pattern] of [
-    ['{', /package\.json that is no JSON .*; install it again/],
-    ['[]', /holds no object/],
+    ['{', /package\.json that is not valid JSON .*; install it again/],
+    ['[]', /does not hold an object/],
   ] as const) {
     await writeFiles(join(folder, 'sundial'), { 'package.json': text });
     await says('path:sundial', pattern);

@@ -60,15 +60,15 @@ test('what could not be served, listed or described is refused at the start, and
     [serving('a-rest', { path: '/panel/api/x/a-rest/{rest*}/more' }), /its path must be of segments/],
     [
       serving('a-handler', { handle: undefined, handler: () => 'x' }),
-      /declares a route GET \/panel\/api\/x\/a-handler\/now that cannot be served: it has `handler`, which no route knows; did you mean handle\?/,
+      /declares a route GET \/panel\/api\/x\/a-handler\/now that cannot be served: it has `handler`, which routes do not have; did you mean handle\?/,
     ],
-    [serving('a-responder', { whenever: true }), /it has `whenever`, which no route knows$/],
+    [serving('a-responder', { whenever: true }), /it has `whenever`, which routes do not have$/],
     [serving('a-auth', { auth: 'nobody' }), /its auth must be one of admin, session, anyone/],
     [serving('a-reply', { reply: undefined }), /its reply must say how it replies/],
     [serving('a-kind', { reply: { kind: 'song' } }), /its reply must say how it replies/],
     [
       serving('a-file', { method: 'POST', files: { x: { maxBytes: 'all' } } }),
-      /its files say of x neither maxBytes/,
+      /its file x has an invalid maxBytes/,
     ],
     [serving('a-get', { files: { x: { maxBytes: 1, most: 1, least: 1 } } }), /a GET takes no files/],
     [

@@ -170,7 +170,7 @@ async function usesShelf(t: ExecutionContext, panel: PanelProcess): Promise<void
     ['what is kept', 'attachment; filename=note.txt'],
   );
   t.is((await panel.call(`${api}/..%2F..%2Fweir.json`)).status, 400);
-  t.is((await panel.call(`${api}/gone.txt`)).body.msg, 'there is no such document');
+  t.is((await panel.call(`${api}/gone.txt`)).body.msg, 'there is no document of this name');
 }
 
 test('the tests of acme-tally run as the guide says', async (t) => {

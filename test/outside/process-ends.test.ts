@@ -95,7 +95,7 @@ test.serial(
     });
     isNamed(t, await endOf(t, folder, 'exit'), 'process.exit()');
     const reason =
-      /^the plugin rogue has ended the process 2 times within a minute of starting \(the last time, \S+, it called process\.exit\(\)\); update it, or switch it on to try it again$/;
+      /^the plugin rogue has ended the process 2 times within a minute of starting \(the last time, \S+, it called process\.exit\(\)\); update it, or enable it to try it again$/;
 
     const third = await open(t, folder, 'none', {}, false);
     t.like(await stateOf(third), { state: 'failed' });
@@ -126,7 +126,7 @@ test.serial('what does not end the process is named, and the panel keeps running
   await panel.until(() => panel.said('plugin fault') !== undefined, 'the rejection is logged');
   t.like(panel.said('plugin fault'), {
     plugin: 'rogue',
-    where: 'a promise that failed and that nobody waited for',
+    where: 'an unhandled promise rejection',
     error: { message: 'leaked' },
   });
   await panel.until(
@@ -166,13 +166,13 @@ for (const way of ['loop', 'turns'])
       const folder = await folderWithRogue(t);
       const panel = await endOf(t, folder, way, { loop: 600, endless: 2_000 });
       t.deepEqual(panel.end, { code: 70, signal: null });
-      const named = panel.said('a plugin keeps the whole panel waiting');
+      const named = panel.said('a plugin blocks the event loop');
       t.like(named, { level: 'error', plugin: 'rogue' });
       t.regex(firstFrame(named), /rogue\/index\.js:/);
-      t.like(panel.said('a plugin kept the whole panel waiting for too long; the process ends'), {
+      t.like(panel.said('a plugin blocked the event loop for too long; exiting'), {
         plugin: 'rogue',
         exitCode: 70,
       });
-      t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it kept the whole panel waiting/);
+      t.regex(await readFile(join(folder, 'plugin-ends.json'), 'utf8'), /it blocked the event loop/);
     },
   );

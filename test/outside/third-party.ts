@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava';
 import type { Kernel } from '../../kernel/kernel.js';
 import { bootPanel } from '../../panel/boot.js';
 import type { Limits } from '../../kernel/plugin/limits.js';
-import { choosePlugins } from '../../panel/choose.js';
+import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
 import { freePort } from '../harness/api.js';
 

@@ -51,7 +51,7 @@ test.serial(
       waiting: '2.0.0',
       state: 'running',
       reason:
-        'version 2.0.0 is there, and version 1.2.3 was read; restart the process of the panel to run the new one',
+        'version 2.0.0 is installed, but version 1.2.3 is loaded; restart the process of the panel to run the new one',
     };
     t.like(await tide(), waiting);
     t.regex(
@@ -94,7 +94,7 @@ test.serial('what was added or taken out since the start is listed as such', asy
       version: '',
       waiting: '1.2.3',
       state: 'waiting',
-      reason: 'it was added, and runs when the panel is started again',
+      reason: 'it was added and runs after the next restart',
     },
   );
   t.like(
@@ -103,7 +103,7 @@ test.serial('what was added or taken out since the start is listed as such', asy
       version: '1.2.3',
       waiting: '',
       state: 'running',
-      reason: 'it was taken out of the config file, and runs until the panel is started again',
+      reason: 'it was removed from the config file and runs until the next restart',
     },
   );
   t.regex((await weirCommand(folder, ['plugins'])).said, /^moon +waiting +it was added/m);

@@ -1,8 +1,8 @@
 // docs/reference/commands.md: the help of every command, as the command line says it.
 import { ownCommands } from '../../cli/commands.js';
-import { declaredCommands } from '../../cli/declared.js';
-import { readPreset } from '../../panel/choose.js';
-import { findPlugins } from '../../panel/find.js';
+import { declaredCommands } from '../../cli/declared-commands.js';
+import { readPreset } from '../../panel/choose-plugins.js';
+import { findPlugins } from '../../panel/find-plugins.js';
 import { helpOn, type Typed } from '../../plugins/command-line/help.js';
 
 /** Those of the program, and those of the plugins of this tree with whom they belong to. */

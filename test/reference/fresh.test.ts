@@ -15,7 +15,7 @@ test('the reference and the client are fresh, and nothing is left undescribed', 
   for (const [path, text] of Object.entries(files))
     t.true(
       text === (await readFile(new URL(path, root), 'utf8')),
-      `${path} is stale; node bin/reference.mjs writes it anew`,
+      `${path} is out of date; run node bin/reference.mjs`,
     );
 });
 

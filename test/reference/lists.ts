@@ -1,7 +1,7 @@
 // docs/reference/plugins.md and errors.md: which plugins there are, and every error that a caller of the API may meet.
 import { readdir } from 'node:fs/promises';
-import { findPlugins } from '../../panel/find.js';
-import { readPreset } from '../../panel/choose.js';
+import { findPlugins } from '../../panel/find-plugins.js';
+import { readPreset } from '../../panel/choose-plugins.js';
 
 interface Failure {
   readonly code: string;

@@ -101,18 +101,18 @@ test('a timetable takes a duration, every or at, and nothing else', (t) => {
   t.is(timetable({ at: { hour: 4, day: 'last' } }).text, 'at 04:00 on the last day of the month');
   t.is(timetable({ at: { minute: 7, day: 3 } }).text, 'at minute 7 of each hour on day 3 of the month');
   for (const none of [undefined, null, 5])
-    t.throws(() => timetable(none as never), { message: /^it does not say when; it is made with job\(/ });
+    t.throws(() => timetable(none as never), { message: /^it needs a time, as in job\(/ });
   t.is(timetable({ at: '0 4 * * *', zone: 'Asia/Tokyo' }).text, 'at 0 4 * * * in Asia/Tokyo');
   const tokyo = timetable({ at: { hour: 4 }, zone: 'Asia/Tokyo' });
   t.is(tokyo.next(Date.UTC(2026, 0, 15), 'Europe/Berlin'), Date.UTC(2026, 0, 15, 19), 'its own zone wins');
   const wrong: [unknown, RegExp][] = [
     [{}, /either every or at/],
     [{ every: '5s', at: '* * * * *' }, /either every or at/],
-    [{ every: '5s', zone: 'UTC' }, /a zone goes with at/],
-    [{ at: '* * * * *', zone: 'Mars/Olympus' }, /"Mars\/Olympus" is no IANA time zone/],
+    [{ every: '5s', zone: 'UTC' }, /a zone needs an at/],
+    [{ at: '* * * * *', zone: 'Mars/Olympus' }, /"Mars\/Olympus" is not an IANA time zone/],
     [{ every: '5s', jitter: '6s' }, /its jitter of 6s is longer than 5s/],
-    [{ every: '5s', jitter: 'some' }, /"some" is no duration/],
-    [{ at: '* * * * *', zoen: 'UTC' }, /"zoen" says nothing of when/],
+    [{ every: '5s', jitter: 'some' }, /"some" is not a valid duration/],
+    [{ at: '* * * * *', zoen: 'UTC' }, /"zoen" is unknown; use every/],
     [{ at: '99 * * * *' }, /its "at" cannot be used: .*99/],
   ];
   for (const [when, message] of wrong)

@@ -11,12 +11,16 @@ test('durations are a number and a unit', (t) => {
     24 * 86_400_000,
   ]);
   for (const wrong of ['', '5', 's', '5 s', '5sec', '-5s', '1.5s', '5S', '1w'])
-    t.throws(() => durationOf(wrong), { message: new RegExp(`^"${wrong}" is no duration; write`) }, wrong);
+    t.throws(
+      () => durationOf(wrong),
+      { message: new RegExp(`^"${wrong}" is not a valid duration; write`) },
+      wrong,
+    );
 });
 
-test('a period that a timer cannot keep is refused: it would fire every millisecond', (t) => {
+test('rejects a duration that a timer does not support: it would fire every millisecond', (t) => {
   for (const wrong of ['0s', '25d', '1000h', '99999999999s'])
     t.throws(() => durationOf(wrong), {
-      message: new RegExp(`^"${wrong}" is no duration that a timer can keep`),
+      message: new RegExp(`^"${wrong}" is not a duration that a timer supports`),
     });
 });

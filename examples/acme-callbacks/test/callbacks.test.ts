@@ -38,7 +38,7 @@ async function openReceiver(
 const env = { WEIR_OUTGOING_ALLOW: 'acme-callbacks=127.0.0.1' };
 const update = (panel: TestPanel, body: object) => panel.call('/panel/api/setting/update', { body });
 
-test('a client that reaches its quota is told of, signed, once; nothing is sent while it is off', async (t) => {
+test('reports a client that reaches its quota once, signed; sends nothing while disabled', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock(Date.UTC(2026, 0, 15, 12));
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [callbacks], clock, env });
@@ -65,7 +65,7 @@ test('a client that reaches its quota is told of, signed, once; nothing is sent 
     type: 'clientDepleted',
     timestamp: '2026-01-15T12:00:05.000Z',
     data: {
-      text: 'reached a limit and switched off: ada (quota)',
+      text: 'reached a limit and were disabled: ada (quota)',
       clients: [{ email: 'ada', cause: 'quota' }],
     },
   });

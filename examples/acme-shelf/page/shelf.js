@@ -1,4 +1,4 @@
-// A page is below /panel/x/acme-shelf/, its calls below /panel/api/x/acme-shelf/: relative, so the base path stays out of it.
+// The page is below /panel/x/acme-shelf/, its calls below /panel/api/x/acme-shelf/. The paths are relative, so they work under any base path.
 const api = new URL('../../api/x/acme-shelf/files', import.meta.url);
 const csrf = new URL('../../../csrf-token', import.meta.url);
 const list = document.querySelector('ul');

@@ -19,7 +19,7 @@ import {
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import type { OpenApi } from '../openapi.js';
-import { derivedName } from '../names.js';
+import { derivedName } from '../operation-names.js';
 
 const DOCUMENT = '/panel/api/openapi.json';
 const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}) =>
@@ -301,7 +301,7 @@ test('streams, uploads and wildcards are described; files of a page are no calls
     [['path', 'path']],
   );
   t.deepEqual(get?.responses['200'], {
-    description: 'The content itself, as it is made.',
+    description: 'The content itself, as a stream.',
     content: { 'text/csv': {} },
     headers: { 'x-rows': { schema: { type: 'integer' } } },
   });

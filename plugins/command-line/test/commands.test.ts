@@ -18,14 +18,14 @@ import {
   withDefault,
   word,
 } from '../../../kernel/index.js';
-import { declaredCommands } from '../../../cli/declared.js';
+import { declaredCommands } from '../../../cli/declared-commands.js';
 import { lockFolder } from '../../../file/lock.js';
 import { bootPanel } from '../../../panel/boot.js';
-import { findPlugins } from '../../../panel/find.js';
+import { findPlugins } from '../../../panel/find-plugins.js';
 import { until } from '../../../test/harness/until.js';
 import { askPanel } from '../channel.js';
 import commandLine from '../index.js';
-import { understand } from '../understand.js';
+import { parseCommandLine } from '../parse-command-line.js';
 
 const errors = defineErrors('shop', { SOLD_OUT: [409, 'nothing is left; come again'] });
 
@@ -34,7 +34,7 @@ interface Seen {
   readonly ran: unknown[];
   aborted: boolean;
 }
-/** A plugin of somebody else, with commands of every kind. */
+/** A third-party plugin with commands of every kind. */
 function shop(): Seen {
   const seen: Seen = {
     ran: [],
@@ -128,7 +128,7 @@ async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirect
 
 test('the longest name wins, options are read by their schemas', (t) => {
   const options = (...argv: string[]) => {
-    const understood = understand(commands, argv);
+    const understood = parseCommandLine(commands, argv);
     return 'command' in understood ? [understood.command.name, understood.options] : understood;
   };
   t.deepEqual(options('shop'), ['shop', {}]);
@@ -141,54 +141,54 @@ test('the longest name wins, options are read by their schemas', (t) => {
 
 test('what nobody understands is answered with a sentence that names it, and code 2', (t) => {
   for (const [argv, sentence] of [
-    [['frobnicate', 'it'], 'there is no command "frobnicate it"; weir --help lists those that there are'],
-    [['--frobnicate'], 'there is no command "--frobnicate"; weir --help lists those that there are'],
-    [['shop', 'sell'], '--amount is required; weir shop sell --help tells the options'],
+    [['frobnicate', 'it'], 'there is no command "frobnicate it"; weir --help lists all commands'],
+    [['--frobnicate'], 'there is no command "--frobnicate"; weir --help lists all commands'],
+    [['shop', 'sell'], '--amount is required; weir shop sell --help lists the options'],
     [
       ['shop', 'sell', '--amount', 'ten'],
-      '--amount must be a number; weir shop sell --help tells the options',
+      '--amount must be a number; weir shop sell --help lists the options',
     ],
     [
       ['shop', 'sell', '--amount', '10'],
-      '--amount must be less than or equal to 9; weir shop sell --help tells the options',
+      '--amount must be less than or equal to 9; weir shop sell --help lists the options',
     ],
     [
       ['shop', 'sell', '--amount', '1', '--to-whom', ''],
-      '--to-whom is not allowed to be empty; weir shop sell --help tells the options',
+      '--to-whom is not allowed to be empty; weir shop sell --help lists the options',
     ],
     [
       ['shop', 'sell', '--amount', '1', '--towhom', 'x'],
-      'there is no option --towhom; did you mean --to-whom?; weir shop sell --help tells the options',
+      'there is no option --towhom; did you mean --to-whom?; weir shop sell --help lists the options',
     ],
     [
       ['shop', 'sell', '--amount', '1', '--frobnicate', 'x'],
-      'there is no option --frobnicate; weir shop sell --help tells the options',
+      'there is no option --frobnicate; weir shop sell --help lists the options',
     ],
     [
       ['shop', 'sell', '--amount', '1', 'x'],
-      'nobody knows what "x" is for; weir shop sell --help tells the options',
+      'unexpected argument "x"; weir shop sell --help lists the options',
     ],
-    [['shop', 'sel'], 'nobody knows what "sel" is for; weir shop --help tells the options'],
-    [['shop', '__proto__'], 'nobody knows what "__proto__" is for; weir shop --help tells the options'],
+    [['shop', 'sel'], 'unexpected argument "sel"; weir shop --help lists the options'],
+    [['shop', '__proto__'], 'unexpected argument "__proto__"; weir shop --help lists the options'],
     [
       ['shp', 'sell', '--amount', '1'],
       'there is no command "shp sell"; did you mean weir shop sell or weir shop?',
     ],
     [['plugn', 'add', './mine'], 'there is no command "plugn add ./mine"; did you mean weir plugin add?'],
-    [['plugin'], 'there is no command "plugin"; there is weir plugin add, weir plugin remove'],
+    [['plugin'], 'there is no command "plugin"; did you mean weir plugin add, weir plugin remove?'],
     [['chek'], 'there is no command "chek"; did you mean weir check?'],
   ] as const)
-    t.deepEqual(understand(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
+    t.deepEqual(parseCommandLine(commands, argv), { text: sentence, exit: 2 }, argv.join(' '));
   const others = commands.filter(({ name }) => name === 'shop sell' || name === 'shop close');
-  t.deepEqual(understand(others, ['shop']), {
-    text: 'there is no command "shop"; there is weir shop sell, weir shop close',
+  t.deepEqual(parseCommandLine(others, ['shop']), {
+    text: 'there is no command "shop"; did you mean weir shop sell, weir shop close?',
     exit: 2,
   });
 });
 
 test('help tells of every command, or of one and its options', (t) => {
   const text = (...argv: string[]) => {
-    const understood = understand(commands, argv);
+    const understood = parseCommandLine(commands, argv);
     if (!('text' in understood) || understood.exit !== 0) return t.fail(argv.join(' '));
     return understood.text;
   };
@@ -220,14 +220,14 @@ test('one option may stand without its dashes, and some without a value', (t) =>
     },
   ];
   const options = (...argv: string[]) => {
-    const understood = understand(own, argv);
+    const understood = parseCommandLine(own, argv);
     return 'command' in understood ? understood.options : understood.text;
   };
   t.deepEqual(options('look', './x'), { at: './x' });
   t.deepEqual(options('look', '--at', 'x', '--closely'), { at: 'x', closely: '' });
   t.deepEqual(options('look', '--closely', 'very', 'x'), { at: 'x', closely: 'very' });
-  t.is(options('look'), '<at> is required; weir look --help tells the options');
-  t.is(options('look', 'x', 'y'), 'nobody knows what "y" is for; weir look --help tells the options');
+  t.is(options('look'), '<at> is required; weir look --help lists the options');
+  t.is(options('look', 'x', 'y'), 'unexpected argument "y"; weir look --help lists the options');
   t.is(
     options('look', '--help'),
     'weir look <at> [options]\nLooks.\n\n  <at>             what\n  --closely [<…>]\n\nExample: weir look <at>',
@@ -296,7 +296,7 @@ test('who gives up is told to the command, and a stop does not wait for who neve
   const waiting = askPanel(directory, ['shop', 'wait'], out);
   await until(() => out.said.length > 0, 'the command runs');
   await kernel.stop('end of test');
-  await t.throwsAsync(waiting, { message: 'the panel ended before the command did; its log says why' });
+  await t.throwsAsync(waiting, { message: 'the panel exited before the command was done; its log says why' });
 });
 
 test('what is no request, or one without the secret, is cut off, and the panel goes on', async (t) => {
@@ -332,15 +332,15 @@ test('what is no request, or one without the secret, is cut off, and the panel g
 test('a secret that cannot be read is named, and each start makes another', async (t) => {
   const first = await panel(t, [commandLine, shop().plugin]);
   const path = join(first.directory, 'panel.secret');
-  const former = await readFile(path, 'utf8');
+  const previous = await readFile(path, 'utf8');
   await rm(path);
   await t.throwsAsync(askPanel(first.directory, ['shop'], terminal()), {
-    message: `${path} cannot be read; restart the panel, which writes it`,
+    message: `${path} cannot be read; restart the panel to write it again`,
   });
   await first.kernel.stop('restart');
   const second = await panel(t, [commandLine, shop().plugin], first.directory);
   const next = await readFile(path, 'utf8');
-  t.not(next, former);
+  t.not(next, previous);
   await second.kernel.stop('restart');
   const elsewhere = join(first.directory, 'elsewhere');
   await rename(path, elsewhere);

@@ -66,7 +66,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   t.is((await ask(panel, '--explain', 'beforeClientSave')).said, said, 'the short name is enough');
 
   const own = await ask(panel, '--explain', 'watcher/beforeTally');
-  t.true(own.said.includes('a guard of watcher (running)\n  Its owner says nothing about it.'), own.said);
+  t.true(own.said.includes('a guard of watcher (running)\n  Its owner has not documented it.'), own.said);
   const untapped = await ask(panel, '--explain', 'tallied');
   t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*Nobody taps it\.$/);
   t.is(await ask(panel, '--explain', 'trafficCounted').then((answer) => answer.code), 0);
@@ -166,8 +166,8 @@ test('what is off or faulty is told, and one name of several owners is asked aga
     });
     return said.join('\n');
   };
-  t.true((await say('gone/beforeRain')).includes('of gone (off, so it never comes)'));
-  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: passed over$/);
+  t.true((await say('gone/beforeRain')).includes('of gone (disabled, so it is never called)'));
+  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: skipped$/);
   t.regex(
     await say('well/afterRain'),
     /1\. mill {2}stage 0, closed after repeated faults$/,

@@ -51,7 +51,7 @@ test('a channel that throws, hangs or floods holds up no other, nor the panel; a
   }
   t.is(new Set(heard.map(({ id }) => id)).size, 160);
   t.like(
-    linesOf(panel).find(({ msg }) => msg === 'a channel is behind; notifications to it are lost'),
+    linesOf(panel).find(({ msg }) => msg === 'the queue of a channel is full; dropping notifications'),
     { channel: 'hanging', of: 'hanging' },
   );
   const faults = linesOf(panel).filter(({ msg }) => msg === 'plugin fault');
@@ -84,7 +84,7 @@ test('what cannot be delivered is named, and the next one is sent', async (t) =>
   ]);
 });
 
-test('an address that is blocked is told of once, and only what is wanted is told', async (t) => {
+test('reports a blocked address once, and only the chosen events', async (t) => {
   const engine = new FakeEngine();
   const { plugin, texts } = listening();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin] });
@@ -121,7 +121,7 @@ test('many clients at once are one notification, with some of their names and al
   await until(() => heard.length > 0, 'the poll finds them');
   t.is(
     heard[0]?.text,
-    'reached a limit and switched off: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more',
+    'reached a limit and were disabled: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more',
   );
   t.is((heard[0]?.data['clients'] as unknown[] | undefined)?.length, 7);
 });

@@ -49,7 +49,7 @@ test('while the panel runs the core has it at once, and a link to this machine i
 
   const ended = await weirCommand(panel.dataDirectory, ['quickstart', '--email', 'ann']);
   t.deepEqual([ended.code, ended.complained], [0, '']);
-  t.false(ended.said.includes('does not have them yet'));
+  t.false(ended.said.includes('are not active in the core yet'));
   t.regex(ended.said, /WEIR_PUBLIC_HOST/);
   const url = /^subscription +(\S+)$/m.exec(ended.said)?.[1] ?? '';
   const config = await panel.get<{ inbounds: { settings: { clients?: unknown[] } }[] }>(

@@ -7,9 +7,9 @@ import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/i
 import { type LiveOutput, LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
 
-const DOORS = [
-  { door: 'plain', listen: Listener.plain, ended: 4401, stopped: 1001 },
-  { door: 'socket.io', listen: Listener.io, ended: 'io server disconnect', stopped: 'transport close' },
+const ENDPOINTS = [
+  { endpoint: 'plain', listen: Listener.plain, ended: 4401, stopped: 1001 },
+  { endpoint: 'socket.io', listen: Listener.io, ended: 'io server disconnect', stopped: 'transport close' },
 ] as const;
 
 async function boot(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
@@ -27,8 +27,8 @@ async function boot(t: ExecutionContext, env: Readonly<Record<string, string>> =
   return { clock, panel, send: (payload: unknown) => out?.send(payload) };
 }
 
-for (const { door, listen, ended, stopped } of DOORS) {
-  test(`${door}: refused without a session, with a token, and to pages of other sites`, async (t) => {
+for (const { endpoint, listen, ended, stopped } of ENDPOINTS) {
+  test(`${endpoint}: refused without a session, with a token, and to pages of other sites`, async (t) => {
     const { panel } = await boot(t);
     const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
       body: { name: 'bot' },
@@ -49,7 +49,7 @@ for (const { door, listen, ended, stopped } of DOORS) {
     t.is(own.refused, '');
   });
 
-  test(`${door}: logging out closes the connections of that session and no other`, async (t) => {
+  test(`${endpoint}: logging out closes the connections of that session and no other`, async (t) => {
     const { clock, panel } = await boot(t);
     const mine = listen(panel);
     const alsoMine = listen(panel);
@@ -71,7 +71,7 @@ for (const { door, listen, ended, stopped } of DOORS) {
     t.is(await other.end(), ended, 'a session that nobody used for a day');
   });
 
-  test(`${door}: a stop of the panel closes the connection and does not wait for it`, async (t) => {
+  test(`${endpoint}: a stop of the panel closes the connection and does not wait for it`, async (t) => {
     const { panel } = await boot(t);
     const listener = listen(panel);
     await listener.first('snapshot');
@@ -79,17 +79,17 @@ for (const { door, listen, ended, stopped } of DOORS) {
     t.is(await listener.end(), stopped);
   });
 
-  test(`${door}: it lies below the base path`, async (t) => {
+  test(`${endpoint}: it lies below the base path`, async (t) => {
     const { panel } = await boot(t);
     panel.kernel.listeners.panel.mountAt('/secret/');
-    const path = door === 'plain' ? '/ws' : '/socket.io';
+    const path = endpoint === 'plain' ? '/ws' : '/socket.io';
     const outside = listen(panel, { cookie: panel.cookie }, path);
     await until(() => outside.refused !== '', 'the refusal');
     t.regex(outside.refused, /response: 404/);
     await listen(panel, { cookie: panel.cookie }, `/secret${path}`).first('snapshot');
   });
 
-  test(`${door}: who talks is told once that nobody reads it, and closed for too much`, async (t) => {
+  test(`${endpoint}: who talks is told once that nobody reads it, and closed for too much`, async (t) => {
     const { panel, send } = await boot(t);
     const listener = listen(panel);
     await listener.first('snapshot');
@@ -124,18 +124,18 @@ async function deafReader(t: ExecutionContext, panel: TestPanel, path: string, h
   return socket;
 }
 
-for (const [door, path, hello] of [
+for (const [endpoint, path, hello] of [
   ['plain', '/ws', ''],
   ['socket.io', '/socket.io/?EIO=4&transport=websocket', '40'],
 ] as const) {
-  test(`${door}: who does not read is disconnected, and the others go on`, async (t) => {
+  test(`${endpoint}: who does not read is disconnected, and the others go on`, async (t) => {
     const { panel, send } = await boot(t);
     const listener = Listener.plain(panel);
     await listener.first('snapshot');
     const deaf = await deafReader(t, panel, path, hello);
     const cut = () =>
       panel.log
-        .filter((line) => line.includes('did not read and was disconnected'))
+        .filter((line) => line.includes('that was too slow'))
         .map((line) => JSON.parse(line) as { backlog: number });
     const text = 'x'.repeat(2 ** 20);
     let sent = 0;

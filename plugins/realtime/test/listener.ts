@@ -1,4 +1,4 @@
-// Somebody who listens to a panel, by either door, and keeps what was said.
+// A reader of the live stream of a panel, at either endpoint, that stores what it receives.
 import { io, type Socket as IoSocket } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { until } from '../../../test/harness/index.js';

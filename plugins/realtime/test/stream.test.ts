@@ -4,7 +4,7 @@ import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/i
 import { type LiveOutput, LiveTypes } from '../contract.js';
 import { Listener } from './listener.js';
 
-const DOORS = [
+const ENDPOINTS = [
   ['plain', Listener.plain],
   ['socket.io', Listener.io],
 ] as const;
@@ -27,8 +27,8 @@ interface TrafficPayload {
   readonly lastOnlineMap: Record<string, number>;
 }
 
-for (const [door, listen] of DOORS) {
-  test(`${door}: a snapshot first, then the status every two seconds`, async (t) => {
+for (const [endpoint, listen] of ENDPOINTS) {
+  test(`${endpoint}: a snapshot first, then the status every two seconds`, async (t) => {
     const { clock, panel } = await boot(t);
     const listener = listen(panel);
     const snapshot = await listener.first<{
@@ -50,7 +50,7 @@ for (const [door, listen] of DOORS) {
     t.is(status.seq, snapshot.seq + 1);
   });
 
-  test(`${door}: what moved in a poll, and who is online`, async (t) => {
+  test(`${endpoint}: what moved in a poll, and who is online`, async (t) => {
     const { engine, clock, panel } = await boot(t);
     const first = await panel.addInbound();
     const second = await panel.addInbound();
@@ -103,7 +103,7 @@ for (const [door, listen] of DOORS) {
     );
   });
 
-  test(`${door}: changes of clients, inbounds and settings, each told once however many there were`, async (t) => {
+  test(`${endpoint}: changes of clients, inbounds and settings, each told once however many there were`, async (t) => {
     const { clock, panel } = await boot(t);
     const listener = listen(panel);
     await listener.first('snapshot');
@@ -127,7 +127,7 @@ for (const [door, listen] of DOORS) {
     t.is(listener.of('invalidate').length, 4);
   });
 
-  test(`${door}: the state of the core; without one nobody is online`, async (t) => {
+  test(`${endpoint}: the state of the core; without one nobody is online`, async (t) => {
     const { engine, clock, panel } = await boot(t);
     const inboundId = await panel.addInbound();
     const { id } = await panel.addClient('ada', [inboundId]);
@@ -152,7 +152,7 @@ for (const [door, listen] of DOORS) {
     );
   });
 
-  test(`${door}: another plugin adds a type of its own`, async (t) => {
+  test(`${endpoint}: another plugin adds a type of its own`, async (t) => {
     let out: LiveOutput | undefined;
     const added = definePlugin({
       name: 'added',
@@ -205,7 +205,7 @@ test('a type that is taken is refused at the start, with both names', async (t) 
   });
   await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin, added] }), {
     message:
-      /^plugin added cannot add to realtime\/LiveTypes: live messages of the type "status" are there already, of plugin realtime; choose another name$/,
+      /^plugin added cannot add to realtime\/LiveTypes: live messages of the type "status" exist already, in plugin realtime; choose another name$/,
   });
 });
 

@@ -111,7 +111,7 @@ test('a setting that is declared in both ways is taken once', async (t) => {
 test('its own settings and something that it uses cannot have one name', (t) => {
   t.throws(
     () => definePlugin({ ...part, name: 'a-mill', settings: group, uses: { settings: token('x', 'Y') } }),
-    { message: 'plugin a-mill uses something as "settings", the name of its own settings' },
+    { message: 'plugin a-mill has "settings" in its uses; that name is reserved for its own settings' },
   );
 });
 

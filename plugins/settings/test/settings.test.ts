@@ -18,7 +18,7 @@ import {
   setting,
 } from '../../../kernel/index.js';
 import { bootPanel } from '../../../panel/boot.js';
-import { findPlugins } from '../../../panel/find.js';
+import { findPlugins } from '../../../panel/find-plugins.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { refused } from '../../../test/harness/refused.js';

@@ -1,4 +1,4 @@
-// Takes groups of tokens out of a template. It works on the template and not on the rendered text, because the
+// Removes groups of tokens from a template. It works on the template and not on the rendered text, because the
 // words around a token ("📊", "D") make no sense without it.
 import { isBlankSegment, type Part, type Segment, type Template } from './grammar.js';
 import { TOKENS, type TokenGroup } from './tokens.js';
@@ -6,8 +6,8 @@ import { TOKENS, type TokenGroup } from './tokens.js';
 const SPACE: Part = { literal: ' ' };
 
 /**
- * The template without the tokens of `groups`. A removed token takes the literals next to it along; what is left of
- * a segment is joined by one space; blank segments go. A template with none of these tokens comes back unchanged,
+ * The template without the tokens of `groups`. A removed token takes its neighbouring literals along; the rest of a
+ * segment is joined with one space; blank segments are removed. A template without these tokens is returned unchanged,
  * its spaces included. The result may have no segments.
  */
 export function withoutTokens(template: Template, groups: ReadonlySet<TokenGroup>): Template {
@@ -40,7 +40,7 @@ function filterSegment(segment: Segment, removed: (part: Part | undefined) => bo
   return kept;
 }
 
-/** A space that stood before a segment which is gone would hang at the end of every remark. */
+/** A space before a removed segment would stay at the end of every remark. */
 function trimEnds(template: Template): Template {
   const trimmed = template.map((segment) => [...segment]);
   const first = trimmed[0];

@@ -1,4 +1,4 @@
-// Numbers, spans and dates as they stand in remarks. All times are Unix ms.
+// Formats numbers, durations and dates for remarks. All times are Unix ms.
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
 const MINUTE = 60_000;
@@ -7,10 +7,10 @@ const DAY = 24 * HOUR;
 /** Beyond it a Date is invalid and Intl throws. */
 const LAST_DATE = 8.64e15;
 
-/** Stands for "no limit" and "never". */
+/** Means "no limit" and "never". */
 export const UNLIMITED = '∞';
 
-/** Bytes with base 1024 and two decimals: `0.00B`, `42.00GB`; above PB the number just grows. */
+/** Bytes with base 1024 and two decimals: `0.00B`, `42.00GB`; above PB only the number grows. */
 export function formatTraffic(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -23,12 +23,12 @@ export function formatTraffic(bytes: number): string {
   return rounded.toFixed(2) + UNITS[unit];
 }
 
-/** One decimal, at most `100.0`; the sign is U+FF05, as some apps refuse names with an encoded ASCII percent sign. */
+/** One decimal, at most `100.0`; the sign is U+FF05, because some apps reject names with an encoded ASCII percent sign. */
 export function formatShare(used: number, total: number): string {
   return `${Math.min(100, (used / total) * 100).toFixed(1)}％`;
 }
 
-/** ms until `expiryTime`: `undefined` for never, 0 when past; a negative expiry is a duration that has not begun. */
+/** ms until `expiryTime`: `undefined` for never, 0 when past; a negative expiry is a duration that has not started. */
 function remaining(expiryTime: number, now: number): number | undefined {
   if (expiryTime === 0) return undefined;
   return expiryTime < 0 ? -expiryTime : Math.max(0, expiryTime - now);
@@ -57,7 +57,7 @@ export function formatUnixSeconds(time: number): string {
   return String(Math.floor(time / 1000));
 }
 
-/** `2024-01-01` in the zone (IANA name; `undefined`: the zone of the process); '' for a time no calendar has. */
+/** `2024-01-01` in the zone (IANA name; `undefined`: the zone of the process); '' for an invalid time. */
 export function formatDate(time: number, timeZone: string | undefined): string {
   return calendarDate('gregory', '-', time, timeZone);
 }
@@ -69,7 +69,7 @@ export function formatJalaliDate(time: number, timeZone: string | undefined): st
 
 type Calendar = 'gregory' | 'persian';
 
-/** Making a formatter costs a thousand times more than using it; zones come from one setting, so the map stays small. */
+/** Creating a formatter costs a thousand times more than using it; zones come from one setting, so the map stays small. */
 const formatters: Record<Calendar, Map<string, Intl.DateTimeFormat>> = {
   gregory: new Map(),
   persian: new Map(),
@@ -85,7 +85,7 @@ function calendarDate(
   let year = '';
   let month = '';
   let day = '';
-  // By kind, not by position: the order of the parts belongs to the locale data of the runtime.
+  // By type, not by position: locale data decides the order of the parts.
   for (const part of formatter(calendar, timeZone ?? '').formatToParts(time)) {
     if (part.type === 'year') year = part.value;
     else if (part.type === 'month') month = part.value;
@@ -109,7 +109,7 @@ function makeFormatter(calendar: Calendar, timeZone: string): Intl.DateTimeForma
   try {
     return new Intl.DateTimeFormat(locale, { ...fields, timeZone });
   } catch {
-    // A zone this runtime does not know must not cost users their subscription; at worst the date is a day off.
+    // An unknown zone must not break subscriptions; at worst the date is a day off.
     return new Intl.DateTimeFormat(locale, fields);
   }
 }

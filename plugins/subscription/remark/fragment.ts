@@ -1,11 +1,11 @@
-// The remark as it stands after the `#` of a share link.
+// The remark as the fragment (`#…`) of a share link.
 
 const DESCRIPTION = '?serverDescription=';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
-/** encodeURIComponent leaves these alone, the rest of the family escapes them. */
+/** encodeURIComponent does not escape these; other panels of the family do. */
 const LEFT_ALONE = "!'()*";
 
-/** By ASCII code: 0 must be escaped, 1 stands as it is, 2 is one of LEFT_ALONE. */
+/** By ASCII code: 0 must be escaped, 1 stays, 2 is one of LEFT_ALONE. */
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (LEFT_ALONE.includes(character)) return 2;
@@ -13,9 +13,9 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * The remark percent-encoded for a URL fragment: everything but `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
+ * The remark, percent-encoded for a URL fragment: everything except `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
  * bytes, a space `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
- * apps of one vendor cut it off the name and show its text below. The `#` is the caller's.
+ * apps of one vendor cut it off the name and show its text below. The caller adds the `#`.
  */
 export function encodeFragment(remark: string): string {
   const mark = remark.lastIndexOf(DESCRIPTION);

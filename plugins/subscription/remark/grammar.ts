@@ -1,10 +1,10 @@
-// Reads the text of a remark template. The format is the de-facto template language of panels in this family:
-// `{{TOKEN}}` and `|` between segments; the single-brace names come from another panel family, whose users bring
-// their templates along.
+// Parses a remark template. The format is the de-facto template language of panels in this family: `{{TOKEN}}`, and `|`
+// between segments. The single-brace names come from another panel family, for templates that users bring
+// from there.
 
 /** Literal text, or the name of a token as written between double braces (known or not). */
 export type Part = { readonly literal: string } | { readonly token: string };
-/** What stands between two `|`; no two literals are neighbours, none is empty. */
+/** The parts between two `|`; no two literals are neighbours, none is empty. */
 export type Segment = readonly Part[];
 /** At least one segment, unless a filter removed all of them. */
 export type Template = readonly Segment[];
@@ -25,10 +25,10 @@ const SINGLE_BRACE_NAMES: ReadonlyMap<string, string> = new Map([
   ['SECURITY', 'SECURITY'],
 ]);
 
-// Double braces are tried first at every position, so a single-brace name never matches inside of them.
+// Double braces are matched first at every position, so a single-brace name never matches inside of them.
 const TOKEN = /\{\{([A-Z_]+)\}\}|\{([A-Z_]+)\}/g;
 
-/** Never fails: whatever is not a token is literal text, single braces around an unknown name included. */
+/** Never fails: anything that is not a token is literal text, single braces around an unknown name included. */
 export function parseTemplate(text: string): Template {
   return text.split('|').map(parseSegment);
 }
@@ -47,7 +47,7 @@ function parseSegment(text: string): Segment {
   return parts;
 }
 
-/** Nothing but white space. */
+/** Whether it has only white space. */
 export function isBlankSegment(segment: Segment): boolean {
   return segment.every((part) => 'literal' in part && part.literal.trim() === '');
 }

@@ -1,19 +1,19 @@
-// Compiles a remark template once per change of settings, so that a link's remark costs a few string
+// Compiles a remark template once per change of settings, so that a link's remark costs only a few string
 // concatenations: parse → filter → render.
 import { withoutTokens } from './filter.js';
 import { UNLIMITED } from './format.js';
 import { parseTemplate, type Segment, type Template } from './grammar.js';
 import { TOKENS, type RemarkInput, type Token, type TokenGroup } from './tokens.js';
 
-/** Gives the name of a link, unescaped. It is '' only when there is no inbound remark either. */
+/** Returns the name of a link, unescaped. It is '' only when there is no inbound remark either. */
 export interface RemarkTemplate {
   /** For the first link of a subscription: the whole template. */
   first(input: RemarkInput): string;
-  /** For its other links: usage would only repeat itself, and so would the client's name unless asked for. */
+  /** For its other links: without the usage, and without the client's name unless a setting adds it. */
   later(input: RemarkInput): string;
-  /** `later` says the same to all clients. */
+  /** Whether `later` is the same for all clients. */
   readonly laterIsShared: boolean;
-  /** For people who look at the panel or the subscription's page, where usage and protocol stand next to the link. */
+  /** For the panel and the subscription page, which show usage and protocol next to the link. */
   display(input: RemarkInput): string;
 }
 
@@ -27,7 +27,7 @@ type Render = (input: RemarkInput) => string;
 /** A token with the literal in front of it. One shape for all, so that the loop below stays monomorphic. */
 interface Piece {
   readonly before: string;
-  /** `before` is a lone dash between two tokens: it only stands where there is text on both sides. */
+  /** `before` is a lone dash between two tokens: it is only shown between texts on both sides. */
   readonly joining: boolean;
   readonly read: Token['read'];
   readonly unbounded: boolean;
@@ -99,7 +99,7 @@ function compileSegment(segment: Segment): CompiledSegment {
   return { pieces, tail: literal };
 }
 
-/** `undefined` when the segment has tokens but none of them has anything to say. */
+/** `undefined` when the segment has tokens but all of them are empty. */
 function renderSegment({ pieces, tail }: CompiledSegment, input: RemarkInput): string | undefined {
   if (pieces.length === 0) return tail;
   let text = '';

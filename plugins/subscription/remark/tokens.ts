@@ -1,4 +1,4 @@
-// What every token of a remark template stands for.
+// The values of the tokens in a remark template.
 import {
   formatDate,
   formatDaysLeft,
@@ -10,7 +10,7 @@ import {
   UNLIMITED,
 } from './format.js';
 
-/** Everything a remark can show. Times are Unix ms, traffic is in bytes; text that is missing is ''. */
+/** All values for a remark. Times are Unix ms, traffic is in bytes; a missing text is ''. */
 export interface RemarkInput {
   readonly inboundRemark: string;
   /** Remark of the endpoint (a host or an external proxy). */
@@ -33,9 +33,9 @@ export interface RemarkClient {
   readonly tgId: number;
   readonly comment: string;
   readonly enable: boolean;
-  /** Quota in bytes, whatever the name says; 0: unlimited. */
+  /** Quota in bytes, despite the name; 0: unlimited. */
   readonly totalGB: number;
-  /** 0: never; negative: that many ms, beginning with the first use. */
+  /** 0: never; negative: that many ms from the first use. */
   readonly expiryTime: number;
   readonly up: number;
   readonly down: number;
@@ -52,11 +52,11 @@ export type TokenGroup = 'usage' | 'identity' | 'route';
 
 export interface Token {
   readonly read: (input: RemarkInput) => string;
-  /** Tokens without a group stand in every kind of remark. */
+  /** Tokens without a group appear in every kind of remark. */
   readonly group?: TokenGroup;
   /** The same for all clients of an entry, at any time. */
   readonly shared?: true;
-  /** A value of `∞` says nothing: it does not keep its segment alive. */
+  /** A value of `∞` counts as empty: it does not keep its segment. */
   readonly unbounded?: true;
 }
 
@@ -92,7 +92,7 @@ function numberOrNothing(value: number): string {
   return value === 0 ? '' : String(value);
 }
 
-/** Hysteria is its own transport; what it runs on is QUIC, and that is the word users know. */
+/** Hysteria is its own transport; it runs on QUIC, which is the word that users know. */
 function transport({ protocol, network }: RemarkInput): string {
   return protocol === 'hysteria' || protocol === 'hysteria2' ? 'quic' : network;
 }
@@ -104,7 +104,7 @@ const route = (read: Token['read']): Token => ({ read, group: 'route', shared: t
 const usage = (read: Token['read']): Token => ({ read, group: 'usage' });
 const usageUnbounded = (read: Token['read']): Token => ({ read, group: 'usage', unbounded: true });
 
-/** By the name between double braces. A name that is not here is a token too, and always empty. */
+/** By the name between double braces. Any other name is a token too, and always empty. */
 export const TOKENS: ReadonlyMap<string, Token> = new Map(
   Object.entries({
     EMAIL: identity((input) => input.client.email),

@@ -194,7 +194,7 @@ const FAILING: Readonly<Record<string, Partial<Record<keyof Renderer, unknown>>>
   'throws in cannot': { cannot: crash },
   'throws in render': { render: crash },
   'answers junk in render': { render: () => 'weeds' },
-  'answers what is no JSON': { render: () => ({ far: 10n }) },
+  'returns a value that is not valid JSON': { render: () => ({ far: 10n }) },
   'answers a promise': { render: async () => ({}) },
 };
 for (const [what, parts] of Object.entries(FAILING))
@@ -241,7 +241,7 @@ test('two renderers for the same words, or one without any, are refused', async 
   const add = (...renderers: unknown[]) =>
     plugin('weed', () => renderers.map((renderer) => contribute(Renderers, renderer as Renderer)));
   const cases: readonly (readonly [Plugin, RegExp])[] = [
-    [add(words, words), /there is a renderer for book\/pigeon already, of plugin weed; only one can write/],
+    [add(words, words), /a renderer for book\/pigeon exists already, in plugin weed; only one can write/],
     [add({ format: 'book', protocol: 'pigeon' }), /needs either a function compile or a function render/],
     [add({ ...words, compile: lines.compile }), /needs either a function compile or a function render/],
     [add({ ...words, format: '' }), /needs the name of a format/],

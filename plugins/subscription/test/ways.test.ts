@@ -191,10 +191,10 @@ test('a way that stands in no list of links leaves the inbound its own, and only
 const WRONG: Readonly<Record<string, (entry: EntryTemplate) => unknown>> = {
   'a port out of range': (entry) => ({ ...entry, port: 70_000 }),
   'a server that would break out of a link': (entry) => ({ ...entry, server: 'a/b@c' }),
-  'a transport that nobody knows': (entry) => ({ ...entry, transport: { kind: 'pigeon' } }),
+  'an unknown transport': (entry) => ({ ...entry, transport: { kind: 'pigeon' } }),
   'a transport without its fields': (entry) => ({ ...entry, transport: { kind: 'grpc' } }),
   'no security': ({ security: _, ...entry }) => entry,
-  'a mask that nobody knows': (entry) => ({ ...entry, finalMask: { tcp: [{ kind: 'sand' }] } }),
+  'an unknown mask': (entry) => ({ ...entry, finalMask: { tcp: [{ kind: 'sand' }] } }),
   'an account without its fields': (entry) => ({ ...entry, account: { protocol: 'vless' } }),
   'a function of its own': (entry) =>
     isOf(entry, 'vless') ? { ...entry, account: { ...entry.account, id: () => 'weeds' } } : entry,

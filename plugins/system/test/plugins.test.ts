@@ -66,11 +66,11 @@ test('a switch that is under way, and one that failed, stand in the list', async
   t.deepEqual(
     (await pluginList(plugins, program)).map(({ name, state, reason }) => [name, state, reason]),
     [
-      ['a', 'switching', 'the panel restarts to switch it off'],
+      ['a', 'switching', 'the panel restarts to disable it'],
       ['b', 'running', 'it could not be'],
       ['c', 'running', ''],
       ['d', 'failed', 'it hung'],
-      ['e', 'switching', 'the panel restarts to switch it on'],
+      ['e', 'switching', 'the panel restarts to enable it'],
     ],
   );
   t.deepEqual(

@@ -1,8 +1,0 @@
-// One question on one connection.
-import type { MysqlConnection } from '../../kernel/database/connect.js';
-
-export type Rows = readonly Record<string, unknown>[];
-export const ask = (connection: MysqlConnection, sql: string): Promise<Rows> =>
-  new Promise((resolve, reject) =>
-    connection.query(sql, (error, rows) => (error ? reject(error) : resolve(rows))),
-  );

@@ -1,0 +1,75 @@
+// The endpoint for plain WebSockets, `/ws`.
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
+import type { Connections } from './connections.js';
+import type { Reader, Stream } from './stream.js';
+
+/** Messages from readers are ignored, so they may be small only. */
+export const LONGEST_INCOMING = 4096;
+const GOING_AWAY = 1001;
+/** Close codes of applications begin at 4000; the HTTP status is added. */
+const SESSION_ENDED = 4401;
+
+export class WebSocketEndpoint {
+  readonly #stream: Stream;
+  readonly #connections: Connections;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LONGEST_INCOMING,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  /** Whether each connection has answered since the last ping. */
+  readonly #heard = new Map<WebSocket, boolean>();
+  readonly upgrade: Upgrade = { path: '/ws', open: (connection) => this.#open(connection) };
+
+  constructor({ stream, connections }: { stream: Stream; connections: Connections }) {
+    this.#stream = stream;
+    this.#connections = connections;
+  }
+
+  #open({ request, socket, head, signal }: Upgraded): void {
+    this.#connections.admit(socket);
+    this.#server.handleUpgrade(request, socket, head, (connection) =>
+      this.#welcome(connection, socket, signal),
+    );
+  }
+
+  #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal): void {
+    const reader: Reader = {
+      backlog: () => connection.bufferedAmount,
+      send: ({ bytes }) => connection.send(bytes, { binary: false }),
+      cut: () => void socket.destroy(),
+    };
+    this.#connections.joined(socket);
+    this.#heard.set(connection, true);
+    // The library closes connections that break the protocol, with the code for the reason.
+    connection.on('error', () => undefined);
+    connection.on('close', () => {
+      this.#heard.delete(connection);
+      this.#stream.leave(reader);
+      this.#connections.left(socket);
+    });
+    connection.on('pong', () => this.#heard.set(connection, true));
+    connection.once('message', () => reader.send(this.#stream.complaint()));
+    signal.addEventListener('abort', () => {
+      const { status, message } = signal.reason as PanelError;
+      this.#stream.leave(reader);
+      this.#connections.left(socket);
+      connection.close(status === 401 ? SESSION_ENDED : GOING_AWAY, message);
+    });
+    void this.#stream.join(reader);
+  }
+
+  /** Closes connections that did not answer the last ping, and pings the others. A job calls it. */
+  ping(): void {
+    for (const [connection, heard] of this.#heard) {
+      if (!heard) connection.terminate();
+      else {
+        this.#heard.set(connection, false);
+        connection.ping();
+      }
+    }
+  }
+}
