@@ -91,7 +91,7 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
   await thirdParty(join(folder, 'plugins', 'node_modules'), 'weir-plugin-moon', '', {
     name: 'weir-plugin-sun',
   });
-  await says('npm:weir-plugin-moon', /calls itself weir-plugin-sun/);
+  await says('npm:weir-plugin-moon', /has the name weir-plugin-sun/);
 });
 
 test('references are told from names, and what is not there goes by the name that was meant', (t) => {

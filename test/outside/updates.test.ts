@@ -56,7 +56,7 @@ test.serial(
     t.like(await tide(), waiting);
     t.regex(
       (await weirCommand(folder, ['plugins'])).said,
-      /^tide +1\.2\.3 +running +version 2\.0\.0 is there/m,
+      /^tide +1\.2\.3 +running +version 2\.0\.0 is installed/m,
     );
 
     // The panel restarts in its process, which has read the code already.
