@@ -140,7 +140,11 @@ test('after thousands of random edits, memory is what a fresh load gives', async
     () => inWrite((tx) => store.addUsage(tx, usage(), now())),
     () =>
       inWrite((tx) =>
-        store.addKeptUsage(tx, [{ email: name(), inboundId: pick(inbounds) ?? 1, up: 5, down: 7 }], now()),
+        store.addKeptUsage(
+          tx,
+          Array.from({ length: 50 }, (_, i) => ({ email: name(), inboundId: i % 3, up: 5, down: 7 })),
+          now(),
+        ),
       ),
     () => inWrite((tx) => store.startExpiry(tx, ids(), now(), self)),
     () =>
