@@ -1171,27 +1171,27 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
-  /** what channels are told of */
+  /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
-  /** hours after which a client program fetches again */
+  /** hours until a client program fetches again */
   subUpdates: number;
   /** name of the subscription in client programs */
   subTitle: string;
-  /** where a client program sends its user for help */
+  /** support page or contact for users */
   subSupportUrl: string;
-  /** page about the subscription */
+  /** web page of the subscription */
   subProfileUrl: string;
-  /** message that client programs show */
+  /** message that client programs display */
   subAnnounce: string;
-  /** host of the links when neither inbound nor request names one */
+  /** host of the links if neither inbound nor request has one */
   subDomain: string;
   /** name of each link */
   remarkTemplate: string;
-  /** the name of the client stands on every link, not only on the first */
+  /** show the name of the client on every link, not only on the first */
   subShowIdentityOnAllLinks: boolean;
   /** path prefix of share links */
   subPath: string;
-  /** the list is sent as one base64 text, as most client programs expect */
+  /** send the list as one base64 text, as most client programs expect */
   subEncrypt: boolean;
   /** path below which the panel is served */
   webBasePath: string;
@@ -1278,27 +1278,27 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
-    /** what channels are told of */
+    /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
-    /** hours after which a client program fetches again */
+    /** hours until a client program fetches again */
     subUpdates?: number;
     /** name of the subscription in client programs */
     subTitle?: string;
-    /** where a client program sends its user for help */
+    /** support page or contact for users */
     subSupportUrl?: string;
-    /** page about the subscription */
+    /** web page of the subscription */
     subProfileUrl?: string;
-    /** message that client programs show */
+    /** message that client programs display */
     subAnnounce?: string;
-    /** host of the links when neither inbound nor request names one */
+    /** host of the links if neither inbound nor request has one */
     subDomain?: string;
     /** name of each link */
     remarkTemplate?: string;
-    /** the name of the client stands on every link, not only on the first */
+    /** show the name of the client on every link, not only on the first */
     subShowIdentityOnAllLinks?: boolean;
     /** path prefix of share links */
     subPath?: string;
-    /** the list is sent as one base64 text, as most client programs expect */
+    /** send the list as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
@@ -1343,16 +1343,16 @@ export type SettingsUpdateUserReply = {
 
 export type SystemPluginsListReply = {
   name: string;
-  /** that runs, or was to run; empty when not even that is known */
+  /** version that runs, or should run; empty when unknown */
   version: string;
-  /** the version that waits for a restart; empty when none does */
+  /** version that a restart would run; empty when nothing waits for a restart */
   waiting: string;
   about: string;
-  /** not of this tree */
+  /** third-party, not built in */
   outside: boolean;
-  /** starting: not called yet; failed: left out at the start, or a switch that failed; faulty: closed after repeated faults; switching: the panel restarts to switch it on or off; waiting: added since the panel started */
+  /** starting: not called yet; failed: left out at the start, or enabling it failed; faulty: closed after repeated faults; switching: the panel restarts to enable or disable it; waiting: added since the panel started */
   state: 'built' | 'starting' | 'running' | 'faulty' | 'stopped' | 'failed' | 'switching' | 'waiting';
-  /** why it does not run, or was not switched off, or waits for a restart, with the way out; of one that runs, which part of its work is left out and why; empty while all is well */
+  /** why it does not run, was not disabled, or waits for a restart, with the fix; for a running plugin, which part of its work is left out and why; empty without problems */
   reason: string;
 }[];
 
@@ -1366,7 +1366,7 @@ export type SystemPluginsSetEnableInput = {
 export type SystemPluginsSetEnableReply = {
   name: string;
   enable: boolean;
-  /** false: nothing had to be changed */
+  /** false: nothing had to change */
   restarting: boolean;
 };
 
@@ -1394,14 +1394,14 @@ export type SystemGetJobsReply = {
   job: string;
   /** such as "every 5s" or "at 30 4 * * *" */
   when: string;
-  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  /** Unix ms of the next run, before any jitter; 0 when none is planned */
   nextAt: number;
-  /** Unix ms since when a turn is under way; 0 when none is */
+  /** Unix ms since when the job has been running; 0 when it is not */
   runningSince: number;
-  /** Unix ms at which the last turn began; 0 when there was none since the panel started */
+  /** Unix ms at which the last run began; 0 when there was none since the panel started */
   lastAt: number;
   lastTookMs: number;
-  /** why the last turn failed; empty when it went well */
+  /** why the last run failed; empty when it succeeded */
   lastError: string;
 }[];
 
@@ -1415,18 +1415,18 @@ export type SystemJobsByPluginByJobReply = {
   job: string;
   /** such as "every 5s" or "at 30 4 * * *" */
   when: string;
-  /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+  /** Unix ms of the next run, before any jitter; 0 when none is planned */
   nextAt: number;
-  /** Unix ms since when a turn is under way; 0 when none is */
+  /** Unix ms since when the job has been running; 0 when it is not */
   runningSince: number;
-  /** Unix ms at which the last turn began; 0 when there was none since the panel started */
+  /** Unix ms at which the last run began; 0 when there was none since the panel started */
   lastAt: number;
   lastTookMs: number;
-  /** why the last turn failed; empty when it went well */
+  /** why the last run failed; empty when it succeeded */
   lastError: string;
 };
 
-/** Calls to a panel; each resolves with what the reply carries, and rejects with PanelFailure. */
+/** Calls to a panel; each resolves with the content of the reply, and rejects with PanelFailure. */
 export class Weir extends Transport {
   readonly access = {
     /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
@@ -1465,24 +1465,24 @@ export class Weir extends Transport {
   } as const;
 
   readonly system = {
-    /** Answers 200 while the panel serves; needs no login and tells no facts. — GET /healthz */
+    /** Answers 200 while the panel serves; needs no login and reveals nothing else. — GET /healthz */
     health: (): Promise<string> =>
       this.call({ method: 'GET', path: '/healthz', gives: 'msg' }),
-    /** This API as an OpenAPI 3.1 document; without its envelope with raw=1 or when that media type is accepted. — GET /panel/api/openapi.json */
+    /** Returns this API as an OpenAPI 3.1 document; without the envelope for raw=1, or when the Accept header asks for that media type. — GET /panel/api/openapi.json */
     openApi: (input?: SystemOpenApiInput): Promise<SystemOpenApiReply> =>
       this.call({ method: 'GET', path: '/panel/api/openapi.json', gives: 'obj' }, input),
     plugins: {
-      /** Every plugin that is on, and for one that does not run why. — GET /panel/api/system/plugins */
+      /** Lists the enabled plugins, with the reason if one is not running. — GET /panel/api/system/plugins */
       list: (): Promise<SystemPluginsListReply> =>
         this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' }),
-      /** Switches a plugin on or off in the config file, once it is known that the panel would start with it. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins tells what became of it. When the start fails, the former config comes back. — POST /panel/api/system/plugins/{name} */
+      /** Enables or disables a plugin in the config file, after a check that the panel would start with the change. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins returns the result. If the start fails, the previous config is restored. — POST /panel/api/system/plugins/{name} */
       setEnable: (input: SystemPluginsSetEnableInput): Promise<SystemPluginsSetEnableReply> =>
         this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input),
     },
-    /** The jobs of all plugins: when they run, and how the last turn went. — GET /panel/api/system/jobs */
+    /** Lists the jobs of all plugins with their schedule and the result of the last run. — GET /panel/api/system/jobs */
     getJobs: (): Promise<SystemGetJobsReply> =>
       this.call({ method: 'GET', path: '/panel/api/system/jobs', gives: 'obj' }),
-    /** Runs a job now. The reply comes when it has ended, or after five seconds while it runs on; the list tells how it went. — POST /panel/api/system/jobs/{plugin}/{job} */
+    /** Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result. — POST /panel/api/system/jobs/{plugin}/{job} */
     jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
       this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
   } as const;
@@ -1569,7 +1569,7 @@ export class Weir extends Transport {
     /** When each client last moved bytes, by email, in Unix seconds; 0 for one that never did. — POST /panel/api/clients/lastOnline */
     lastOnline: (): Promise<ClientsLastOnlineReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/lastOnline', gives: 'obj' }),
-    /** Share links of one client, under the names that a panel shows. — GET /panel/api/clients/links/{email} */
+    /** Returns the share links of one client, with the names for the panel. — GET /panel/api/clients/links/{email} */
     links: (input: ClientsLinksInput): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input),
     /** All clients, by id. — GET /panel/api/clients/list */
@@ -1587,7 +1587,7 @@ export class Weir extends Transport {
     /** Resets the usage of a client and enables it, unless it is expired. — POST /panel/api/clients/resetTraffic/{email} */
     resetTraffic: (input: ClientsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input),
-    /** Share links of the client with this subId, whether or not it may use them now; none when there is none. — GET /panel/api/clients/subLinks/{subId} */
+    /** Returns the share links of the client with this subId, whether or not it may use them now; an empty list when there is no such client. — GET /panel/api/clients/subLinks/{subId} */
     subLinks: (input: ClientsSubLinksInput): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/clients/subLinks/{subId}', gives: 'obj' }, input),
     /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
@@ -1611,7 +1611,7 @@ export class Weir extends Transport {
     /** Creates an inbound and adds it to the core. — POST /panel/api/inbounds/add */
     add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
-    /** Share links of all clients over all inbounds that are on. — GET /panel/api/inbounds/allLinks */
+    /** Returns the share links of all clients over all enabled inbounds. — GET /panel/api/inbounds/allLinks */
     allLinks: (): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/allLinks', gives: 'obj' }),
     /** Removes inbounds; their clients stay without them. — POST /panel/api/inbounds/bulkDel */
@@ -1656,7 +1656,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly notifications = {
-    /** Sends a test over every channel that is on, once, and tells how that went. — POST /panel/api/notifications/test */
+    /** Sends one test notification over every enabled channel and returns the results. — POST /panel/api/notifications/test */
     test: (): Promise<NotificationsTestReply> =>
       this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' }),
   } as const;
@@ -1714,7 +1714,7 @@ export class Weir extends Transport {
     /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
     factoryDefaults: (): Promise<SettingsFactoryDefaultsReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' }),
-    /** Starts the panel anew, with what environment and config file say now, once it is known that it would start so. The reply has status 202 and comes before. The core runs on. — POST /panel/api/setting/restartPanel */
+    /** Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running. — POST /panel/api/setting/restartPanel */
     restartPanel: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' }),
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
@@ -1726,7 +1726,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly realtime = {
-    /** The live stream, a WebSocket: JSON messages with `type`. It takes the session cookie only. — GET /ws */
+    /** The live stream, a WebSocket: JSON messages with `type`. It accepts the session cookie only. — GET /ws */
     stream: (): Promise<string> =>
       this.call({ method: 'GET', path: '/ws', gives: 'msg' }),
   } as const;

@@ -29,14 +29,14 @@ declare module '@weir-panel/weir/kernel' {
   import type { Duplex } from 'node:stream';
   import type { Model, ModelStatic, Transaction } from 'sequelize';
 
-  // Who is asking, or at work.
-  /** Who makes a change: a caller that has proved who it is, a command, or a plugin of its own accord. */
+  // The identity behind a request or a change.
+  /** The author of a change: an authenticated caller, a command, or a plugin on its own account. */
   export interface Principal {
-    /** of the admin, the API token, the command or the plugin */
+    /** name of the admin, the API token, the command or the plugin */
     readonly name: string;
-    /** what `name` names; plugins that tap `authenticate` have words of their own */
+    /** the kind of `name`; plugins that tap `authenticate` may use kinds of their own */
     readonly kind: 'session' | 'token' | 'command' | 'plugin' | 'anyone' | (string & {});
-    /** the session's id digest, to revoke it; only of the kind `session` */
+    /** digest of the session id, to revoke the session; only for the kind `session` */
     readonly session?: string;
   }
   interface Credentials {
@@ -44,23 +44,23 @@ declare module '@weir-panel/weir/kernel' {
     readonly cookies: Readonly<Record<string, string>>;
     readonly ip: string;
   }
-  /** Asked for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
+  /** Called for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
   export const authenticate: Choose<Credentials, Principal>;
 
-  // Cross-site request forgery: a page elsewhere can make a browser send our cookie, but cannot read or set this token.
-  /** Holds the token of somebody who has not logged in yet; only the form login asks for it. */
+  // Cross-site request forgery: a foreign page can make a browser send our cookie, but cannot read or set this token.
+  /** Holds the token of a caller who has not logged in yet; only the form login uses it. */
   export const CSRF_COOKIE = "weir_csrf";
   export const newCsrfToken: () => string;
-  /** Rejects unless header `X-CSRF-Token` or form field `_csrf` carries the expected token. */
+  /** Throws unless the header `X-CSRF-Token` or the form field `_csrf` carries the expected token. */
   export function requireCsrf(expected: string | undefined, sent: string | undefined): void;
 
-  // Sessions of people: a random id in a cookie, its digest in the database, so that a leaked backup opens nothing
-  // and a log-out really ends it. All sessions are held in memory too: a request costs no query.
+  // Login sessions: a random id in a cookie, its digest in the database. A leaked backup opens no session, and a logout
+  // takes effect at once. All sessions are also in memory, so a request needs no query.
   export const SESSION_COOKIE = "weir_session";
-  /** Where a login came from. */
+  /** The origin of a login. */
   export interface SessionOrigin {
     readonly ip: string;
-    /** header `User-Agent` as it was sent; kept up to 255 characters */
+    /** header `User-Agent` of the login; stored up to 255 characters */
     readonly userAgent?: string | undefined;
   }
   interface Session {
@@ -71,26 +71,26 @@ declare module '@weir-panel/weir/kernel' {
     readonly createdAt: number;
     /** Unix ms; at most a minute behind the last request */
     seenAt: number;
-    /** address of the request that `seenAt` counts; empty where it is not known */
+    /** address of the request at `seenAt`; empty where it is unknown */
     ip: string;
     readonly userAgent: string;
   }
-  /** What plugins do with sessions; provided by the kernel. */
+  /** The sessions, for plugins; provided by the kernel. */
   export interface SessionsApi {
-    /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. One that takes the place of another may keep its CSRF token. */
+    /** Opens a session after a successful login; returns the id for the cookie, which is stored nowhere. A session that replaces another one may keep its CSRF token. */
     open(userName: string, csrf?: string, origin?: SessionOrigin): Promise<{
       id: string;
       session: Session;
     }>;
-    /** All live sessions; the one that was used last comes first. */
+    /** All live sessions, the most recently used first. */
     list(): Readonly<Session>[];
     close(digest: string): Promise<void>;
-    /** Ends every session, or all but one (its digest), e.g. after a change of credentials; within a write where there is one. */
+    /** Ends all sessions, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
     closeAll(options?: {
       readonly except?: string | undefined;
       readonly tx?: Tx;
     }): Promise<void>;
-    /** The CSRF token that belongs to a session cookie. */
+    /** The CSRF token of a session cookie. */
     csrfOf(id: string | undefined): string | undefined;
     /** Sliding and absolute lifetime in ms; both take effect at once, for open sessions too. */
     setLifetime(ms: number, longest?: number): void;
@@ -103,28 +103,28 @@ declare module '@weir-panel/weir/kernel' {
   /** Compares two secrets in constant time. */
   export function sameSecret(a: string, b: string): boolean;
 
-  // Commands of the command line, as plugins declare them.
+  // Commands for the command line, as plugins declare them.
   type Options = Readonly<Record<string, Schema>>;
   type CommandValues<O extends Options> = Static<ReturnType<typeof shape<O>>>;
   export interface CommandInput<V> {
-    /** as declared and checked */
+    /** values of its options, checked */
     readonly options: V;
-    /** the command, as the one who makes changes */
+    /** the command as the author of its changes */
     readonly who: Principal;
-    /** Writes a line for the person at the terminal. */
+    /** Writes a line to the terminal. */
     readonly say: (line: string) => void;
-    /** aborted when nobody waits for the command any more */
+    /** aborts when nobody waits for the command any more */
     readonly signal: AbortSignal;
   }
   export interface Command {
-    /** words, like `admin reset` */
+    /** one or more words, like `admin reset` */
     readonly name: string;
-    /** one sentence for people */
+    /** one sentence for display */
     readonly about: string;
-    /** also where there is no panel yet: one is made in the data folder */
+    /** runs even if there is no panel yet: one is created in the data folder */
     readonly fresh: boolean;
     readonly options: Options;
-    /** a whole line, as somebody might type it */
+    /** a whole command line */
     readonly example?: string | undefined;
     readonly run: (input: CommandInput<never>) => void | Promise<void>;
   }
@@ -132,10 +132,10 @@ declare module '@weir-panel/weir/kernel' {
     readonly name: string;
     readonly about: string;
     readonly fresh?: boolean;
-    /** `subPath` is `--sub-path`; a boolean takes no value. What each is for is its schema's description. */
+    /** `subPath` is `--sub-path`; a boolean takes no value. The description of its schema is its help text. */
     readonly options?: O;
     readonly example?: string;
-    /** Fails by throwing; a PanelError's sentence is shown as it is. It runs inside the panel when there is one, else in a panel that only does this. */
+    /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
     readonly run: (input: CommandInput<CommandValues<O>>) => void | Promise<void>;
   }
   export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, example, run, }: Declared<O>): Command;
@@ -144,14 +144,14 @@ declare module '@weir-panel/weir/kernel' {
   export interface OwnedCommand extends Command {
     readonly owner: Owner;
   }
-  /** For who lets people run commands; provided by the kernel. */
+  /** The commands of all plugins, for programs that run them; provided by the kernel. */
   export interface CommandsApi {
     list(): readonly OwnedCommand[];
   }
   export const Commands: Token<CommandsApi>;
 
-  // Boot settings as plugins declare them: what is needed before the database is open. The program around the kernel reads them.
-  /** One boot setting: its variable and what it may be. */
+  // Boot settings as plugins declare them: values that are needed before the database is open. The program around the kernel reads them.
+  /** One boot setting: its variable and its schema. */
   interface Variable<S extends Joi.Schema = Joi.Schema> {
     readonly variable: string;
     readonly schema: S;
@@ -161,14 +161,14 @@ declare module '@weir-panel/weir/kernel' {
   export type Configured<V> = {
     readonly [K in keyof V]: V[K] extends Variable<infer S> ? Static<S> : never;
   };
-  /** Where the value of a boot setting comes from. */
+  /** The source of a boot setting's value. */
   type Source = 'environment' | 'file' | 'default';
   type Sources<C> = {
     readonly [K in keyof C]: Source;
   };
   export const variable: <S extends Joi.Schema>(name: `WEIR_${string}`, schema: S, about: string) => Variable<S>;
 
-  // Typed bridges between plugins. An import of a token is the dependency: no strings, no declaration merging.
+  // Typed links between plugins. Importing a token declares the dependency, without strings or declaration merging.
   const carries: unique symbol;
   /** Names an API that exactly one plugin provides. */
   export interface Token<T> {
@@ -179,18 +179,18 @@ declare module '@weir-panel/weir/kernel' {
     readonly api: number;
     readonly [carries]?: T;
   }
-  /** A token whose owner may be absent; the user then gets `undefined`. */
+  /** A token whose owner may be missing; the user then gets `undefined`. */
   export interface Maybe<T> {
     readonly kind: 'maybe';
     readonly token: Token<T>;
   }
   type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>, others: readonly Contributed<T>[]) => string | undefined;
-  /** A list that one plugin runs and others add to. */
+  /** A list that one plugin owns and others add to. */
   export interface ExtensionPoint<T> {
     readonly kind: 'point';
     readonly owner: string;
     readonly name: string;
-    /** What is wrong with an entry, if anything; its plugin is left out then. `others` are those that are in the list already: what is built in comes first. */
+    /** Returns what is wrong with an entry, if anything; its plugin is then left out. `others` are the entries so far, built-in ones first. */
     readonly problem?: Problem<never> | undefined;
     readonly [carries]?: T;
   }
@@ -198,7 +198,7 @@ declare module '@weir-panel/weir/kernel' {
   export const maybe: <T>(wanted: Token<T>) => Maybe<T>;
   export const extensionPoint: <T>(owner: string, name: string, problem?: Problem<T>) => ExtensionPoint<T>;
   type Uses = Readonly<Record<string, Token<unknown> | Maybe<unknown>>>;
-  /** What a plugin receives for its `uses`. */
+  /** The APIs that a plugin receives for its `uses`. */
   type Used<U> = {
     readonly [K in keyof U]: U[K] extends Token<infer T> ? T : U[K] extends Maybe<infer T> ? T | undefined : never;
   };
@@ -214,27 +214,27 @@ declare module '@weir-panel/weir/kernel' {
     readonly value: unknown;
   }
   export const contribute: <T>(point: ExtensionPoint<T>, value: T) => Contribution;
-  /** An entry as the owner of the list sees it. */
+  /** An entry from the view of the list's owner. */
   export interface Contributed<T> {
     readonly plugin: string;
     readonly value: T;
-    /** Writes a failure of the entry down to the plugin that added it, which would else be the owner's. */
+    /** Attributes a failure of the entry to the plugin that added it; it would otherwise count against the owner. */
     readonly fault: (where: string, error: unknown) => void;
   }
 
-  // What SQLite and MySQL (MariaDB too) call differently, so that a statement over many rows is written once.
+  // SQL that differs between SQLite and MySQL (and MariaDB), so that a statement over many rows is written once.
   type RowColumns = Readonly<Record<string, 'integer' | 'text'>>;
-  /** Words of the database in use; `tx.sql` and `db.sql`. What they do not cover stands side by side, by `dialect`. */
+  /** SQL of the current database; `tx.sql` and `db.sql`. For other differences, write each variant and choose by `dialect`. */
   export interface SqlWords {
     readonly dialect: 'sqlite' | 'mysql';
-    /** smaller and greater of two values; as aggregates `min` and `max` are the same everywhere */
+    /** smaller and greater of two values; the aggregates `min` and `max` are the same everywhere */
     readonly least: string;
     readonly greatest: string;
-    /** A table made of one JSON text, a list of lists: `FROM ${rows({ id: 'integer', name: 'text' })} AS j`. The text is the replacement `:rows`, or that of another name. */
+    /** A table from one JSON text, a list of lists: `FROM ${rows({ id: 'integer', name: 'text' })} AS j`. The text is the replacement `:rows`, or the named one. */
     rows(columns: RowColumns, replacement?: string): string;
-    /** After an INSERT: what to do where the key is there already. On SQLite, a SELECT before it needs a WHERE. Call the old value by its table: `t.up + ${incoming('up')}`. */
+    /** After an INSERT: what to do where the key exists. On SQLite, a SELECT before it needs a WHERE. Refer to the old value by its table: `t.up + ${incoming('up')}`. */
     onConflict(keys: string, set: string): string;
-    /** the value that an INSERT brought, in `onConflict` */
+    /** the inserted value, in `onConflict` */
     incoming(column: string): string;
   }
   /** Column types of migrations. */
@@ -243,89 +243,89 @@ declare module '@weir-panel/weir/kernel' {
     readonly id: string;
     readonly integer: string;
     readonly bool: string;
-    /** compared without regard to case; on MySQL without regard to accents too */
+    /** compared without case; on MySQL also without accents */
     readonly name: string;
-    /** of any length; no key and no default */
+    /** of any length; cannot be a key or have a default */
     readonly text: string;
     readonly json: string;
   }
 
-  // Migrations per plugin, up only, with one ledger. Before the first pending one the database is copied.
+  // Migrations per plugin, up only, with one history. Before the first pending one the database is backed up.
   export interface Migration {
-    /** `0001-clients`; frozen together with its text once released */
+    /** `0001-clients`; never changes after a release, nor does its text */
     readonly name: string;
-    /** Statements in order, for every dialect; REFERENCES as a FOREIGN KEY of the table, for MySQL passes over those of a column in silence. They never read the live table declaration, or the second release fails on new installations. */
+    /** Statements in order, for every dialect. Write REFERENCES as a FOREIGN KEY of the table: MySQL ignores it on columns. Never read the current table declaration, or the second release fails on new installations. */
     readonly up: (types: ColumnTypes) => readonly string[];
   }
 
-  // Memory that follows the database: what a plugin keeps of its tables so that a request needs no statement.
-  /** How a projection is read and kept up to date. Neither function writes. */
+  // A projection: state in memory that follows the tables of a plugin, so that a request needs no statement.
+  /** How to load a projection and keep it up to date. Neither function writes. */
   export interface ProjectionSource<S extends object, C> {
-    /** Reads the whole state from the database. Nothing is written meanwhile. */
+    /** Loads the whole state from the database. No write runs meanwhile. */
     load(): Promise<S>;
-    /** Brings one committed change into the state, in place. If it throws, the state is loaded again. */
+    /** Applies one committed change to the state, in place. If it throws, the state is loaded again. */
     apply(state: S, change: C): void | Promise<void>;
   }
   /** Created with `db.projection`; changed with `tx.apply`. */
   export interface Projection<S extends object, C> {
-    /** The state as of the last write that was delivered. Throws a 503 while it is being loaded: no state is better than a wrong one. */
+    /** The state as of the last delivered write. Throws a 503 while it is loaded again: a wrong state would be worse than none. */
     readonly state: S;
     /** Loads the state; the kernel calls it before the start of the plugin. */
     load(): Promise<S>;
-    /** A second state, loaded now: what `state` must be equal to when nobody writes. For tests. */
+    /** Loads a second state, which must equal `state` while no write runs. For tests. */
     fresh(): Promise<S>;
-    /** The kernel calls it after the commit; resolves when the state has the change. */
+    /** The kernel calls it after the commit; resolves when the state contains the change. */
     apply(commit: number, change: C): Promise<void>;
   }
 
-  // The only way to write. Writes go one after another over one connection that stays open: on SQLite overlapping
-  // transactions would fail with "database is locked", and a connection for each costs 4 ms; on a server they would deadlock.
-  /** An open write. Everything that takes part has it in its signature. */
+  // The only way to write. Writes run one after another over one connection that stays open: on SQLite overlapping
+  // transactions would fail with "database is locked", and a new connection costs 4 ms; on a server they would deadlock.
+  /** An open write. Every function that takes part in it receives it as a parameter. */
   export interface Tx {
     /** for Sequelize: `{ transaction: tx.t }` */
     readonly t: Transaction;
-    /** words that differ between databases */
+    /** SQL that differs between databases */
     readonly sql: SqlWords;
-    /** Runs one statement with `:name` replacements; give bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
+    /** Runs one statement with `:name` replacements; pass bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
     run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
-    /** Runs an UPDATE or DELETE; answers how many rows it was about, changed by it or not. */
+    /** Runs an UPDATE or DELETE; resolves with the number of matched rows, changed or not. */
     change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
     query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
-    /** Asks those who take part in this write, after its statements; rejects where one fails or refuses, and the write must then fail. `tx` of a tap reads everything and writes tables of its own plugin only. */
+    /** Runs the taps that take part in this write, after its statements; rejects when one fails or refuses, and then the write must fail. A tap's `tx` reads everything and writes only tables of its own plugin. */
     during<P>(hook: During<P>, payload: P): Promise<void>;
-    /** Brings a change into a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
+    /** Applies a change to a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
     apply<S extends object, C>(projection: Projection<S, C>, change: C): void;
     /** Delivered after the commit and before the write resolves; a rollback drops it. */
     after<P>(hook: After<P>, payload: P): void;
     /** Queued after the commit; a rollback drops it. */
     emit<P>(hook: Event<P>, payload: P): void;
   }
-  /** The database as one plugin sees it. */
+  /** The database from the view of one plugin. */
   export interface Database {
-    /** words that differ between databases */
+    /** SQL that differs between databases */
     readonly sql: SqlWords;
-    /** One transaction: all of `work` or nothing. Nothing may leave the process inside it (network, core, child processes). */
+    /** Runs one transaction: all of `work` or nothing. Inside it, nothing may leave the process (network, core, child processes). */
     write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-    /** Memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
+    /** Creates state in memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
     projection<S extends object, C>(source: ProjectionSource<S, C>): Projection<S, C>;
     /** For the kernel. */
     loadProjections(): Promise<void>;
-    /** Reads what is committed; inside a write use `tx.query`. */
+    /** Reads committed data; inside a write use `tx.query`. */
     query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
-    /** Throws when called inside a write: for doors that lead out of the process. */
+    /** Throws when called inside a write: for functions that leave the process. */
     refuseInsideWrite(what: string): void;
   }
 
-  // The one family of errors that may reach a caller of the API. Everything else is a bug and answers 500 without its text.
+  // The only family of errors that callers of the API see. Everything else is a bug and answers 500 without its message.
   export interface ErrorDetails {
-    /** the field at fault; becomes an entry of `obj.issues` */
+    /** the invalid field; becomes an entry of `obj.issues` */
     readonly path?: string;
     readonly issues?: readonly Issue[];
     readonly cause?: unknown;
     /** reply headers, e.g. Retry-After */
     readonly headers?: Readonly<Record<string, string>>;
   }
-  /** An error meant for the caller: a stable code, an HTTP status and a sentence for a person. */
+  /** An error for the caller: a stable code, an HTTP status and a sentence for display. */
   export class PanelError extends Error {
     readonly code: string;
     readonly status: number;
@@ -333,14 +333,14 @@ declare module '@weir-panel/weir/kernel' {
     readonly headers: Readonly<Record<string, string>>;
     constructor(code: string, status: number, message: string, details?: ErrorDetails);
   }
-  /** Thrown in a guard, this is a veto: the operation ends with 422 and nothing is written. */
+  /** Throw it in a guard to veto the operation: it ends with 422 and nothing is written. */
   export class Refusal extends PanelError {
     constructor(message: string, details?: ErrorDetails & {
       code?: string;
       status?: number;
     });
   }
-  /** Makes one error of a catalogue; `message` replaces the catalogue's own sentence. */
+  /** Creates one error of a catalogue; `message` replaces the catalogue's text. */
   export interface ErrorFactory {
     (message?: string, details?: ErrorDetails): PanelError;
     readonly code: string;
@@ -372,53 +372,53 @@ declare module '@weir-panel/weir/kernel' {
     readonly TIMEOUT: ErrorFactory;
     readonly STORAGE: ErrorFactory;
   };
-  /** Text of anything thrown. */
+  /** The message of anything thrown. */
   export function messageOf(error: unknown): string;
 
-  // What a schema says against an input, as the one error that the caller sees.
-  /** The value, or a 400 whose message and `issues` name the fields at fault. */
+  // Turns the findings of a schema into one error for the caller.
+  /** Returns the value, or throws a 400 whose message and `issues` name the invalid fields. */
   export const validate: <S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions) => Static<S>;
-  /** As `validate`, for values that may be large. */
+  /** Works as `validate`, for values that may be large. */
   export const validateInSlices: <S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions) => Promise<Static<S>>;
-  /** Throws KERNEL_INVALID that names field and character. A `label` is only shown; a `name` also tells things apart. */
+  /** Throws KERNEL_INVALID that names field and character. A `label` is only displayed; a `name` is also an identifier. */
   export function refuseHidden(path: string, text: string, kind: 'name' | 'label'): void;
 
   // Writes a file so that a crash, a power cut or a full disk leaves either the previous content or the new one.
   /**
-   * Is on the disk when this resolves. Without `mode` it keeps that of the previous file; a new one is private (0600).
-   * Rejects with a sentence that names the file, whose previous content is untouched then.
+   * Resolves when the file is on the disk. Without `mode` it keeps the mode of the previous file; a new one is private (0600).
+   * Rejects with a sentence that names the file; its previous content is untouched then.
    */
   export function replaceFile(path: string, text: string, mode?: number): Promise<void>;
 
-  // The eight kinds of hook and what each promises. The owner of the moment owns the hook and declares it in its contract.
+  // The eight kinds of hook and what each guarantees. The plugin that calls a hook owns it and declares it in its contract.
   const kindsCarries: unique symbol;
   interface Hook<K extends string, C> {
     readonly kind: K;
     readonly id: string;
-    /** of what taps give: the items of a prepare hook, the entries of a draft, the value of a filter, the answer of a choice */
+    /** of the results of taps: the items of a prepare hook, the entries of a draft, the value of a filter or a choice */
     readonly shape?: Schema | undefined;
     readonly [kindsCarries]?: C;
   }
-  /** Before the rules are checked for what was sent, which has passed the schema of its route: awaited taps return it with defaults filled in or values normalised, one item for each that they are given; schema and rules are checked for what they return. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+  /** Before the rules are checked. The input has passed the schema of its route. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
   export type Prepare<V, C> = Hook<'prepare', [V, C]>;
-  /** Before a write: awaited, in order; a tap that throws a Refusal (or any 4xx PanelError) ends the operation, nothing is written. */
+  /** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. */
   export type Guard<P> = Hook<'guard', P>;
-  /** Inside the transaction of a write, after its owner's statements: awaited taps get a `tx` that writes tables of their own plugin only. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is left out until the next start. */
+  /** Inside the transaction of a write, after its owner's statements. Awaited taps get a `tx` that writes only tables of their own plugin. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is skipped until the next start. */
   export type During<P> = Hook<'during', P>;
-  /** While something is composed: awaited taps add entries, stamped with the plugin; what a failing tap added is taken out again, all of it. An entry that does not fit the shape is such a failure. */
+  /** While something is composed. Awaited taps add entries, marked with their plugin. If a tap fails, all its entries are removed; an entry that does not fit the shape counts as a failure. */
   export type Draft<E, C> = Hook<'draft', [E, C]>;
-  /** While something is composed: taps return a new value; the value of a failing tap, or one that does not fit the shape, is ignored. Synchronous: it lies on hot paths. What taps are given is frozen. */
+  /** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. */
   export type Filter<V, C> = Hook<'filter', [V, C]>;
-  /** One answer is wanted: the first tap that gives one wins; one that does not fit the shape does not count. */
+  /** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped. */
   export type Choose<Q, A> = Hook<'choose', [Q, A]>;
-  /** After a commit, before the write resolves: awaited, in commit order, never dropped, cannot refuse. For what is kept in memory. */
+  /** After a commit, before the write resolves. Awaited, in the order of commits, never dropped; cannot refuse. For state in memory. */
   export type After<P> = Hook<'after', P>;
-  /** After a commit, to a bounded queue of each tapping plugin: cannot delay or harm anybody; payloads are batches. */
+  /** After a commit, through a bounded queue per tapping plugin. Cannot delay or harm other plugins; payloads are batches. */
   export type Event<P> = Hook<'event', P>;
   type Kind = 'prepare' | 'guard' | 'during' | 'draft' | 'filter' | 'choose' | 'after' | 'event';
-  /** A hook of any kind, as `hooks` of definePlugin lists them. */
+  /** A hook of any kind, as listed in `hooks` of definePlugin. */
   export type AnyHook = Hook<Kind, unknown>;
-  /** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes are those of bodies: unknown keys are dropped. */
+  /** Ids are `<plugin>/<name>`; only that plugin may call the hook. Shapes work as for bodies: unknown keys are dropped. */
   export const prepare: <V, C>(id: `${string}/prepare${string}`, shape: Schema<V>) => Prepare<V, C>;
   export const guard: <P>(id: `${string}/before${string}`) => Guard<P>;
   export const during: <P>(id: `${string}/during${string}`) => During<P>;
@@ -440,16 +440,16 @@ declare module '@weir-panel/weir/kernel' {
   };
   export interface TapOptions {
     readonly stage?: number;
-    /** a failure of this tap fails the whole operation instead of being left out (prepare, guard, draft); while its plugin is still starting, a prepare, guard or during hook refuses with 503 */
+    /** a failure of this tap fails the whole operation instead of being ignored (prepare, guard, draft); while its plugin is still starting, a prepare, guard or during hook refuses with 503 */
     readonly strict?: boolean;
-    /** events only: the plugin's queue overflowed and events are lost; reload what you derive from them */
+    /** events only: called when the plugin's queue overflowed and events were lost; reload the state that depends on them */
     readonly missed?: () => void | Promise<void>;
   }
-  /** Which plugin is present at which hook, and how. */
+  /** Which plugin taps which hook, and how. */
   interface Present extends Pick<Tap, 'hook' | 'options'> {
     readonly plugin: string;
   }
-  /** A plugin's presence at somebody's moment. */
+  /** A plugin's tap on a hook. */
   export interface Tap {
     readonly hook: AnyHook;
     readonly fn: (...args: never[]) => unknown;
@@ -457,33 +457,33 @@ declare module '@weir-panel/weir/kernel' {
   }
   export const tap: <H extends AnyHook>(hook: H, fn: TapFunction<H>, options?: TapOptions) => Tap;
 
-  // All hooks of a running kernel, on tapable. One place guards every tap: who is to blame, what its failure means, whether
-  // its plugin still takes part. Plugins never hold a tapable object.
+  // All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
+  // whether the plugin still takes part. Plugins never hold a tapable object.
   /** One entry of a draft, with the plugin that added it. */
   export interface Stamped<E> {
     readonly plugin: string;
     readonly entry: E;
-    /** only there when the plugin is not of this tree */
+    /** only set for a third-party plugin */
     readonly outside?: boolean;
   }
-  /** Calls hooks; of a plugin only its own: calling another's is a mistake in the plugin and says so. */
+  /** Calls hooks. A plugin may call only its own; calling another's is its mistake, and the error says so. */
   export interface Hooks {
-    /** Throws where nobody declares such a hook, and where it may not be called. */
+    /** Throws where no plugin declares such a hook, and where this one may not call it. */
     require(hook: AnyHook): void;
-    /** What the taps make of items before they are checked. `problem` tells, of an item that a tap has changed, what its shape cannot know; the items of a tap with such a one are ignored. */
+    /** Passes items through the taps before they are checked. `problem` checks an item that a tap has changed, beyond its shape; if one fails, all items of that tap are ignored. */
     prepare<V, C>(hook: Prepare<V, C>, items: readonly V[], context: C, problem?: (item: V, index: number) => string | undefined): Promise<readonly V[]>;
-    /** Asks all guards; rejects with the first refusal. Call it before the transaction. */
+    /** Calls all guards; rejects with the first refusal. Call it before the transaction. */
     check<P>(hook: Guard<P>, payload: P): Promise<void>;
-    /** Tells all guards of what comes whatever they say: none can end it, and one that tries keeps the others from nothing. */
+    /** Calls all guards before an event that happens anyway: none can stop it, and one that refuses does not skip the others. */
     notify<P>(hook: Guard<P>, payload: P): Promise<void>;
     /** Collects the entries of all taps, in order. */
     compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]>;
-    /** What the taps make of a value, which is frozen for them. `problem` tells, of the value of each, what its shape cannot know; one with a problem is left out. */
+    /** Passes a value through the taps; it is frozen for them. `problem` checks each returned value beyond its shape; a value with a problem is ignored. */
     refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V;
     choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined>;
     /** For what happens outside a transaction; inside one use `tx.emit`. */
     emit<P>(hook: Event<P>, payload: P): void;
-    /** Nobody listens: the caller can save itself the payload. */
+    /** Whether no plugin taps the hook: then the caller need not build the payload. */
     isUsed({ id }: {
       readonly id: string;
     }): boolean;
@@ -495,7 +495,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly port: number;
     /** Serves everything below this path from now on. */
     mountAt(basePath: string): void;
-    /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+    /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
     admitOnly(admits: (socket: Socket) => boolean): void;
   }
   export interface ServedRoute {
@@ -507,42 +507,42 @@ declare module '@weir-panel/weir/kernel' {
   export interface ListenerPlace {
     readonly host: string;
     readonly port: number;
-    /** the variable that sets the port, for the message that it is taken */
+    /** variable that sets the port, for the message about a taken port */
     readonly portVariable?: string;
   }
-  /** What plugins do with listeners; provided by the kernel. */
+  /** The listeners, for plugins; provided by the kernel. */
   export interface ListenersApi {
     readonly panel: ListenerApi;
-    /** Declares a listener of a plugin, in its start; routes name it. It opens when they are served. `intercept` may answer a request before its routes are looked at. */
+    /** Declares a listener of a plugin, in its start; routes refer to it by name. It opens when they are served. `intercept` may answer a request before the routes. */
     declare(name: string, where: ListenerPlace, intercept?: Intercept): ListenerApi;
-    /** Reads all route paths again, after a path that an admin configures has changed. */
+    /** Evaluates all route paths again, after a configured path has changed. */
     remount(): void;
     /** The port that a listener is bound to; 0 before it is open. */
     port(name: string): number;
-    /** Every listener with its port: the one it is bound to, or the configured one before it is open. */
+    /** Every listener with its port: the bound one, or the configured one before it is open. */
     places(): readonly {
       readonly name: string;
       readonly port: number;
     }[];
-    /** Host a request asked for, without port; forwarded names count from trusted proxies only. */
+    /** Host that a request asked for, without port; forwarded names count from trusted proxies only. */
     requestHost(request: IncomingMessage): string;
-    /** The panel answers only under these hosts, under that which it listens on and on loopback; an empty list allows all. `wayOut` ends the sentence of a refusal: how to add a host. */
+    /** Restricts the panel to these hosts, besides its own host and loopback; an empty list allows all. `wayOut` is the end of the refusal's sentence: how to add a host. */
     allowHosts(hosts: readonly string[], wayOut: string): void;
     /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
     /** Whether this address is one of the trusted proxies. */
     trusts(address: string): boolean;
-    /** Every route that is served, with its plugin and what that is for; for descriptions of the API. */
+    /** Every served route, with its plugin; for descriptions of the API. */
     routes(): readonly ServedRoute[];
   }
   export const Listeners: Token<ListenersApi>;
 
   // How a route replies, as data: an envelope, a value, a text, a stream, the files of a folder.
-  /** The statuses of success, for descriptions: 200 alone without it; `reply.status` sets any other. */
+  /** The success statuses, for descriptions; only 200 by default. `reply.status` sets another one. */
   type Success = {
     readonly statuses?: readonly number[];
   };
-  /** How the value that a handler returns is sent. */
+  /** How to send the value that a handler returns. */
   type ReplyKind = ({
     readonly kind: 'payload';
     readonly schema: Joi.Schema;
@@ -563,7 +563,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'folder';
     readonly folder: StaticFolder;
   };
-  /** The value goes into `obj` of the envelope; a handler that returns `unwrapped(value)` sends it without one, under the media type that is given here. */
+  /** The value goes into `obj` of the envelope. A handler that returns `unwrapped(value)` sends the bare value, under this media type. */
   export const payload: <S extends Joi.Schema>(schema: S, options?: {
     readonly unwrappedAs?: string;
   } & Success) => {
@@ -572,7 +572,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'payload';
     readonly schema: S;
   };
-  /** The handler returns a sentence (or nothing); `obj` is null. */
+  /** The handler returns a sentence for `msg` (or nothing); `obj` is null. */
   export const message: (options?: Success) => {
     readonly statuses?: readonly number[];
     readonly kind: 'message';
@@ -582,14 +582,14 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'bare';
     readonly schema: S;
   };
-  /** The handler returns the body's text and sets the headers itself; the media type is for descriptions. */
+  /** The handler returns the text of the body and sets the headers itself; the media type is for descriptions. */
   export const raw: (mediaType?: string) => {
     readonly kind: 'raw';
     readonly mediaType: string;
   };
   /**
-   * The handler returns `{ body }`, a stream that is sent as it comes, and says how it is to be stored: `fileName`, `etag`
-   * and others (see Streamed). `headers` describes those of the route's own: `stream('text/csv', { headers: shape({ 'x-rows': int() }) })`.
+   * The handler returns `{ body }`, a stream that is sent as it comes, and says how to store it: `fileName`, `etag` and others
+   * (see Streamed). `headers` describes headers of its own: `stream('text/csv', { headers: shape({ 'x-rows': int() }) })`.
    */
   export const stream: <H extends Joi.Schema = never>(mediaType: string, options?: {
     readonly headers?: H;
@@ -598,18 +598,18 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'stream';
     readonly mediaType: string;
   };
-  /** A value that says how it is sent; without a `msg` there is no envelope. */
+  /** A value with its form of reply; without a `msg` it is sent without an envelope. */
   export class Answer<T> {
     readonly obj: T;
     readonly msg: string | undefined;
     constructor(obj: T, msg?: string);
   }
-  /** An `obj` together with a `msg`, for payload routes that have something to say. */
+  /** An `obj` together with a `msg`, for payload routes that also have a message. */
   export const withMessage: <T>(msg: string, obj: T) => Answer<T>;
-  /** An `obj` without its envelope, for callers that asked for it so. */
+  /** An `obj` without its envelope, for callers that asked for that. */
   export const unwrapped: <T>(obj: T) => Answer<T>;
   type Sentence = string | void;
-  /** What a handler returns for a reply of this kind. */
+  /** The return type of a handler for a reply of this kind. */
   type Returned<R> = R extends {
     kind: 'payload';
     schema: infer S;
@@ -623,32 +623,32 @@ declare module '@weir-panel/weir/kernel' {
     headers?: infer H;
   } ? Streamed<Static<H>> : string;
 
-  // Calls that may be repeated without harm: one plugin keeps what was answered under a key of the caller's.
+  // Calls that may be repeated safely: one plugin stores the reply under a key of the caller's.
   /** Provided by the plugin `idempotency`; without it a route with `idempotent: true` is served like any other. */
   export interface Replays {
-    /** The route, handled once for each key of a caller; where the key comes again it answers as the first time. Throws where that cannot be. */
+    /** Wraps a route so that it is handled once for each key of a caller; a repeated key gets the first reply. Throws where that is impossible. */
     repeatable(route: Route): Route;
   }
   export const Replays: Token<Replays>;
 
-  // A route as data: from this one declaration come validation, types and the API description.
+  // A route as data: validation, types and the API description come from this one declaration.
   interface CookieOptions {
     readonly maxAge?: number;
     readonly httpOnly?: boolean;
   }
-  /** What a handler may do to its reply besides returning a value. */
+  /** Changes to a reply besides its value. */
   interface ReplyTools {
     status(code: number): void;
     header(name: string, value: string): void;
-    /** SameSite=Lax, path and Secure are set by the kernel; `maxAge` in ms. */
+    /** The kernel sets SameSite=Lax, path and Secure; `maxAge` in ms. */
     cookie(name: string, value: string, options: CookieOptions): void;
     clearCookie(name: string): void;
   }
   export interface RequestInfo {
-    /** of the kind `anyone`, without a name, where the route asks for no login */
+    /** kind `anyone`, without a name, where the route needs no login */
     readonly who: Principal;
     readonly ip: string;
-    /** host the caller asked for, without port */
+    /** host that the caller asked for, without port */
     readonly host: string;
     readonly secure: boolean;
     readonly method: string;
@@ -656,7 +656,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly url: string;
     readonly headers: IncomingHttpHeaders;
     readonly cookies: Readonly<Record<string, string>>;
-    /** ends when the caller is gone or its time is up */
+    /** aborts when the caller disconnects or the time limit is over */
     readonly signal: AbortSignal;
     readonly reply: ReplyTools;
   }
@@ -665,49 +665,49 @@ declare module '@weir-panel/weir/kernel' {
   type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   export interface Route {
     readonly method: Method;
-    /** `/panel/api/x/hello/{name}`; `{name*}` at its end takes the rest of the path, slashes included, or nothing. A function where an admin configures it: it is read again at every remount */
+    /** `/panel/api/x/hello/{name}`; `{name*}` at its end matches the rest of the path, slashes included, or nothing. A function if an admin configures it: called again at every remount */
     readonly path: string | (() => string);
     /** admin: session or token (the default); session: cookie only; anyone: public */
     readonly auth: 'admin' | 'session' | 'anyone';
     readonly listener: string;
-    /** By which programs call it, `clients.list`: unique; the first word of a plugin from outside is its own name. Without one, a name is made of method and path. */
+    /** Name for clients, `clients.list`: unique; for a third-party plugin it begins with the plugin's name. Without it, the name is derived from method and path. */
     readonly name?: string;
     readonly doc: string;
     readonly params: Joi.Schema | undefined;
     readonly query: Joi.Schema | undefined;
     readonly body: Joi.Schema | undefined;
-    /** also takes application/x-www-form-urlencoded */
+    /** also accepts application/x-www-form-urlencoded */
     readonly form: boolean;
-    /** the body is described and not read: the handler is given the request (IncomingMessage) in its place */
+    /** the body is only described: the handler receives the request (IncomingMessage) instead */
     readonly stream: boolean;
-    /** A caller may send `Idempotency-Key`: a repetition is answered as the first call was, and is not handled again. */
+    /** Callers may send `Idempotency-Key`: a repetition gets the first reply and is not handled again. */
     readonly idempotent: boolean;
     /**
-     * Bytes of the body, after it is unpacked. By default 16 KiB where `auth` is `anyone` (and never more there), else
+     * Most bytes of the body after decompression. By default 16 KiB where `auth` is `anyone` (and never more there), else
      * 1 MiB. A JSON body may hold 20,000 separators (`,` `:` `[` `{`), with `LARGE_BODY` 200,000.
      */
     readonly bodyLimit: number;
-    /** The body is multipart/form-data: these files, and texts that fit `body`. `bodyLimit` counts the texts alone. */
+    /** The body is multipart/form-data: these files, and texts that match `body`. `bodyLimit` applies to the texts only. */
     readonly files: Readonly<Record<string, FileRule>> | undefined;
-    /** Refuses a request by an error, before anything of its body is read: it knows who asks, from where and for what. */
+    /** Refuses a request with an error before its body is read; knows the caller, its address and the parameters. */
     readonly beforeBody: ((input: RequestInfo) => void | Promise<void>) | undefined;
     readonly reply: ReplyKind;
     readonly errors: readonly ErrorFactory[];
     readonly handle: (input: never) => unknown;
   }
-  /** A file of an upload; `T` is what the handler is given for it. */
+  /** A file of an upload; `T` is the type that the handler receives. */
   export interface FileField<T> extends FileRule {
     readonly given?: T;
   }
   export interface FileOptions {
     /** of one file */
     readonly maxBytes: number;
-    /** what its name ends with: `['.db', '.sqlite']`. Whoever sends it can call it as he likes. */
+    /** allowed endings of its name: `['.db', '.sqlite']`. The sender chooses the name, so this proves nothing. */
     readonly endings?: readonly string[];
   }
   /** Exactly one file. */
   export const file: (options: FileOptions) => FileField<UploadedFile>;
-  /** None, one or several. */
+  /** No file, one or several. */
   export const fileList: (options: FileOptions & {
     readonly most: number;
   }) => FileField<readonly UploadedFile[]>;
@@ -734,36 +734,36 @@ declare module '@weir-panel/weir/kernel' {
 
   // A folder of files as a route: a page with its scripts and pictures.
   export interface StaticFilesOptions extends Pick<Route, 'doc'>, Partial<Pick<Route, 'auth' | 'listener'>>, Omit<StaticFolderOptions, 'isPublic'> {
-    /** everything below it; begins and ends with a slash: `/panel/x/acme/` */
+    /** path of the folder; begins and ends with a slash: `/panel/x/acme/` */
     readonly path: string;
   }
   /**
-   * Serves a folder of the plugin's own, `index.html` where a path ends with a slash. Dotfiles and symbolic links that lead
-   * out of it are 404. Files are revalidated each time (ETag), those with a hash in their name are kept for a year.
+   * Serves a folder of the plugin, with `index.html` where a path ends with a slash. Dotfiles, and symbolic links that lead
+   * out of it, are 404. Files are revalidated each time (ETag); files with a hash in their names are cached for a year.
    */
   export function staticFiles({ path, doc, auth, listener, ...rest }: StaticFilesOptions): Route;
 
-  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
-  // here, for all: only a person's session, and no page of another site.
+  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. This file decides,
+  // for all of them, who may connect: only a login session, and no page of another site.
   export interface Upgraded {
     readonly request: IncomingMessage;
     readonly socket: Duplex;
-    /** what came behind the request already */
+    /** bytes that came after the request */
     readonly head: Buffer;
     readonly who: Principal;
-    /** Aborted when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
+    /** Aborts when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
     readonly signal: AbortSignal;
   }
   export interface Upgrade {
-    /** below the base path, without a slash at its end */
+    /** below the base path, without a final slash */
     readonly path: string;
-    /** Takes the connection over. A PanelError refuses it with a reply, as long as nothing was written. */
+    /** Takes the connection over. A PanelError refuses it with a reply, unless something was written already. */
     readonly open: (connection: Upgraded) => void;
   }
-  /** What is served beside routes on the panel's listener. */
+  /** Endpoints for upgraded connections, beside the routes of the panel's listener. */
   export const Upgrades: ExtensionPoint<Upgrade>;
 
-  // Where time comes from, so that a test can move it.
+  // The source of time, which tests can replace.
   export interface Clock {
     /** Unix ms */
     now(): number;
@@ -771,70 +771,70 @@ declare module '@weir-panel/weir/kernel' {
     every(ms: number, run: () => void): () => void;
   }
 
-  // Repeated work of plugins: never overlapping, ended by a signal when the kernel stops.
+  // Repeated work of plugins: runs of a job never overlap, and a signal ends them when the kernel stops.
   export interface Job {
-    /** of one job of the plugin */
+    /** name of one job of the plugin */
     readonly name: string;
     readonly when: When;
     readonly run: (signal: AbortSignal) => void | Promise<void>;
   }
   /** `when` is a duration such as `5s`, or `{ every, jitter }`, or `{ at, zone, jitter }` for times of the calendar. */
   export const job: (name: string, when: When, run: Job['run']) => Job;
-  /** How a turn of a job went. */
+  /** The result of one run of a job. */
   export interface JobResult {
     /** Unix ms */
     readonly startedAt: number;
     readonly tookMs: number;
-    /** empty when it went well */
+    /** empty when it succeeded */
     readonly error: string;
   }
   export interface JobState {
     readonly plugin: string;
     readonly job: string;
-    /** for people, such as `every 5s` */
+    /** for display, such as `every 5s` */
     readonly when: string;
-    /** Unix ms of the next turn, before any jitter; 0 when none is planned */
+    /** Unix ms of the next run, before any jitter; 0 when none is planned */
     readonly nextAt: number;
-    /** Unix ms since when a turn is under way; 0 when none is */
+    /** Unix ms since when the job has been running; 0 when it is not */
     readonly runningSince: number;
-    /** of the last turn since the panel started */
+    /** of the last run since the panel started */
     readonly last: JobResult | undefined;
   }
   /** The jobs of all plugins; provided by the kernel. */
   export interface JobsApi {
     list(): readonly JobState[];
-    /** Runs a job now; undefined where there is none, where a turn of it is under way, and where its plugin is not called. */
+    /** Runs a job now; undefined where it does not exist, where it is already running, and where its plugin is not called. */
     run(plugin: string, job: string): Promise<JobResult> | undefined;
-    /** IANA time zone of calendar times that name none; undefined is that of the machine. */
+    /** IANA time zone of calendar times that name none; undefined is the machine's. */
     useZone(zone: string | undefined): void;
   }
   export const Jobs: Token<JobsApi>;
 
-  // What plugins can hear of the life of the whole panel.
-  /** All listeners are open, and all plugins have started but for those from outside that take longer than two seconds; awaited before the panel calls itself ready. For what needs every plugin at work, e.g. a process that they describe together. */
+  // Hooks in the life of the whole panel.
+  /** All listeners are open, and all plugins have started, except third-party ones that take longer than two seconds. Awaited before the panel logs `ready`. For work that needs every plugin, e.g. a process that they configure together. */
   export const afterKernelOpen: After<{
     readonly startedAt: number;
   }>;
-  /** A plugin from outside has started while the listeners were open already. `hooks` are the ids of those that it taps: what was composed without it has to be composed again. */
+  /** A third-party plugin has started after the listeners were open. `hooks` are the ids of the hooks that it taps: compose again what was composed without it. */
   export const afterPluginStart: After<{
     readonly plugin: string;
     readonly hooks: readonly string[];
   }>;
-  /** Facts for the one line in the log that says the panel is ready. */
+  /** Facts for the log line that says the panel is ready. */
   export const composeStartupSummary: Draft<Readonly<Record<string, unknown>>, undefined>;
-  /** All listeners are open, and the start of every plugin has come to its end. `plugins` are those that run. */
+  /** All listeners are open, and the start of every plugin has finished or failed. `plugins` are those that run. */
   export const kernelReady: Event<{
     readonly startedAt: number;
     readonly plugins: readonly string[];
   }>;
-  /** The panel is about to stop; listeners are closed, everything else still works. Refusals are ignored. With `again` it is back at once: what runs beside it is left to the one that comes. */
+  /** The panel is about to stop: listeners are closed, everything else still works. Refusals are ignored. With `again` the panel restarts at once, and programs beside it keep running for the next one. */
   export const beforeKernelStop: Guard<{
     readonly reason: string;
     readonly again: boolean;
   }>;
 
-  // What the kernel and its plugins write to. How a line looks and where it goes is the business of the program around them.
-  /** error: a person must act; warn: degraded; info: state changes; debug: flow. */
+  // The log of the kernel and its plugins. The program around them decides the format and the destination.
+  /** error: someone must act; warn: degraded; info: state changes; debug: flow. */
   export interface Log {
     debug(message: string, data?: object): void;
     info(message: string, data?: object): void;
@@ -843,74 +843,74 @@ declare module '@weir-panel/weir/kernel' {
     child(bound: object): Log;
   }
 
-  // What is told of plugins: those that run, and those that could not. What is not essential is left out with its reason, and the rest runs.
+  // The list of plugins: those that run, and those that could not. A plugin that is not essential is left out with its reason, and the rest runs.
   interface LeftOut {
     readonly name: string;
     readonly version: string;
     readonly about: string;
     readonly outside: boolean;
-    /** a sentence that names the plugin and the way out */
+    /** a sentence that names the plugin and the fix */
     readonly reason: string;
     readonly error?: unknown;
   }
   export interface PluginState extends Omit<LeftOut, 'error'> {
     readonly state: State;
   }
-  /** For who shows which plugins there are; provided by the kernel. */
+  /** The plugins, for display; provided by the kernel. */
   export interface PluginsApi {
     list(): readonly PluginState[];
-    /** that plugins which run declare; not those of the kernel */
+    /** hooks that the running plugins declare; not those of the kernel */
     hooks(): readonly AnyHook[];
-    /** whose presence at which hook, as they were added */
+    /** all taps, in the order of registration */
     taps(): readonly Present[];
-    /** Says what of a running plugin's work is left out, and why, under a name of that work; an empty reason takes it back. A new reason is a fault of the plugin. */
+    /** Reports which part of a running plugin's work is left out, and why; `work` names that part. An empty reason withdraws the report. A new reason counts as a fault of the plugin. */
     leaveOut(plugin: string, work: string, reason: string): void;
   }
   export const Plugins: Token<PluginsApi>;
 
-  // What the kernel knows of settings: plugins declare them, and one plugin keeps them for all.
-  /** A plugin's own settings while the panel runs. */
+  // Settings from the kernel's view: plugins declare them, and one plugin stores them for all.
+  /** A plugin's own settings at run time. */
   export interface LiveSettings<G = SettingGroup> {
-    /** Values in force, from the plugin's `start` on: a frozen object, replaced at every change. */
+    /** Current values, from the plugin's `start` on: a frozen object, replaced at every change. */
     read(): SettingValues<G>;
-    /** Changes some within a write of the caller's, for `who`; no guard is asked. Throws where the environment holds one of them. */
+    /** Changes some settings within a write of the caller's, on behalf of `who`; calls no guard. Throws where the environment sets one of them. */
     change(tx: Tx, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
-    /** A tap for `taps`: awaited after each change of one of them, before the caller who saved it has its reply. */
+    /** A tap for `taps`: awaited after each change of one of them, before the caller's reply is sent. */
     changed(run: (values: SettingValues<G>) => void | Promise<void>): Tap;
   }
-  /** Keeps the settings of all plugins; provided by the plugin `settings`. */
+  /** Stores the settings of all plugins; provided by the plugin `settings`. */
   export interface SettingsSource {
-    /** Throws where the group cannot be, with a sentence. */
+    /** Throws where the group is invalid, with a sentence. */
     declare<G extends SettingGroup>(plugin: Pick<Owner, 'name' | 'outside'>, group: G): LiveSettings<G>;
   }
   export const SettingsSource: Token<SettingsSource>;
 
-  // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs anything.
-  /** What every plugin sees; nothing else is reachable but what it names in `uses`. */
+  // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs any code.
+  /** Available to every plugin; anything else must be listed in `uses`. */
   export interface PluginContext<C = unknown, T = unknown> {
     readonly name: string;
-    /** the plugin, as the one who makes changes of its own accord */
+    /** the plugin as the author of its own changes */
     readonly self: Principal;
     readonly log: Log;
-    /** its boot settings, from the environment or the config file */
+    /** boot settings of the plugin, from the environment or the config file */
     readonly config: C;
-    /** where each of them comes from: what an admin changes in the panel stands between environment and file */
+    /** source of each of them: a value that an admin sets in the panel ranks between environment and file */
     readonly configSource: Sources<C>;
     readonly db: Database;
     readonly tables: T;
     /** to call its own hooks */
     readonly hooks: Hooks;
     readonly clock: Clock;
-    /** aborted when the kernel stops */
+    /** aborts when the kernel stops */
     readonly signal: AbortSignal;
     /** folder of the whole panel's data */
     readonly dataDirectory: string;
-    /** Entries that others added to a point of this plugin; complete from `start` on. */
+    /** Entries that others added to an extension point of this plugin; complete from `start` on. */
     readonly contributions: <X>(point: ExtensionPoint<X>) => readonly Contributed<X>[];
   }
   const needs: unique symbol;
   const makes: unique symbol;
-  /** A class that is built once per plugin; what its constructor destructures is checked against what the plugin has. */
+  /** A class that is built once per plugin; the compiler checks that the plugin has everything its constructor destructures. */
   interface Singleton<I = unknown, N = never> {
     readonly build: new (needs: never) => I;
     readonly [makes]?: I;
@@ -929,7 +929,7 @@ declare module '@weir-panel/weir/kernel' {
   type Settled<G> = [keyof G] extends [never] ? unknown : {
     readonly settings: LiveSettings<G>;
   };
-  /** All that a plugin's own code may ask for by name. */
+  /** Everything that a plugin's own code may destructure by name. */
   type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
   interface MissingFromPlugin<Missing> {
     readonly 'this class asks for something the plugin does not have': Missing;
@@ -937,30 +937,30 @@ declare module '@weir-panel/weir/kernel' {
   type Wired<S, Has> = {
     readonly [K in keyof S]: Has extends NeedsOf<S[K]> ? S[K] : MissingFromPlugin<Exclude<keyof NeedsOf<S[K]>, keyof Has>>;
   };
-  /** What stands in a declaration as it is. */
+  /** Parts of a declaration that are used as they are. */
   interface Identity {
     readonly name: string;
     readonly version: string;
-    /** kernel contract it was written for */
+    /** number of the kernel contract that it was written for */
     readonly api: number;
-    /** one sentence for people */
+    /** one sentence for display */
     readonly about: string;
   }
-  /** The functions of a plugin; each is given all that the plugin has. */
+  /** The functions of a plugin; each receives everything that the plugin has. */
   interface Functions<S> {
     readonly provides: (scope: S) => readonly Provision[];
     readonly contributes: (scope: S) => readonly Contribution[];
     readonly taps: (scope: S) => readonly Tap[];
     readonly routes: (scope: S) => readonly Route[];
     readonly jobs: (scope: S) => readonly Job[];
-    /** of the command line; called before anything is built as well, to list them, so it only declares */
+    /** Commands for the command line. Also called before anything is built, to list them, so it may only declare. */
     readonly commands: (scope: S) => readonly Command[];
     readonly start: (scope: S) => void | Promise<void>;
     readonly stop: (scope: S) => void | Promise<void>;
   }
   export interface Plugin extends Identity, Functions<never> {
     readonly essential: boolean;
-    /** not of this tree: it keeps to names of its own, and its mistakes are its own */
+    /** a third-party plugin: it may use only names of its own, and its mistakes are its own */
     readonly outside?: boolean;
     readonly uses: Uses;
     readonly hooks: readonly AnyHook[];
@@ -971,15 +971,15 @@ declare module '@weir-panel/weir/kernel' {
     readonly services: Services;
   }
   interface DefineDeclared<C extends Variables, U extends Uses, T extends Tables, S extends Services, G extends SettingGroup> extends Identity, Partial<Functions<Scope<Configured<C>, U, TableModels<T>, S, G>>> {
-    /** the panel does not start without it */
+    /** the panel cannot start without it */
     readonly essential?: boolean;
-    /** tokens of other plugins, under the names this plugin wants */
+    /** tokens of other plugins, under local names */
     readonly uses?: U;
-    /** its own, which it calls and others tap; those of its contract and those that only it knows */
+    /** its own hooks, which it calls and others tap: those of its contract and private ones */
     readonly hooks?: readonly AnyHook[];
-    /** boot settings; what can wait for the database belongs into settings */
+    /** boot settings; settings that can wait for the database belong into `settings` */
     readonly config?: C;
-    /** what admins change in the running panel; its functions and services have it as `settings` */
+    /** settings that admins change at run time; its functions and services receive them as `settings` */
     readonly settings?: G;
     readonly tables?: T;
     readonly migrations?: readonly Migration[];
@@ -989,35 +989,35 @@ declare module '@weir-panel/weir/kernel' {
   type None = Readonly<Record<never, never>>;
   export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None, const G extends SettingGroup = None>(declared: DefineDeclared<C, U, T, S, G>): Plugin;
 
-  // The body of a request: how much of it is read, how it is unpacked, and what it may cost to parse.
-  /** For people: `16 KiB`, `10 MiB`. */
+  // Reads the body of a request: limits its size, decompresses it, and bounds the cost of parsing.
+  /** Text for messages: `16 KiB`, `10 MiB`. */
   export const sizeOf: (bytes: number) => string;
 
-  // A reply whose body is made while it is sent: its headers, when they are sent, and whether the body is.
-  /** What a handler of a `stream` route returns. */
+  // A reply whose body is produced while it is sent, with its headers.
+  /** Returned by the handler of a `stream` route. */
   export interface Streamed<H = Readonly<Record<string, string | number>>> {
     /**
-     * Texts or bytes: a Readable, an async generator. As a function it is called only where a body is wanted, so not for
-     * HEAD, nor where the caller has this `etag` already. It is ended when the caller goes away; one that waits for
-     * something listens to the `signal` of the request besides.
+     * Texts or bytes: a Readable, an async generator. A function is called only if a body is needed: not for HEAD, and not
+     * for a caller that already has this `etag`. The stream is destroyed when the caller disconnects; a stream that waits for
+     * something should also listen to the `signal` of the request.
      */
     readonly body: Pieces | (() => Pieces | Promise<Pieces>);
     /** Browsers save it under this name (Content-Disposition, RFC 6266). */
     readonly fileName?: string;
-    /** Bytes, where they are known; a stream that has more or fewer breaks the connection. */
+    /** Bytes, if known; a stream with more or fewer bytes breaks the connection. */
     readonly length?: number;
-    /** Changes with the content; letters, digits and the like, without quotes. A caller that has it is answered 304. */
+    /** Changes with the content; letters, digits and the like, without quotes. A caller that already has it gets 304. */
     readonly etag?: string;
     readonly lastModified?: Date;
     readonly headers?: H;
   }
 
-  // A body of multipart/form-data (RFC 7578): texts, and files that are written to a private folder while they arrive.
-  /** A file that was sent. It is gone when the request is answered; who wants to keep it renames or copies it. */
+  // A body of multipart/form-data (RFC 7578): texts, and files that are written to a private folder as they arrive.
+  /** An uploaded file. It is deleted when the request is answered; rename or copy it to keep it. */
   export interface UploadedFile {
-    /** as the sender calls it: without a path, invisible characters or line breaks, never empty. Not to be trusted for more than showing it. */
+    /** the sender's name for it: without a path, invisible characters or line breaks, never empty. Do not trust it for more than display. */
     readonly name: string;
-    /** as the sender says */
+    /** media type, as the sender claims */
     readonly mediaType: string;
     /** bytes */
     readonly size: number;
@@ -1027,35 +1027,35 @@ declare module '@weir-panel/weir/kernel' {
     readonly maxBytes: number;
     readonly most: number;
     readonly least: number;
-    /** endings of names in lower case, such as `.db`; any without it */
+    /** allowed endings of file names in lower case, such as `.db`; any when left out */
     readonly endings?: readonly string[] | undefined;
   }
 
-  // One spelling for each address and host name, so that limits, lists and comparisons cannot be passed by another one.
+  // One spelling for each address and host name, so that another spelling cannot bypass a limit, a list or a comparison.
   /**
-   * An IP address as RFC 5952 writes it (`2001:db8::1`); one of IPv4 within IPv6 (`::ffff:7f00:1`) is that of IPv4. A zone
-   * (`%eth0`) is left out. Undefined for what is not an address.
+   * An IP address in the form of RFC 5952 (`2001:db8::1`). IPv4 within IPv6 (`::ffff:7f00:1`) becomes IPv4. A zone
+   * (`%eth0`) is dropped. Undefined for anything that is not an address.
    */
   export function canonicalAddress(text: string): string | undefined;
-  /** The eight groups of an IPv6 address as `canonicalAddress` writes it. */
+  /** The eight groups of an IPv6 address in the form of `canonicalAddress`. */
   export function ipv6Groups(address: string): number[];
-  /** A host name (in lower case, without a dot at its end) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
+  /** A host name (in lower case, without a final dot) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
   export function hostName(text: string): string | undefined;
-  /** The host of a `Host` header (RFC 9110, 7.2: a name or an address, IPv6 in brackets, and perhaps a port); empty when it is not one. */
+  /** The host of a `Host` header (RFC 9110, 7.2: a name or an address, IPv6 in brackets, optionally a port); empty when it is invalid. */
   export function hostOfHeader(header: string): string;
-  /** Whether a host as somebody wrote it, without port, is this machine itself. */
+  /** Whether a host, in any spelling and without port, is this machine itself. */
   export function isLoopback(host: string): boolean;
 
-  // How deep and how large a value is. Nesting without end: everything that walks a value by calling itself (joi, JSON.stringify) would run out of stack.
-  /** Whether a value holds more than so many values in all; each KiB of a text counts as one. Takes no longer for larger ones, but for an object of many keys. */
+  // Measures how deep and how large a value is. Recursive code (joi, JSON.stringify) would overflow the stack on deep values.
+  /** Whether a value holds more than this many values in all; each KiB of a text counts as one. Large values cost no more time, except objects with many keys. */
   export function holdsMoreThan(value: unknown, most: number): boolean;
 
-  // What plugins hand to each other is nobody's to change: a change would outlive whoever made it.
-  /** Freezes lists and plain objects, as deep as they go, and returns the value. Instances of classes keep their own rules. */
+  // Freezes values that plugins pass to each other: a change by one plugin would affect all others.
+  /** Freezes lists and plain objects at all levels, and returns the value. Instances of classes are left alone. */
   export function frozen<T>(value: T): T;
 
   // Runs a schema over a value and turns joi's findings into issues that name the field.
-  /** What is wrong with one field of the input; `path` is dotted, as the caller wrote it. */
+  /** A mistake in one field of the input; `path` is dotted, as the caller wrote it. */
   export interface Issue {
     readonly path: string;
     readonly message: string;
@@ -1065,7 +1065,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly convert?: boolean;
     /** refuse unknown keys by name instead of dropping them */
     readonly closed?: boolean;
-    /** stop at the first issue: for values that may be long and wrong all over */
+    /** stop at the first issue: for long values that may be wrong everywhere */
     readonly first?: boolean;
   }
   type Inspected<T> = {
@@ -1074,7 +1074,7 @@ declare module '@weir-panel/weir/kernel' {
     issues: Issue[];
     more: string;
   };
-  /** What `inspect` found in a value that is a part of another, at this path of the whole. */
+  /** The issues of `inspect` for a value that is at this path of a larger one. */
   export function issuesAt(at: string, result: {
     readonly value: unknown;
   } | {
@@ -1083,21 +1083,21 @@ declare module '@weir-panel/weir/kernel' {
   /** The value as the schema shapes it (defaults filled in, unknown keys dropped), or the first 50 findings. */
   export function inspect<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Inspected<Static<S>>;
 
-  // Values that plugins make up rather than callers send: whether they are what JSON can say, and long lists checked by hand.
-  /** Why a value cannot be written as JSON and read back as it was; undefined when it can. Keys without a value are fine. */
+  // Checks values that come from plugins instead of callers: whether JSON can represent them; long lists are checked by hand.
+  /** Why a value would not survive JSON; undefined when it would. Keys without a value are allowed. */
   export function whyNotJson(value: unknown): string | undefined;
-  /** An object that JSON can say: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
+  /** An object that JSON can represent: plain objects and lists of text, finite numbers, booleans and null, at most 200 levels deep and 200,000 values in all. */
   export const jsonRecord: <T = Readonly<Record<string, unknown>>>() => Schema<T>;
   /** A list whose items a function checks: for long lists on hot paths, where joi would take a hundred times as long. */
   export const checkedList: <T>(most: number, problem: (item: unknown) => string | undefined) => Schema<readonly T[]>;
 
-  // How a plugin declares a setting that admins change in the running panel.
+  // How a plugin declares a setting that admins change while the panel runs.
   export interface Setting<S extends Schema = Schema> {
     readonly schema: S;
-    /** Value of a fresh panel. A function is asked once and its answer is kept. */
+    /** Value in a new panel. A function is called once and its result is stored. */
     readonly initial: Static<S> | (() => Static<S>);
     readonly about: string;
-    /** never returned: blank in replies, with a flag `hasName` beside it */
+    /** never returned: replies have an empty text and a flag `hasName` beside it */
     readonly secret: boolean;
   }
   export const setting: <S extends Schema>(schema: S, initial: Static<S> | (() => Static<S>), about: string, options?: {
@@ -1110,7 +1110,7 @@ declare module '@weir-panel/weir/kernel' {
   };
 
   // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
-  // Everything is required unless it says otherwise.
+  // Everything is required by default.
   const brand: unique symbol;
   const mayMiss: unique symbol;
   export interface Typed<T> {
@@ -1119,7 +1119,7 @@ declare module '@weir-panel/weir/kernel' {
   interface MayMiss {
     readonly [mayMiss]?: true;
   }
-  /** A joi schema that carries the type of what it accepts. */
+  /** A joi schema that carries the type of its values. */
   export type Schema<T = unknown> = Joi.Schema & Typed<T>;
   /** The TypeScript type of a schema's values. */
   export type Static<S> = S extends {
@@ -1145,9 +1145,9 @@ declare module '@weir-panel/weir/kernel' {
   export const word: () => Joi.StringSchema & Typed<string>;
   /** A safe integer. */
   export const int: () => Joi.NumberSchema & Typed<number>;
-  /** Of a listener. */
+  /** A port of a listener. */
   export const port: () => Joi.NumberSchema<number> & Typed<number>;
-  /** Begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
+  /** A path that begins and ends with a slash; segments of letters, digits, `-`, `_`, `.` and `~`. */
   export const urlPath: () => Joi.StringSchema<string> & Typed<string>;
   export const num: () => Joi.NumberSchema & Typed<number>;
   export const bool: () => Joi.BooleanSchema & Typed<boolean>;
@@ -1156,41 +1156,41 @@ declare module '@weir-panel/weir/kernel' {
   export const anything: () => Joi.AnySchema & Typed<unknown>;
   /** An object of these fields; unknown ones are dropped from API bodies. */
   export const shape: <F extends ShapeFields>(fields: F) => Joi.ObjectSchema & Typed<Flat<Shaped<F>>>;
-  /** An object kept whole, whatever its keys. */
+  /** An object with any keys, kept whole. */
   export const openObject: () => Joi.ObjectSchema & Typed<Record<string, unknown>>;
   /** Every key maps to a value of the same kind. */
   export const mapOf: <S extends Joi.Schema>(value: S) => Joi.ObjectSchema & Typed<Record<string, Static<S>>>;
-  /** May be left out. */
+  /** Makes a field optional. */
   export const optional: <S extends Joi.Schema>(schema: S) => S & MayMiss;
-  /** Left out, it takes this value; so what validation returns always has it. */
+  /** Gives a missing field this value, so that the result of validation always has it. */
   export const withDefault: <S extends Joi.Schema>(schema: S, value: Static<S>) => S;
   export const nullable: <S extends Joi.Schema>(schema: S) => Joi.Schema & Typed<Static<S> | null>;
-  /** What a schema takes, for descriptions of the API, where its own rules cannot say it: as another schema or as JSON Schema. */
+  /** Describes a schema in the API reference where its own rules cannot: as another schema or as JSON Schema. */
   export const describedAs: <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) => S;
-  /** An object, or a text with JSON of an object inside (both are sent by programs in the field); the value is the object. A text may hold so many separators (see JsonScan). */
+  /** An object, or a text with the JSON of an object (existing programs send both); the value is the object. A text may hold this many separators (see JsonScan). */
   export const jsonObject: (separators?: number) => Joi.AnySchema & Typed<Record<string, unknown>>;
-  /** For what the functions above cannot say. */
+  /** For rules that the functions above cannot express. */
   export const custom: <T>(schema: Joi.Schema) => Schema<T>;
 
-  // Whether a request comes from a page of the same host.
-  /** A browser says where a request comes from; only pages of this host pass. */
+  // Checks whether a request comes from a page of the same host.
+  /** Browsers send the origin of a request; only pages of this host pass. */
   export function isSameOrigin(headers: {
     origin?: string | undefined;
     host?: string | undefined;
     'sec-fetch-site'?: string | undefined;
   }): boolean;
 
-  // What somebody may have meant who mistyped a name.
-  /** Those that look like it, the nearest first; none when it looks like nothing. */
+  // Suggests the name that a mistyped one was meant to be.
+  /** Similar names, the nearest first; empty when nothing is similar. */
   export function suggest(typed: string, names: readonly string[]): string[];
   /** `; did you mean a, b?`, or nothing. */
   export function didYouMean(typed: string, names: readonly string[], otherwise?: string): string;
 
   // Validates values of any size without blocking the event loop: the length of a list first, then its items in slices.
-  /** As `inspect`, for values that may be large. Once more than enough issues are found, the rest is not looked at. */
+  /** Works as `inspect`, for values that may be large. Stops once more than enough issues are found. */
   export function inspectInSlices<S extends Joi.Schema>(schema: S, value: unknown, options?: ValidateOptions): Promise<Inspected<Static<S>>>;
 
-  // Long work in one process: whoever has worked for a few milliseconds lets the others have their turn.
+  // Cooperative scheduling: long work yields to other work after a few milliseconds.
   /** For loops over many items: `if (slice.isOver) await slice.next()` in each round. */
   export class TimeSlice {
     get isOver(): boolean;
@@ -1198,27 +1198,27 @@ declare module '@weir-panel/weir/kernel' {
     next(): Promise<void>;
   }
 
-  // The next moment of a calendar time, such as "at 4:30 each Sunday", by the clocks of a time zone.
+  // Computes the next moment of a calendar time, such as "at 4:30 each Sunday", in a time zone.
   const WEEKDAYS: readonly ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
   type Weekday = (typeof WEEKDAYS)[number];
-  /** A time of the calendar; what is left out holds for every one: without `hour` it comes each hour, without `weekday` and `day` each day. */
+  /** A calendar time. A missing field matches every value: without `hour` it comes each hour, without `weekday` and `day` each day. */
   export interface CalendarTime {
     /** 0 to 23 */
     readonly hour?: number;
     /** 0 to 59; 0 when it is left out */
     readonly minute?: number;
     readonly weekday?: Weekday;
-    /** of the month: 1 to 31, or its last; a month without this day is passed over */
+    /** of the month: 1 to 31, or its last day; months without this day are skipped */
     readonly day?: number | 'last';
   }
-  /** Whether clocks of this IANA zone are known here. */
+  /** Whether this system knows the IANA zone. */
   export function isTimeZone(zone: string): boolean;
 
-  // Work that must not overlap: one piece after another, in the order it was asked for.
+  // Runs pieces of work one after another, in the order of their calls.
   export class SerialQueue {
-    /** Runs `work` when all that was asked for before has ended, well or not. Answers as the work does; its failure is the caller's alone. */
+    /** Runs `work` after all earlier work has finished or failed. Resolves or rejects as `work` does; a failure affects only its caller. */
     run<T>(work: () => T | Promise<T>): Promise<T>;
-    /** Resolves when all that was asked for until now has ended; never rejects. */
+    /** Resolves when all earlier work is done; never rejects. */
     settled(): Promise<void>;
   }
   /** A serial queue for each key; work under different keys runs at the same time. A key without work costs nothing. */
@@ -1228,17 +1228,17 @@ declare module '@weir-panel/weir/kernel' {
     get size(): number;
   }
 
-  // When repeated work is due: every so often, or by the calendar.
+  // The times at which repeated work is due: an interval or a calendar time.
   /**
-   * A duration (`500ms`, `5s`, `10m`, `1h`, `1d`), or `every` with one, or `at` with a calendar time: five fields of cron,
-   * or words. `jitter` is a duration: each time comes later by a random part of it, so that many panels do not come at once.
+   * A duration (`500ms`, `5s`, `10m`, `1h`, `1d`), `{ every }` with one, or `{ at }` with a calendar time: five fields of cron
+   * or an object. `jitter` is a duration: each time is delayed by a random part of it, so that many panels do not act at once.
    */
   export type When = string | {
     readonly every: string;
     readonly jitter?: string;
   } | {
     readonly at: string | CalendarTime;
-    /** IANA time zone; without one that of the panel */
+    /** IANA time zone; the panel's when left out */
     readonly zone?: string;
     readonly jitter?: string;
   };
@@ -1358,51 +1358,51 @@ declare module '@weir-panel/weir/kernel' {
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
 
-  /** Who stands behind something that the kernel calls (a tap, a route, a command, a job) and answers for its failures: a plugin, or the kernel itself. */
+  /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
-    /** one sentence for people */
+    /** one sentence for display */
     readonly about: string;
-    /** not of this tree */
+    /** a third-party plugin */
     readonly outside?: boolean;
-    /** is waited for as long as it takes */
+    /** is awaited without a time limit */
     readonly essential?: boolean;
     /** is not called */
     readonly faulty: boolean;
-    /** why it is faulty, for who calls it */
+    /** why it is faulty, for callers */
     readonly why: string;
-    /** until it is settled, what has happened is kept for the plugin */
+    /** until this settles, changes are queued for the plugin */
     readonly starting?: Promise<void> | undefined;
-    /** of its events */
+    /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
     fault(where: string, error: unknown): void;
-    /** It kept a caller waiting. */
+    /** Reports that it delayed a caller. */
     slow?(where: string, ms: number): void;
-    /** Says what of its work is left out, and why. */
+    /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
   }
 
-  // A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
-  // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
-  /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
+  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
+  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
+  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
   type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-  // The files of one folder over HTTP (RFC 9110 and 9111), by Express' own `send`: ranges, HEAD, conditional requests.
+  // Serves the files of a folder over HTTP (RFC 9110 and 9111), with Express's own `send`: ranges, HEAD, conditional requests.
   interface StaticFolderOptions {
     /** absolute */
     readonly folder: string;
-    /** Sent in place of what is not there when a browser asks for a page, such as `index.html`: for pages that have their own paths. */
+    /** Sent instead of a missing file when a browser asks for a page, such as `index.html`: for pages with client-side paths. */
     readonly fallback?: string | undefined;
-    /** Directives of the Content-Security-Policy, beside or in place of the strict ones: `{ 'img-src': "'self' data:" }`. */
+    /** Directives that extend or replace the strict Content-Security-Policy: `{ 'img-src': "'self' data:" }`. */
     readonly policy?: Readonly<Record<string, string>> | undefined;
-    /** shared caches may keep what never changes */
+    /** shared caches may store files that never change */
     readonly isPublic: boolean;
   }
   interface StaticFolder {
     /**
      * Sends the file at a path within the folder, `index.html` for a folder in it; false where there is none. Dotfiles and
-     * what lies outside of the folder, be it by a symbolic link, are not there. Resolves when it is sent or given up.
+     * anything outside of the folder, such as the target of a symbolic link, count as missing. Resolves when the file is sent or the caller is gone.
      */
     send(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   }
@@ -1410,15 +1410,15 @@ declare module '@weir-panel/weir/kernel' {
   // One plugin at run time: its container, its queue of events, its faults.
   type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
 
-  // A reply piece by piece, at the pace of the one who reads it.
-  /** What a stream is read from; a Node Readable is one. */
+  // Sends a reply piece by piece, at the speed of its reader.
+  /** A source of a stream; a Node Readable is one. */
   type Pieces = AsyncIterable<Uint8Array | string>;
 
-  // A plugin's queue of events: bounded, one after another, so that a slow listener delays nobody but itself.
+  // A plugin's queue of events: bounded and serial, so that a slow listener delays only itself.
   interface EventQueue {
-    /** `missed` is what to call instead when there is no room: losing an event in silence is not an option. */
+    /** `missed` is called instead when the queue is full, so that no event is lost silently. */
     push(deliver: () => void | Promise<void>, missed: (() => void | Promise<void>) | undefined): void;
-    /** Resolves when everything that was pushed has been delivered. */
+    /** Resolves when all pushed events have been delivered. */
     settled(): Promise<void>;
   }
 
@@ -2887,8 +2887,8 @@ declare module '@weir-panel/weir/plugins/keygen' {
 declare module '@weir-panel/weir/plugins/notifications' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
-  // Telling people what happens: how other plugins add a way to be told.
-  /** What happened, ready to be sent. */
+  // Lets other plugins add notification channels.
+  /** A notification, ready to be sent. */
   export interface Notification {
     /** the same for every attempt to deliver it */
     readonly id: string;
@@ -2896,20 +2896,20 @@ declare module '@weir-panel/weir/plugins/notifications' {
     readonly event: string;
     /** Unix ms */
     readonly at: number;
-    /** one sentence for people */
+    /** one sentence for display */
     readonly text: string;
-    /** the same for programs */
+    /** the same information for programs */
     readonly data: Readonly<Record<string, unknown>>;
   }
-  /** A way to people: a chat, a mail server, an address that takes JSON. */
+  /** A channel: a chat, a mail server, an address that accepts JSON. */
   export interface Channel {
     readonly name: string;
-    /** Whether it is set up; nothing is kept for one that is off. */
+    /** Whether the channel is set up; nothing is queued for a disabled one. */
     isOn(): boolean;
-    /** Rejects when it could not be delivered; it is tried again then, a few times. The signal ends an attempt that takes too long, and all of them when the panel stops. */
+    /** Rejects when delivery fails; it is then retried a few times. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
     send(notification: Notification, signal: AbortSignal): Promise<void>;
   }
-  /** The ways to tell people what happens. */
+  /** The notification channels. */
   export const Channels: ExtensionPoint<Channel>;
 
   export {};
@@ -3239,21 +3239,21 @@ declare module '@weir-panel/weir/plugins/realtime' {
 
   // Live messages: how other plugins add theirs to the stream.
   export interface LiveOutput {
-    /** Sends a message of the type to all who listen. A function is called for the payload only if somebody does. */
+    /** Sends a message of the type to all readers. A function is called for the payload only if there are readers. */
     send(payload: unknown): void;
-    /** Tells all that what they know of a resource (`hosts`, `nodes`, …) is old; told once however often it is said within a moment. */
+    /** Tells all readers that their copy of a resource (`hosts`, `nodes`, …) is out of date; calls within a moment become one message. */
     invalidate(resource: string): void;
   }
-  /** A type of message, whole: its name, what it tells newcomers, and who sends it. */
+  /** A message type: its name, its part of the snapshot, and its sender. */
   export interface LiveType {
     /** the `type` of its messages */
     readonly type: string;
-    /** what somebody who has just connected is told, as `payload.<type>` of the message `snapshot` */
+    /** the part for a reader that has just connected, as `payload.<type>` of the message `snapshot` */
     readonly snapshot?: () => unknown;
     /** called once, at the start */
     readonly start?: (out: LiveOutput) => void;
   }
-  /** Further types of message on the live stream. */
+  /** Further message types of the live stream. */
   export const LiveTypes: ExtensionPoint<LiveType>;
 
   export {};
@@ -3446,55 +3446,55 @@ declare module '@weir-panel/weir/plugins/subscription' {
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
   import type { Account, EntryTemplate, Inbound, ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
 
-  // The remark as it stands after the `#` of a share link.
+  // The remark as the fragment (`#…`) of a share link.
   /**
-   * The remark percent-encoded for a URL fragment: everything but `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
+   * The remark, percent-encoded for a URL fragment: everything except `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
    * bytes, a space `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
-   * apps of one vendor cut it off the name and show its text below. The `#` is the caller's.
+   * apps of one vendor cut it off the name and show its text below. The caller adds the `#`.
    */
   export function encodeFragment(remark: string): string;
 
-  /** A prefix that nobody guesses: `/` and 16 letters and digits and `/`. */
+  /** A prefix that is hard to guess: `/`, 16 letters and digits, `/`. */
   export const randomPath: () => string;
 
-  // Subscriptions: what a client program fetches, in whatever format.
-  /** One way to reach an inbound beside its own. */
+  // Subscriptions: the data that a client program fetches, in any format.
+  /** An additional way to reach an inbound. */
   export interface Way {
-    /** name of this way, beside the inbound's own; stands for `{{HOST}}` in remarks */
+    /** name of this way, beside the inbound's own; `{{HOST}}` in remarks */
     readonly hostRemark: string;
-    /** the entry of the inbound as this way changes it; functions in it must be those that were given */
+    /** the entry of the inbound with the changes of this way; functions in it must be the given ones */
     readonly entry: EntryTemplate;
-    /** names of the formats in which it does not stand */
+    /** names of the formats that leave it out */
     readonly notIn?: readonly string[];
   }
-  /** What differs from client to client and from fetch to fetch. */
+  /** Values that differ between clients and fetches. */
   export interface EntryFill {
     readonly client: ClientRow;
     /** host name or IP address, IPv6 without brackets */
     readonly server: string;
     /** `server:port`, IPv6 in brackets */
     readonly authority: string;
-    /** name under which the entry is shown */
+    /** displayed name of the entry */
     readonly name: string;
   }
   /** Writes an entry for one client; called for every fetch. */
   export type WriteEntry = (fill: EntryFill) => string;
-  /** What all formats have. */
+  /** Common to all formats. */
   export interface AnyFormat {
     readonly name: string;
     readonly contentType: string;
-    /** Begins and ends with a slash, of letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is off. */
+    /** Begins and ends with a slash, with letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is disabled. */
     prefix(): string | undefined;
-    /** Name of the setting that holds the path, where there is one: nobody can then give it the path of another format. */
+    /** Name of the setting with the path, if there is one: it then cannot be set to the path of another format. */
     readonly pathSetting?: string;
-    /** Why the format cannot express an entry, such as `Surge has no REALITY`; undefined when it can. Such an entry is left out, and counted in `leftOut`, unless a renderer has words for it. */
+    /** Why the format cannot express an entry, such as `Surge has no REALITY`; undefined when it can. Such an entry is left out and counted in `leftOut`, unless a renderer can write it. */
     cannot(entry: EntryTemplate): string | undefined;
   }
   /** A format that writes each entry by itself, such as a list of links. */
   export interface ListFormat extends AnyFormat {
-    /** Writes down what is the same for all clients; called when an entry changes, the result for every fetch. */
+    /** Compiles what is the same for all clients; called when an entry changes, its result for every fetch. */
     compile(entry: EntryTemplate): WriteEntry;
-    /** Joins what was written to the body. */
+    /** Joins the written entries to the body. */
     body(entries: readonly string[]): string;
   }
   /** A format that writes all entries of a subscription into one document, such as a config file. */
@@ -3506,29 +3506,29 @@ declare module '@weir-panel/weir/plugins/subscription' {
   }
   export interface DocumentEntry {
     readonly entry: ProxyEntry;
-    /** what a renderer made of it; there for exactly those entries that the format itself cannot express */
+    /** result of a renderer; present for exactly those entries that the format itself cannot express */
     readonly rendered?: JsonObject;
   }
-  /** A format of subscriptions, with a path prefix of its own. */
+  /** A subscription format with its own path prefix. */
   export type Format = ListFormat | DocumentFormat;
-  /** Words of a format of somebody else for entries that it cannot express itself, such as those of a protocol that it does not know. */
+  /** Writes entries that a format of another plugin cannot express, such as those of a protocol that it does not know. */
   export interface Renderer {
     /** name of the format */
     readonly format: string;
     /** `account.protocol` of the entries */
     readonly protocol: string;
-    /** Why there are no words for this one either. */
+    /** Why this entry cannot be written either. */
     cannot?(entry: EntryTemplate): string | undefined;
-    /** for a list: as `compile` of the format */
+    /** for a list: works as `compile` of the format */
     compile?(entry: EntryTemplate): WriteEntry;
-    /** for a document: what the format takes, as its own documentation says; called for every fetch */
+    /** for a document: returns what the documentation of the format asks for; called for every fetch */
     render?(entry: ProxyEntry): JsonObject;
   }
-  /** Words for `format/protocol`; one plugin each. */
+  /** Renderers for `format/protocol`; one plugin each. */
   export const Renderers: ExtensionPoint<Renderer>;
-  /** The forms that a subscription can take. */
+  /** The subscription formats. */
   export const Formats: ExtensionPoint<Format>;
-  /** What links carry where an inbound has no address of its own: the host that a request came under, or one that a person named, which wins over WEIR_PUBLIC_HOST. */
+  /** The host in links where an inbound has no address of its own: that of the request, or one that the caller names, which takes precedence over WEIR_PUBLIC_HOST. */
   export type LinkHost = string | {
     readonly named: string;
   };
@@ -3540,13 +3540,13 @@ declare module '@weir-panel/weir/plugins/subscription' {
     readonly reason: string;
   }
   export interface SubscriptionApi {
-    /** All ways of a client to its inbounds, in the order of its subscription, under the names that a panel shows. */
+    /** All ways of a client to its inbounds, in the order of its subscription, with the names for the panel. */
     proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
-    /** What a format cannot express of the inbounds that are on, and why. */
+    /** The entries that a format cannot express, of enabled inbounds, with the reason. */
     leftOut(): readonly LeftOut[];
-    /** One rendered text per entry, under the names that a panel shows; none of a format that writes documents. */
+    /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
     entries(format: string, client: ClientRow, host: LinkHost): string[];
-    /** Where a program fetches this client's subscription; undefined while the format is off. */
+    /** The URL of this client's subscription; undefined while the format is disabled. */
     url(format: string, client: ClientRow, host: LinkHost): string | undefined;
   }
   export const Subscription: Token<SubscriptionApi>;
@@ -3557,18 +3557,18 @@ declare module '@weir-panel/weir/plugins/subscription' {
     readonly agent: string;
     readonly headers: Readonly<Record<string, unknown>>;
   }
-  /** The entry of an inbound, before ways and formats: a plugin that knows better how to reach it (a node knows its address) returns a changed copy. Called when inbounds or settings change, never for a fetch. */
+  /** The entry of an inbound, before ways and formats: a plugin that knows a better address (a node knows its own) returns a changed copy. Called when inbounds or settings change, never for a fetch. */
   export const inboundEntry: Filter<EntryTemplate<Account>, {
     readonly inbound: Inbound;
   }>;
-  /** Further ways to reach an inbound (hosts), which take the place of its own; called when inbounds or settings change, never for a fetch. Of `entry`, a tap returns changed copies. */
+  /** Additional ways to reach an inbound (hosts), which replace its own; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
   export const composeSubscription: Draft<Way, {
     readonly inbound: Inbound;
     readonly entry: EntryTemplate;
   }>;
-  /** A tap sends every fetch through the slow lane. A refusal answers 404. */
+  /** A tap sends every fetch through the slow path. A refusal sends 404. */
   export const beforeSubscription: Guard<FetchInfo>;
-  /** A tap sends every fetch through the slow lane. */
+  /** A tap sends every fetch through the slow path. */
   export const subscriptionHeaders: Filter<readonly (readonly [string, string])[], {
     readonly client: ClientRow;
   }>;
@@ -3579,38 +3579,38 @@ declare module '@weir-panel/weir/plugins/subscription' {
 declare module '@weir-panel/weir/plugins/system' {
   import type { PluginState, Token } from '@weir-panel/weir/kernel';
 
-  // What the program around the panel does for it.
-  /** Why a plugin is not switched, and a sentence that names the way out. */
+  // Functions of the program around the panel.
+  /** Why a plugin is not enabled or disabled, with a sentence that names the fix. */
   export interface Objection {
     readonly refused: 'unknown' | 'essential' | 'in use' | 'would not start' | 'not writable' | 'busy';
     readonly reason: string;
   }
   export interface Switched {
-    /** false where everything is as it was asked for already */
+    /** false where nothing has to change */
     readonly restarting: boolean;
   }
   export interface Switch {
     readonly name: string;
     readonly enable: boolean;
-    /** why it could not be; empty while the restart is still to come */
+    /** why it failed; empty while the restart is still to come */
     readonly problem: string;
   }
-  /** A plugin as people see it: as the kernel knows it, and what a restart would make of it. */
+  /** A plugin in lists: the kernel's view of it, and what a restart would change. */
   export interface ListedPlugin extends Omit<PluginState, 'state'> {
-    /** waiting: added since the panel has started */
+    /** waiting: added since the panel started */
     readonly state: PluginState['state'] | 'waiting';
     /** the version that waits for a restart; empty when none does */
     readonly waiting: string;
   }
-  /** Offered by the program that runs the panel; not there where the panel is part of another program. */
+  /** Provided by the program that runs the panel; missing where the panel is embedded in another program. */
   export interface PanelProgramApi {
-    /** Writes it into the config file once it is known that the panel would start with it, and starts the panel anew soon after. When that start fails the former config comes back. */
+    /** Writes the change to the config file after a check that the panel would start with it, and restarts the panel soon after. If that start fails, the previous config is restored. */
     switchPlugin(name: string, enable: boolean): Promise<Switched | Objection>;
-    /** Starts the panel anew soon, with what environment and config file say now, once it is known that it would start so; when it does not, it goes on with what it had. */
+    /** Restarts the panel soon with the current environment and config file, after a check that it would start; otherwise nothing changes. */
     restartPanel(): Promise<Switched | Objection>;
-    /** Those under way, and those that failed since the process began, but for what was switched since. */
+    /** Changes under way, and failed ones since the process began, unless the plugin was changed again since. */
     switches(): readonly Switch[];
-    /** These plugins of the kernel, with what was added, updated or taken out since they were read. */
+    /** These plugins of the kernel, with what was added, updated or removed since they were loaded. */
     listed(plugins: readonly PluginState[]): Promise<readonly ListedPlugin[]>;
   }
   export const PanelProgram: Token<PanelProgramApi>;
@@ -4019,13 +4019,13 @@ declare module '@weir-panel/weir/testing' {
     readonly listeners: ListenerSet;
     /** of all plugins, for the command line */
     readonly commands: readonly OwnedCommand[];
-    /** Resolves when the start of every plugin has come to its end, well or not. */
+    /** Resolves when the start of every plugin has finished or failed. */
     readonly started: Promise<void>;
-    /** Writes down to a plugin what went wrong outside of every call of it; false where it does not run. */
+    /** Attributes a failure outside of every call to a plugin; false where it does not run. */
     fault(plugin: string, where: string, error: unknown): boolean;
-    /** Everything that was acknowledged is in the database when this resolves. `again`: another kernel takes its place at once, so what runs beside this one is left to it. */
+    /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
     stop(reason: string, again?: boolean): Promise<void>;
-    /** No job is under way and all queues of events are empty. For tests. */
+    /** Whether no job runs and all queues of events are empty. For tests. */
     settled(): Promise<void>;
     /** The kernel's view of its plugins, those that could not run included. */
     plugins(): PluginState[];
@@ -4034,15 +4034,15 @@ declare module '@weir-panel/weir/testing' {
   // The kernel's listeners: the panel, and those that plugins open beside it.
   interface ListenerSet extends ListenersApi {
     readonly panel: Listener;
-    readonly upgrades: UpgradeDoor;
-    /** Where an admin finds the panel, base path included. */
+    readonly upgrades: UpgradeServer;
+    /** The address of the panel for an admin, base path included. */
     readonly panelUrl: string;
     declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener;
-    /** The whole table, sorted; throws when something of it cannot be served. */
+    /** The whole table, sorted; throws when a part of it cannot be served. */
     check(routes: readonly Owned[]): Mounted[];
-    /** Until its routes are mounted, a plugin from outside answers 503 below the path that is its own. */
+    /** Until its routes are mounted, a third-party plugin answers 503 below its own path. */
     expect(owner: Owner): void;
-    /** Checks the whole table, then swaps it in on every listener. */
+    /** Checks the whole table, then replaces it on every listener. */
     mount(routes: readonly Owned[]): void;
     remount(): void;
     port(name: string): number;
@@ -4055,21 +4055,21 @@ declare module '@weir-panel/weir/testing' {
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
     trusts(address: string): boolean;
     routes(): ServedRoute[];
-    /** For a certificate whose files were renewed. One that cannot be used leaves the former in place, and is told of once. */
+    /** Reloads renewed certificate files. An invalid certificate keeps the previous one; each problem is logged once. */
     renewCertificate(): Promise<void>;
-    /** Opens those of these names; all without them. */
+    /** Opens these listeners; all without `names`. */
     listen(names?: ReadonlySet<string>): Promise<void>;
     close(): Promise<void>;
   }
 
-  // How long others wait for a plugin, and when it is said that they do.
+  // How long others wait for a plugin, and when the log reports a slow one.
   const LIMITS: {
     readonly start: 30000;
-    /** a start that takes longer is named in the log, and `ready` does not wait for it where the plugin is from outside */
+    /** a start that takes longer is logged, and `ready` does not wait for it if the plugin is a third-party one */
     readonly slowStart: 2000;
     readonly essentialStart: 120000;
     readonly tap: 5000;
-    /** there is one writer: whoever waits for it waits for this tap */
+    /** there is one writer: other writes wait for this tap */
     readonly during: 2000;
     readonly event: 60000;
     readonly job: 2000;
@@ -4079,44 +4079,44 @@ declare module '@weir-panel/weir/testing' {
     readonly [K in keyof typeof LIMITS]: number;
   };
 
-  // A listener: one HTTP server with its routes. Its Express app hands out requests and responses whose prototypes are
-  // Express's own from birth, which saves the swap of two prototypes per request (measured: 2.8 times the throughput).
-  /** What may answer before Express; true means that it did. Synchronous, and never for what it is not sure of. */
+  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
+  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
+  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
   type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
   interface Listener {
     readonly name: string;
     intercept: Intercept | undefined;
-    /** Puts a new table in place of the old one; requests under way finish on the old. */
+    /** Replaces the route table; requests under way finish with the old one. */
     mount(routes: readonly Mounted[]): void;
-    /** Everything is served below this path, which begins and ends with a slash. */
+    /** Serves everything below this path, which begins and ends with a slash. */
     mountAt(basePath: string): void;
     readonly basePath: string;
-    /** From now on requests for a WebSocket go here, with their connection. */
+    /** Sends requests for a WebSocket to this handler from now on, with their connection. */
     onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
-    /** Closes from now on, before anything of it is read, each connection that `admits` says no to. */
+    /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
     admitOnly(admits: (socket: Socket) => boolean): void;
     readonly isOpen: boolean;
-    /** Resolves with the port that was bound; rejects with a sentence that names address, culprit and way out. `portVariable` sets the port. */
+    /** Resolves with the bound port; rejects with a sentence that names address, cause and fix. `portVariable` sets the port. */
     listen(host: string, port: number, portVariable?: string): Promise<number>;
-    /** New connections get the certificate that is there now; those that are open go on with theirs. */
+    /** Uses the current certificate for new connections; open ones keep theirs. */
     renew(): void;
     readonly port: number;
-    /** Takes no new connections, lets requests under way finish for a moment, then ends what is left. */
+    /** Accepts no new connections, lets requests under way finish for a moment, then closes the rest. */
     close(): Promise<void>;
   }
 
-  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. Who may is decided
-  // here, for all: only a person's session, and no page of another site.
-  interface UpgradeDoor {
-    /** Those of `upgrades` that this plugin added. */
+  // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. This file decides,
+  // for all of them, who may connect: only a login session, and no page of another site.
+  interface UpgradeServer {
+    /** Endpoints in `upgrades` that this plugin added. */
     mount(owner: Owner, upgrades: readonly Contributed<Upgrade>[]): void;
-    /** Never throws: nobody above would answer. */
+    /** Never throws: no caller could reply. */
     take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-    /** Ends all connections; they are gone within the grace. */
+    /** Closes all connections; they are gone within the grace period. */
     close(): void;
   }
 
-  // All routes of all plugins in one table: literal segments win over parameters, and two routes for one request are a mistake.
+  // All routes of all plugins in one table: literal segments take precedence over parameters, and two routes for one request are a mistake.
   interface Owned {
     readonly owner: Owner;
     readonly route: Route;
@@ -4125,36 +4125,36 @@ declare module '@weir-panel/weir/testing' {
     readonly path: string;
   }
 
-  /** Who stands behind something that the kernel calls (a tap, a route, a command, a job) and answers for its failures: a plugin, or the kernel itself. */
+  /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
-    /** one sentence for people */
+    /** one sentence for display */
     readonly about: string;
-    /** not of this tree */
+    /** a third-party plugin */
     readonly outside?: boolean;
-    /** is waited for as long as it takes */
+    /** is awaited without a time limit */
     readonly essential?: boolean;
     /** is not called */
     readonly faulty: boolean;
-    /** why it is faulty, for who calls it */
+    /** why it is faulty, for callers */
     readonly why: string;
-    /** until it is settled, what has happened is kept for the plugin */
+    /** until this settles, changes are queued for the plugin */
     readonly starting?: Promise<void> | undefined;
-    /** of its events */
+    /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
     fault(where: string, error: unknown): void;
-    /** It kept a caller waiting. */
+    /** Reports that it delayed a caller. */
     slow?(where: string, ms: number): void;
-    /** Says what of its work is left out, and why. */
+    /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
   }
 
-  // A plugin's queue of events: bounded, one after another, so that a slow listener delays nobody but itself.
+  // A plugin's queue of events: bounded and serial, so that a slow listener delays only itself.
   interface EventQueue {
-    /** `missed` is what to call instead when there is no room: losing an event in silence is not an option. */
+    /** `missed` is called instead when the queue is full, so that no event is lost silently. */
     push(deliver: () => void | Promise<void>, missed: (() => void | Promise<void>) | undefined): void;
-    /** Resolves when everything that was pushed has been delivered. */
+    /** Resolves when all pushed events have been delivered. */
     settled(): Promise<void>;
   }
 
