@@ -102,7 +102,7 @@ const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
 await run('the check of format and lint', process.execPath, [biome, 'check', '--error-on-warnings'], {
   stdio: ['ignore', 'inherit', 'inherit'],
 }).catch((error) => {
-  process.stderr.write(`${error.message}; \`npm run format\` mends what can be mended; no test was run
+  process.stderr.write(`${error.message}; \`npm run format\` fixes what it can; no test was run
 `);
   process.exit(1);
 });

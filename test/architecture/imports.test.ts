@@ -2,6 +2,8 @@
 import test from 'ava';
 import { pluginOf, type Source, sourceOf, sources } from './source.js';
 
+/** `sources` leaves these out: they quote what they forbid. */
+const RULES = 'test/architecture/';
 const DOOR = 'kernel/index.ts';
 
 /** Imports that pass by a door. */
@@ -83,7 +85,7 @@ test('every import of a file is of a file that is there', async (t) => {
   t.deepEqual(
     all.flatMap(({ path, imports }) =>
       imports
-        .filter((target) => target.endsWith('.ts') && !paths.has(target))
+        .filter((target) => target.endsWith('.ts') && !paths.has(target) && !target.startsWith(RULES))
         .map((target) => `${path} imports ${target}`),
     ),
     [],
