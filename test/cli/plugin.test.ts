@@ -169,7 +169,7 @@ test('what the panel would not start with is not added, and nothing is left of i
   const wrong: readonly (readonly [string, RegExp])[] = [
     [join(shop, 'nowhere'), /nowhere does not exist; name the folder or the \.tgz file of a plugin/],
     [`file:${join(shop, 'nowhere.tgz')}`, /npm pack failed: /],
-    [named, /is a package called left-pad; packages of plugins are called weir-plugin-<name>/],
+    [named, /is a package called left-pad; plugin packages are called weir-plugin-<name>/],
     [
       await thirdParty(shop, 'old', "throw new Error('it ran');", { weir: { api: 0 } }),
       /was written for kernel contract 0, this panel has 1; update the plugin$/m,

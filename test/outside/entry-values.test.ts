@@ -178,6 +178,6 @@ test('a source of users of the core that fails or answers junk has fewer users, 
   t.is(source.user({ inboundId: 1, clientId: 1 }), undefined);
   t.deepEqual(
     faults.map((error) => (error as Error).message.slice(0, 14)),
-    ['it answered wh', 'weeds'],
+    ['it returned so', 'weeds'],
   );
 });

@@ -154,7 +154,7 @@ test('a database that holds such settings already keeps nobody from a subscripti
     t.is(answer.headers.get(name), null, name);
   const unfit = second.log
     .map((line) => JSON.parse(line) as { msg: string; setting?: string })
-    .filter(({ msg }) => msg.startsWith('a stored setting does not fit'));
+    .filter(({ msg }) => msg.startsWith('a stored setting is not valid'));
   t.deepEqual(unfit.map(({ setting }) => setting).sort(), [
     'subAnnounce',
     'subDomain',
