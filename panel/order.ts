@@ -22,9 +22,11 @@ function checkPresence(
   gone: ReadonlySet<string>,
 ): void {
   const problems: PluginError[] = [];
+  // A plugin that could not take the name of another one does not make that one missing.
+  const missing = new Set([...gone].filter((name) => !names.has(name)));
   for (const plugin of plugins)
     try {
-      checkNeeds(plugin, gone);
+      checkNeeds(plugin, missing);
       checkTokens(
         plugin,
         ({ owner }) =>
