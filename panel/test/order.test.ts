@@ -49,8 +49,8 @@ test('all missing plugins are named at once, whoever needs them', (t) => {
   t.throws(() => order(plugin('shop', ['bank', 'till']), plugin('mill', ['river']), plugin('inn')), {
     instanceOf: PluginError,
     message: [
-      'plugin shop needs bank/Api, but the plugin bank is not switched on; switch it on; and till/Api, but the plugin till is not switched on; switch it on or leave shop out',
-      'plugin mill needs river/Api, but the plugin river is not switched on; switch it on or leave mill out',
+      'plugin shop needs bank/Api, but the plugin bank is not enabled; enable it; and till/Api, but the plugin till is not enabled; enable it or disable shop',
+      'plugin mill needs river/Api, but the plugin river is not enabled; enable it or disable mill',
     ].join('\n'),
   });
 });
