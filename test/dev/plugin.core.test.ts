@@ -51,7 +51,7 @@ test('an edit is in the panel after a restart, the core lives on, and code that 
 
   await edit(folder, 'index.ts', (text) => text.replace('`good day, ${params.name}`', 'params.nobody'));
   await dev.hears(/^index\.ts\(\d+,\d+\): error TS2339/);
-  await dev.hears(/^the build failed; the panel that runs stays$/);
+  await dev.hears(/^the build failed; the running panel stays$/);
   t.deepEqual(await greeting(), { greeting: 'good day, world' });
   t.is(dev.log.filter(({ msg }) => msg === 'ready').length, 3);
   t.deepEqual(dev.corePids(), [core, core, core]);

@@ -154,7 +154,7 @@ const modules: readonly (readonly [string, RegExp])[] = [
       "routes: () => [staticFiles({ path: '/panel/x/oddity/', folder: '/nowhere/page', doc: 'x' })]",
       'staticFiles',
     ),
-    /plugin oddity cannot serve its routes: the folder \/nowhere\/page is not there; was it built\?/,
+    /plugin oddity cannot serve its routes: the folder \/nowhere\/page does not exist; build it first/,
   ],
 ];
 for (const [i, [module, said]] of modules.entries()) {

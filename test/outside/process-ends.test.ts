@@ -130,7 +130,7 @@ test.serial('what does not end the process is named, and the panel keeps running
     error: { message: 'leaked' },
   });
   await panel.until(
-    () => panel.said('a promise failed and nobody noticed') !== undefined,
+    () => panel.said('unhandled promise rejection') !== undefined,
     'a rejection that cannot even be looked at is logged',
   );
   await panel.until(() => panel.said('the panel goes on') !== undefined, 'the panel goes on');

@@ -68,7 +68,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   const own = await ask(panel, '--explain', 'watcher/beforeTally');
   t.true(own.said.includes('a guard of watcher (running)\n  Its owner has not documented it.'), own.said);
   const untapped = await ask(panel, '--explain', 'tallied');
-  t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*Nobody taps it\.$/);
+  t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*No plugin taps it\.$/);
   t.is(await ask(panel, '--explain', 'trafficCounted').then((answer) => answer.code), 0);
 
   const unknown = await ask(panel, '--explain', 'clients/beforeClientSafe');

@@ -46,6 +46,7 @@ test('what changes the whole process, waits at the top, needs a core or is long 
     "  setFlagsFromString('--expose-gc');",
     'await open();',
     'const world = await open();',
+    'const testWithRight = testUnless(await new Sockets().obstacle());',
   ])
     t.true(isAlone('dist/a/test/b.test.js', `// About b.\n${line}\n`, 100), line);
   t.true(isAlone('dist/a/test/b.core.test.js', '', 100));
