@@ -133,9 +133,9 @@ test.serial('what does not end the process is named, and the panel keeps running
     () => panel.said('unhandled promise rejection') !== undefined,
     'a rejection that cannot even be looked at is logged',
   );
-  await panel.until(() => panel.said('the panel goes on') !== undefined, 'the panel goes on');
-  t.truthy(panel.said('the whole panel waits for a call that does not return'));
-  t.like(panel.said('a plugin keeps the whole panel waiting'), { plugin: 'rogue' });
+  await panel.until(() => panel.said('the event loop runs again') !== undefined, 'the event loop runs again');
+  t.truthy(panel.said('a call that does not return blocks the event loop'));
+  t.like(panel.said('a plugin blocks the event loop'), { plugin: 'rogue' });
   t.is(panel.end, undefined);
   t.like(await stateOf(panel), { state: 'running' });
 
