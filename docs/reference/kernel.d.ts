@@ -1641,7 +1641,7 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
 
   // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
-  // from here: a new field needs its line here, a migration and a test.
+  // from here. The README lists the steps that add a field.
   /** Case and Unicode composition do not make another client. */
   const emailKey: (address: string) => string;
   /** VLESS ignores the third group of a UUID: two that differ only there are one credential to the core. */
@@ -1716,13 +1716,13 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly inTraffic: true;
       readonly seenByCore: true;
     };
-    /** addresses at once; 0 for no limit */
+    /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
     readonly limitIp: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
       readonly initial: 0;
     };
-    /** devices; 0 for no limit */
+    /** devices; 0 for no limit. Stored and shown; not enforced yet. */
     readonly limitHwid: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1748,7 +1748,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: "";
       readonly searched: true;
     };
-    /** days between renewals; 0 for none */
+    /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
     readonly reset: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1779,7 +1779,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly column: Column<"expiry" | "quota" | null>;
       readonly initial: null;
     };
-    /** renewals so far */
+    /** renewals so far; 0 until renewals exist */
     readonly resetCount: {
       readonly column: Column<number>;
       readonly initial: 0;
@@ -1831,7 +1831,8 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   type AddClient = Static<typeof AddClient>;
 
-  // Groups that were created, and where the count of their traffic starts. A name on a client makes a group too, without a row.
+  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
+  // has a row only after counters of its clients were reset, and then the row is not marked as created.
   /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
   interface Baseline {
     readonly up: number;

@@ -1,4 +1,5 @@
-// The only way to add, edit and delete clients, one or thousands: guards, one transaction, memory, then the core.
+// All edits that callers ask for, of one client or thousands: guards, one transaction, memory, then the core. Limits
+// and counters go through ClientStore.
 import {
   type Database,
   type Hooks,

@@ -1,4 +1,5 @@
-// The body of an import is `{"data": "<JSON text>"}` and may be larger than memory: the text is extracted piece by piece.
+// The body of an import is `{"data": "<JSON text>"}` and may be too large to hold in memory: the text is
+// extracted piece by piece.
 import { kernelErrors } from '../../../kernel/index.js';
 
 const QUOTE = 34;

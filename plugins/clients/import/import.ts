@@ -129,7 +129,7 @@ async function store(body: IncomingMessage, path: string): Promise<void> {
   }
 }
 
-/** A guard of another plugin refused the portion; the previous portions are added already. */
+/** The write of this portion was refused; previous portions stay. */
 function refusedWhole(
   portion: readonly unknown[],
   error: unknown,

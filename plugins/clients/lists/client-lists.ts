@@ -3,7 +3,7 @@ import type { Clock, Contributed, PluginContext, LiveSettings } from '../../../k
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
-import { choose } from './filter.js';
+import { filterOf } from './filter.js';
 import type { GroupStore } from '../groups/group-store.js';
 import { type Ordered, Orders } from './orders.js';
 import type { ClientRow } from '../model/row.js';
@@ -64,7 +64,7 @@ export class ClientLists {
     const found = this.#orders.rows(
       query.sort,
       query.order,
-      choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol),
+      filterOf(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol),
     );
     const items = slice(found, (query.page - 1) * pageSize, pageSize).map(clientView);
     return {
@@ -81,7 +81,7 @@ export class ClientLists {
   /** Names of the groups that were created and of those that clients are in. */
   groups(): readonly string[] {
     const { roster } = this.#store;
-    const version = `${roster.edits} ${this.#groupStore.edits}`;
+    const version = `${roster.edits} ${this.#groupStore.version}`;
     if (this.#groups?.version !== version) {
       const names = new Set([
         ...this.#groupStore.names(),

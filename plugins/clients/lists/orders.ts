@@ -1,6 +1,8 @@
-// The orders of the paged list. All clients are sorted once per change of what the order depends on, not once per page.
+// The orders of the paged list. A page without filters sorts all clients and keeps the result until what the order
+// depends on changes. Filtered pages use that result, too; without it they sort the clients that pass, each time.
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import type { Filter } from './filter.js';
 
 interface SortKey {
   readonly value: (row: ClientRow) => number;
@@ -40,20 +42,19 @@ export class Orders {
     this.#store = store;
   }
 
-  /** `choose` filters rows and keeps their order. An unknown key sorts by id. */
-  rows(sort: string, order: string, choose: (rows: Rows) => Rows): Ordered {
+  /** Returns the clients that pass the filter. An unknown key sorts by id. */
+  rows(sort: string, order: string, filter: Filter | undefined): Ordered {
     const { roster } = this.#store;
+    const passing = (rows: Rows): Rows => (filter ? rows.filter(filter) : rows);
     const down = order === 'descend';
     const key = Object.hasOwn(KEYS, sort) ? KEYS[sort] : undefined;
-    if (!key) return { rows: choose(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
+    if (!key) return { rows: passing(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
     const name = `${sort} ${down}`;
     const version = key.counted ? `${roster.edits} ${roster.counts}` : `${roster.edits}`;
     const known = this.#sorted.get(name);
-    if (known?.version === version) return { rows: choose(known.rows), backwards: false };
-    const all = roster.ordered('id');
-    const chosen = choose(all);
-    const rows = sorted(chosen, key, down);
-    if (chosen === all) this.#sorted.set(name, { version, rows });
+    if (known?.version === version) return { rows: passing(known.rows), backwards: false };
+    const rows = sorted(passing(roster.ordered('id')), key, down);
+    if (!filter) this.#sorted.set(name, { version, rows });
     return { rows, backwards: false };
   }
 }

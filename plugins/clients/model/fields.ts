@@ -1,5 +1,5 @@
 // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
-// from here: a new field needs its line here, a migration and a test.
+// from here. The README lists the steps that add a field.
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   column,
@@ -119,9 +119,9 @@ export const clientFields = {
     inTraffic: true,
     seenByCore: true,
   }),
-  /** addresses at once; 0 for no limit */
+  /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
   limitIp: field({ column: column.integer(), schema: amount(), initial: 0 }),
-  /** devices; 0 for no limit */
+  /** devices; 0 for no limit. Stored and shown; not enforced yet. */
   limitHwid: field({ column: column.integer(), schema: amount(), initial: 0 }),
   /** messenger id; 0 for none */
   tgId: field({ column: column.integer(), schema: amount(), initial: 0, searched: true }),
@@ -133,7 +133,7 @@ export const clientFields = {
     visible: 'label',
   }),
   comment: field({ column: column.text(), schema: paragraphs().max(4096), initial: '', searched: true }),
-  /** days between renewals; 0 for none */
+  /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
   reset: field({
     column: column.integer(),
     schema: amount().description('days'),
@@ -151,7 +151,7 @@ export const clientFields = {
   }),
   /** the limit that disabled the client; null when an admin did, or when it is enabled */
   depletedCause: field({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),
-  /** renewals so far */
+  /** renewals so far; 0 until renewals exist */
   resetCount: field({
     column: column.integer(),
     initial: 0,

@@ -31,7 +31,7 @@ export function newClient(sent: NewClient, now: number): ClientFields {
 /** The fields that an update really changes. */
 export function changedFields(before: ClientRow, sent: ClientPatch, now: number): Partial<ClientFields> {
   const values = sentValues(sent);
-  // The caller decides: from now on no limit disables the client until one is reached again.
+  // Forgets the previous cause, so that `settle` sees the caller's choice.
   if (values.enable !== undefined) values.depletedCause = null;
   const wanted = { ...values, ...settle({ ...before, ...values }, now) };
   const changed = Object.entries(wanted).filter(

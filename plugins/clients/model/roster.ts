@@ -1,5 +1,5 @@
 // All clients in memory, as a projection of the database. Lists, subscriptions and limits are answered from here, with
-// the same rules for case and order on any database. Nothing is saved from here.
+// the same rules for case and order on any database.
 import { type Database, type SqlWords, TimeSlice } from '../../../kernel/index.js';
 import type { ClientUsage } from '../contract.js';
 import type { Fetch } from '../usage/counters.js';

@@ -35,6 +35,7 @@ export const tables = {
     name: column.key<string>(),
     baselineUp: column.integer(),
     baselineDown: column.integer(),
+    created: column.bool(),
   }),
 } as const;
 export type ClientTables = TableModels<typeof tables>;
@@ -76,5 +77,10 @@ export const migrations: readonly Migration[] = [
     up: ({ integer }) => [
       `CREATE TABLE client_groups (name VARCHAR(255) NOT NULL PRIMARY KEY, baseline_up ${integer} NOT NULL, baseline_down ${integer} NOT NULL)`,
     ],
+  },
+  {
+    name: '0004-created-groups',
+    // Until now each row counted as a group that was created.
+    up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
   },
 ];
