@@ -11,7 +11,7 @@ import type { ClientPatch } from '../model/schema.js';
 import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
-import type { Edit } from './edit.js';
+import type { ClientEdit } from './edit.js';
 import { pickClients, skip } from './pick-clients.js';
 
 export class BulkOperations {
@@ -51,8 +51,8 @@ export class BulkOperations {
     const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
     // Clients at a limit are edited too: they come back when the limit is raised.
-    const applied = await this.#apply(
-      await this.#fields(
+    const applied = await this.#write(
+      await this.#planEdits(
         rows.map((row) => ({ row, patch: { enable } })),
         now,
         who,
@@ -84,8 +84,8 @@ export class BulkOperations {
       if (Object.keys(patch).length > 0) patches.push({ row, patch });
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }
-    const edits = await this.#fields(patches, now, who);
-    return { adjusted: edits.length, skipped, applied: await this.#apply(edits, who) };
+    const edits = await this.#planEdits(patches, now, who);
+    return { adjusted: edits.length, skipped, applied: await this.#write(edits, who) };
   }
 
   async delete(
@@ -120,24 +120,24 @@ export class BulkOperations {
 
   /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
   async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
-    const there = ids.filter((id) => this.#inbounds.get(id));
+    const existingIds = ids.filter((id) => this.#inbounds.get(id));
     const attached: string[] = [];
     const skipped: string[] = [];
-    const edits = rows.map((row): Edit => {
-      const missing = there.filter((id) => !row.inboundIds.includes(id));
-      for (const id of there) (missing.includes(id) ? attached : skipped).push(row.email);
-      return { row, attach: missing };
+    const edits = rows.map((row): ClientEdit => {
+      const toAttach = existingIds.filter((id) => !row.inboundIds.includes(id));
+      for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
+      return { row, attach: toAttach };
     });
-    const applied = await this.#apply(edits, who);
+    const applied = await this.#write(edits, who);
     return {
       attached,
       skipped,
       errors: [
-        ...unknown.map(({ email, reason }) => `${email}: ${reason}`),
+        ...notFound.map(({ email, reason }) => `${email}: ${reason}`),
         ...ids
-          .filter((id) => !there.includes(id))
+          .filter((id) => !existingIds.includes(id))
           .map((id) => `inbound ${id}: there is no inbound with this id`),
       ],
       applied,
@@ -146,15 +146,18 @@ export class BulkOperations {
 
   /** The reply has each email once. */
   async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const edits = rows.map(
-      (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
+      (row): ClientEdit => ({
+        row,
+        detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)),
+      }),
     );
     const [detached, skipped] = [true, false].map((any) =>
       edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
     ) as [string[], string[]];
-    const applied = await this.#apply(edits, who);
-    return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
+    const applied = await this.#write(edits, who);
+    return { detached, skipped, errors: notFound.map(({ email, reason }) => `${email}: ${reason}`), applied };
   }
 
   /** Clients with these emails. */
@@ -172,20 +175,24 @@ export class BulkOperations {
     const now = this.#clock.now();
     const moved = rows
       .filter((row) => row.group !== group)
-      .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
-    return { affected: moved.length, applied: await this.#apply(moved, who, also) };
+      .map((row): ClientEdit => ({ row, fields: { group, updatedAt: now } }));
+    return { affected: moved.length, applied: await this.#write(moved, who, also) };
   }
 
-  async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+  async #write(
+    edits: readonly ClientEdit[],
+    who: Principal,
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<Applied> {
     return (await this.#writer.write({ edits, also }, who)).applied;
   }
 
   /** Plans the edits after plugins changed the patches. Bulk calls cannot set unique fields: those that a plugin adds are ignored. */
-  async #fields(
+  async #planEdits(
     wanted: readonly { readonly row: ClientRow; readonly patch: ClientPatch }[],
     now: number,
     who: Principal,
-  ): Promise<Edit[]> {
+  ): Promise<ClientEdit[]> {
     const patches = await this.#service.prepare(
       wanted.map(({ patch }) => patch),
       wanted.map(({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),

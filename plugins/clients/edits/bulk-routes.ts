@@ -15,7 +15,7 @@ import {
 import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
-import { addEach } from '../import/add-each.js';
+import { addValid } from '../import/add-each.js';
 import { depletionOf } from '../model/row.js';
 import { AddClients } from '../model/schema.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
@@ -50,7 +50,7 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
     idempotent: true,
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await addEach(service, body, who);
+      const { applied, ...result } = await addValid(service, body, who);
       return withMessage(describeResult(`${result.created} clients created`, applied), result);
     },
   }),

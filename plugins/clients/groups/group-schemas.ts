@@ -1,6 +1,6 @@
 // Bodies and replies of the routes of groups.
 import { list, shape, text } from '../../../kernel/index.js';
-import { amount, groupName } from '../model/value-schemas.js';
+import { nonNegative, groupName } from '../model/value-schemas.js';
 
 export const GroupName = shape({ name: groupName() }).example({ name: 'family' });
 export const NewGroup = shape({ name: groupName() }).example({ name: 'friends' });
@@ -17,8 +17,8 @@ export const EmailsAndGroup = shape({
 });
 export const GroupReply = shape({
   name: text(),
-  clientCount: amount(),
-  trafficUsed: amount(),
-  up: amount(),
-  down: amount(),
+  clientCount: nonNegative(),
+  trafficUsed: nonNegative(),
+  up: nonNegative(),
+  down: nonNegative(),
 });

@@ -15,7 +15,7 @@ const emailOf = (item: unknown): string => {
   return typeof email === 'string' ? email : '';
 };
 
-export async function addEach(
+export async function addValid(
   service: ClientService,
   items: readonly unknown[],
   who: Principal,

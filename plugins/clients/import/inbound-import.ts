@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../../inbounds/contract.js';
-import { addEach } from './add-each.js';
+import { addValid } from './add-each.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import { emailKey } from '../model/fields.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
@@ -68,7 +68,7 @@ async function importInbound(
     clients.filter((client) => !store.byEmail(emailOf(client))),
   ];
   const attached = await bulk.attach(there.map(emailOf), [id], who);
-  const made = await addEach(
+  const made = await addValid(
     service,
     fresh.map((client) => ({ client, inboundIds: [id] })),
     who,

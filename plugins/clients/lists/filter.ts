@@ -1,5 +1,5 @@
 // Filters of the paged list: one test per parameter that was sent; a client must pass all of them.
-import { BUCKETS, type Moment } from './buckets.js';
+import { BUCKETS, type BucketContext } from './buckets.js';
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
 import type { PageQuery } from './page-schema.js';
@@ -22,11 +22,11 @@ function attachedTo(wanted: (inboundId: number) => boolean): Filter {
   };
 }
 
-function byStatus(csv: string, moment: Moment): Filter | undefined {
+function byStatus(csv: string, context: BucketContext): Filter | undefined {
   const names = words(csv);
   // An unknown bucket matches all clients: a newer program gets too many rather than none.
   if (names.length === 0 || names.some((name) => !Object.hasOwn(BUCKETS, name))) return undefined;
-  return (row) => names.some((name) => BUCKETS[name]?.(row, moment));
+  return (row) => names.some((name) => BUCKETS[name]?.(row, context));
 }
 
 function byInbound(csv: string): Filter | undefined {
@@ -71,7 +71,7 @@ function bySearch(search: string, roster: Roster): Filter | undefined {
 export function filterOf(
   query: PageQuery,
   roster: Roster,
-  moment: Moment,
+  context: BucketContext,
   protocolOf: (inboundId: number) => string | undefined,
 ): Filter | undefined {
   const tests = [
@@ -83,7 +83,7 @@ export function filterOf(
     bySwitch(query.autoRenew, 'on', ({ reset, resetDay }) => reset > 0 || resetDay > 0),
     bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0),
     bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
-    byStatus(query.status || query.filter, moment),
+    byStatus(query.status || query.filter, context),
     bySearch(query.search, roster),
   ].filter((test) => test !== undefined);
   return tests.length === 0 ? undefined : (row) => tests.every((test) => test(row));

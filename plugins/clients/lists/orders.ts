@@ -12,7 +12,11 @@ interface SortKey {
   readonly tiesFollow: boolean;
 }
 const plain = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
-const moment = (value: SortKey['value'], counted = false): SortKey => ({ value, counted, tiesFollow: true });
+const timestampKey = (value: SortKey['value'], counted = false): SortKey => ({
+  value,
+  counted,
+  tiesFollow: true,
+});
 const counted = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
 
 const KEYS: Readonly<Record<string, SortKey>> = {
@@ -22,9 +26,9 @@ const KEYS: Readonly<Record<string, SortKey>> = {
   // No limit sorts as the largest value.
   remaining: counted(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
   expiryTime: plain(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
-  createdAt: moment(({ createdAt }) => createdAt),
-  updatedAt: moment(({ updatedAt }) => updatedAt),
-  lastOnline: moment(({ lastOnline }) => lastOnline, true),
+  createdAt: timestampKey(({ createdAt }) => createdAt),
+  updatedAt: timestampKey(({ updatedAt }) => updatedAt),
+  lastOnline: timestampKey(({ lastOnline }) => lastOnline, true),
 };
 
 export type Rows = readonly ClientRow[];
@@ -46,24 +50,25 @@ export class Orders {
   rows(sort: string, order: string, filter: Filter | undefined): Ordered {
     const { roster } = this.#store;
     const passing = (rows: Rows): Rows => (filter ? rows.filter(filter) : rows);
-    const down = order === 'descend';
+    const descending = order === 'descend';
     const key = Object.hasOwn(KEYS, sort) ? KEYS[sort] : undefined;
-    if (!key) return { rows: passing(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
-    const name = `${sort} ${down}`;
-    const version = key.counted ? `${roster.edits} ${roster.counts}` : `${roster.edits}`;
+    if (!key)
+      return { rows: passing(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: descending };
+    const name = `${sort} ${descending}`;
+    const version = key.counted ? `${roster.editsVersion} ${roster.countsVersion}` : `${roster.editsVersion}`;
     const known = this.#sorted.get(name);
     if (known?.version === version) return { rows: passing(known.rows), backwards: false };
-    const rows = sorted(passing(roster.ordered('id')), key, down);
+    const rows = sortRows(passing(roster.ordered('id')), key, descending);
     if (!filter) this.#sorted.set(name, { version, rows });
     return { rows, backwards: false };
   }
 }
 
 /** `rows` are sorted by id. */
-function sorted(rows: Rows, { value, tiesFollow }: SortKey, down: boolean): Rows {
+function sortRows(rows: Rows, { value, tiesFollow }: SortKey, descending: boolean): Rows {
   const values = Float64Array.from(rows, value);
   const places = Uint32Array.from(rows, (_, i) => i);
-  const sign = down ? -1 : 1;
+  const sign = descending ? -1 : 1;
   places.sort((a, b) => {
     const [x, y] = [values[a] as number, values[b] as number];
     if (x !== y) return x < y ? -sign : sign;

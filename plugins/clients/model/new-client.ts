@@ -4,7 +4,7 @@ import { type ClientRow, depletionOf } from './row.js';
 import type { ClientPatch, NewClient } from './schema.js';
 
 /** Decides whether a client is enabled: a client at a limit is not, and comes back when the limit is raised. An admin's own choice is kept. */
-export function settle<
+export function decideEnabled<
   F extends Pick<ClientRow, 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'>,
 >(client: F, now: number): Pick<ClientRow, 'enable' | 'depletedCause'> {
   const cause = depletionOf(client, now) ?? null;
@@ -25,7 +25,7 @@ function sentValues({ id, ...sent }: ClientPatch): Partial<ClientFields> {
 
 export function newClient(sent: NewClient, now: number): ClientFields {
   const created = fields.create({ ...sentValues(sent), createdAt: now, updatedAt: now });
-  return { ...created, ...settle({ ...created, up: 0, down: 0 }, now) };
+  return { ...created, ...decideEnabled({ ...created, up: 0, down: 0 }, now) };
 }
 
 /** The fields that an update really changes. */
@@ -33,7 +33,7 @@ export function changedFields(before: ClientRow, sent: ClientPatch, now: number)
   const values = sentValues(sent);
   // Forgets the previous cause, so that `settle` sees the caller's choice.
   if (values.enable !== undefined) values.depletedCause = null;
-  const wanted = { ...values, ...settle({ ...before, ...values }, now) };
+  const wanted = { ...values, ...decideEnabled({ ...before, ...values }, now) };
   const changed = Object.entries(wanted).filter(
     ([name, value]) => JSON.stringify(before[name as keyof ClientRow]) !== JSON.stringify(value),
   );

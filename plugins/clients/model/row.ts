@@ -1,6 +1,6 @@
 // A client as it is held in memory.
 import { copierOf } from './copier.js';
-import { clientFields, type ClientFields, fields } from './fields.js';
+import { declaredFields, type ClientFields, fields } from './fields.js';
 
 /** What the other tables say about a client. */
 const RELATED = ['inboundIds', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
@@ -25,7 +25,7 @@ export const rowOf = copierOf<ClientRow, ClientRow>(
 /** A row as the roster's SELECT gives it. */
 export type StoredClient = Omit<ClientRow, 'inboundIds'> & { readonly inboundIds: string | null };
 
-const converted = Object.entries(clientFields).flatMap(([name, { column }]) =>
+const converted = Object.entries(declaredFields).flatMap(([name, { column }]) =>
   column.read ? [[name, column.read] as const] : [],
 );
 /** Brings stored values into the form that code uses; `inboundIds` are those of the row. */
