@@ -5,8 +5,9 @@ import type { InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
-import { changedFields } from '../model/new-client.js';
-import { type ClientRow, depletionOf } from '../model/row.js';
+import { depletionOf } from '../model/depletion.js';
+import { changedFields } from '../model/field-changes.js';
+import type { ClientRow } from '../model/row.js';
 import type { ClientPatch } from '../model/schema.js';
 import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
@@ -43,6 +44,7 @@ export class BulkOperations {
     this.#service = service;
   }
 
+  /** `changed` counts all clients that have the wanted state now, also those that had it before. */
   async setEnable(
     emails: readonly string[],
     enable: boolean,
@@ -67,6 +69,7 @@ export class BulkOperations {
     };
   }
 
+  /** `adjusted` counts the clients that take a part of the adjustment, also if their fields are the same after it. */
   adjust(
     emails: readonly string[],
     wanted: Adjustment,
@@ -153,9 +156,9 @@ export class BulkOperations {
         detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)),
       }),
     );
-    const [detached, skipped] = [true, false].map((any) =>
-      edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
-    ) as [string[], string[]];
+    const isAttached = ({ detach = [] }: ClientEdit): boolean => detach.length > 0;
+    const detached = edits.filter(isAttached).map(({ row }) => row.email);
+    const skipped = edits.filter((edit) => !isAttached(edit)).map(({ row }) => row.email);
     const applied = await this.#write(edits, who);
     return { detached, skipped, errors: notFound.map(({ email, reason }) => `${email}: ${reason}`), applied };
   }
@@ -170,7 +173,7 @@ export class BulkOperations {
     rows: readonly ClientRow[],
     group: string,
     who: Principal,
-    also: (tx: Tx) => Promise<void>,
+    also?: (tx: Tx) => Promise<void>,
   ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const moved = rows

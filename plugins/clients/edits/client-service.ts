@@ -13,7 +13,9 @@ import { prepareClientSave } from '../contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
-import { changedFields, newClient, decideEnabled } from '../model/new-client.js';
+import { decideEnabled } from '../model/depletion.js';
+import { changedFields } from '../model/field-changes.js';
+import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
@@ -126,7 +128,10 @@ export class ClientService {
       });
     }
     if (slice.isOver) await slice.next();
-    const { added, applied } = await this.#writer.write({ added: rows, fieldPrefix: 'client.' }, who);
+    const { added, applied } = await this.#writer.write(
+      { added: rows, restoreUsage: true, fieldPrefix: 'client.' },
+      who,
+    );
     return { refused, created: added.length, applied };
   }
 

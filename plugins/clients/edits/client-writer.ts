@@ -34,8 +34,10 @@ import { byInbound, changeOf, type ClientEdit, isEmpty, refsChanged, refsOf, row
 import { constraintError } from './uniqueness.js';
 
 export interface WriteRequest {
-  /** New clients; their ids are set by the write. Those with usage get what is retained for their emails. */
+  /** new clients; their ids are set by the write */
   readonly added?: readonly ClientRow[];
+  /** new clients with usage take what is retained for their emails then */
+  readonly restoreUsage?: boolean;
   readonly edits?: readonly ClientEdit[];
   readonly deleted?: readonly ClientRow[];
   /** retain the usage of deleted clients for their emails */
@@ -102,7 +104,7 @@ export class ClientWriter {
       });
     const written = await this.#transact(request.fieldPrefix ?? '', async (tx) => {
       await request.also?.(tx);
-      const inserted = await this.#insert(tx, newRows);
+      const inserted = await this.#insert(tx, newRows, request.restoreUsage ?? false);
       await this.#update(tx, edits, request.missingError);
       const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
       await this.#follow(tx, { inserted, edits, deletedIds }, who, [
@@ -117,7 +119,7 @@ export class ClientWriter {
   }
 
   /** Returns the rows as they were written. */
-  async #insert(tx: Tx, rows: readonly ClientRow[]): Promise<readonly ClientRow[]> {
+  async #insert(tx: Tx, rows: readonly ClientRow[], restore: boolean): Promise<readonly ClientRow[]> {
     if (rows.length === 0) return rows;
     const ids = await insertClients(tx, rows);
     const inserted: ClientRow[] = [];
@@ -126,7 +128,7 @@ export class ClientWriter {
       if (slice.isOver) await slice.next();
       inserted.push({ ...row, id: ids[i] as number });
     }
-    const returning = inserted.filter(hasUsage);
+    const returning = restore ? inserted.filter(hasUsage) : [];
     if (returning.length > 0) {
       // Read again: a poll may have added to it since the plan was made.
       const totals = await retainedTotals(

@@ -8,7 +8,7 @@ export const KeepTraffic = shape({
   ),
 });
 export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) }).example({ inboundIds: [1] });
-const sentEmails = () => list(text().max(255)).max(10_000);
+export const sentEmails = () => list(text().max(255)).max(10_000);
 const SOME = ['ada@example.org'];
 export const Emails = shape({ emails: sentEmails() }).example({ emails: SOME });
 export const EmailsAndInbounds = shape({
@@ -30,8 +30,6 @@ export const SentUsage = shape({ upload: nonNegative(), download: nonNegative() 
   upload: 1_048_576,
   download: 10_485_760,
 });
-export const TgId = shape({ tgId: int().min(1).example(7) });
-
 export const Email = shape({ email: word().example('ada@example.org') });
 /** `index` counts the items that were sent, from 0. */
 export const SkippedItems = list(

@@ -35,7 +35,7 @@ export function refuseTaken(
 
 /** Unique fields by their columns. */
 const BY_COLUMN = new Map(
-  uniqueFields.flatMap((name) => Object.keys(fields.changes({ [name]: '' })).map((column) => [column, name])),
+  uniqueFields.flatMap((name) => fields.columnsOf(name).map((column) => [column, name] as const)),
 );
 
 /** Turns a broken constraint into the error of its field: two calls may have passed the checks together. */
@@ -45,6 +45,7 @@ export function constraintError(error: unknown, fieldPrefix: string): unknown {
   if (!(error instanceof UniqueConstraintError)) return error;
   // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
   const [column] = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields);
-  const name = BY_COLUMN.get(String(column)) ?? 'email';
+  const name = BY_COLUMN.get(String(column));
+  if (!name) return error;
   return declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}`, cause: error });
 }

@@ -1,5 +1,6 @@
 // Bodies and replies of the routes of groups.
-import { list, shape, text } from '../../../kernel/index.js';
+import { shape, text } from '../../../kernel/index.js';
+import { sentEmails } from '../edits/request-schemas.js';
 import { nonNegative, groupName } from '../model/value-schemas.js';
 
 export const GroupName = shape({ name: groupName() }).example({ name: 'family' });
@@ -9,7 +10,7 @@ export const RenameGroup = shape({ oldName: groupName(), newName: groupName() })
   newName: 'relatives',
 });
 export const EmailsAndGroup = shape({
-  emails: list(text().max(255)).max(10_000),
+  emails: sentEmails(),
   group: groupName(),
 }).example({
   emails: ['ada@example.org'],

@@ -137,6 +137,6 @@ export class Groups {
   }
 
   remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {
-    return this.#bulk.regroup(this.#bulk.find(emails), '', who, () => Promise.resolve());
+    return this.#bulk.regroup(this.#bulk.find(emails), '', who);
   }
 }

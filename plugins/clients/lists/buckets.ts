@@ -1,10 +1,11 @@
 // The state of clients: the buckets of lists, and the counts over all clients.
 import type { PresenceSource } from '../contract.js';
-import { type ClientRow, depletionOf } from '../model/row.js';
+import { depletionOf } from '../model/depletion.js';
+import type { ClientRow } from '../model/row.js';
 
 /** Most emails in each list of a summary; its counts are exact. */
 const MAX_NAMES = 200;
-/** Without a presence source, a client is online if it moved bytes in the last two and a half polls. */
+/** Without a presence source, a client is online if it moved bytes in the last two and a half polls of 5 s: one may come late or find nothing. */
 const ONLINE_MS = 12_500;
 
 export interface BucketContext {

@@ -40,6 +40,8 @@ interface FieldFlags {
   readonly seenByCore?: true;
   /** is searched by the paged list; 0 and blank match nothing */
   readonly searched?: true;
+  /** what must be unique of a value, if not the value itself */
+  readonly uniqueKey?: (value: string) => string;
   /** error for a value that another client has; bulk calls cannot set the field, and blank means unchanged or generated */
   readonly uniqueError?: ErrorFactory;
   /** invisible characters are refused in new values */
@@ -66,6 +68,7 @@ export const declaredFields = {
     replySchema: word(),
     initial: '',
     keys: { email_key: emailKey },
+    uniqueKey: emailKey,
     inTraffic: true,
     searched: true,
     uniqueError: errors.EMAIL_TAKEN,
@@ -85,6 +88,7 @@ export const declaredFields = {
     schema: uuid(),
     initial: () => randomUUID() as string,
     keys: { vless_key: vlessKey },
+    uniqueKey: vlessKey,
     inTraffic: true,
     seenByCore: true,
     searched: true,
@@ -196,7 +200,6 @@ export type ClientFields = Values<DeclaredFields>;
 export type SentField = Keys<{ readonly schema: Schema }>;
 /** Fields of which no two clients may have the same value; a bulk call cannot set them. */
 export type UniqueField = Keys<{ readonly uniqueError: ErrorFactory }>;
-export type BulkFields = Omit<ClientFields, UniqueField>;
 type ShownField = SentField | Keys<{ readonly inReplies: true }>;
 type TrafficField = Keys<{ readonly inTraffic: true | 'total' }>;
 type ReplySchema<K extends keyof DeclaredFields> = DeclaredFields[K] extends { readonly replySchema: infer S }
@@ -236,10 +239,10 @@ export const trafficSchemas = Object.fromEntries(
     : K]: ReplySchema<K>;
 };
 
-/** What must be unique of a value: its key column, where it has one. */
+/** What must be unique of a value. */
 export function uniqueKey(name: UniqueField, value: string): string {
-  const { keys = {} }: Field<string> = declaredFields[name];
-  return Object.values(keys)[0]?.(value) ?? value;
+  const { uniqueKey: keyOf }: FieldFlags = declaredFields[name];
+  return keyOf ? keyOf(value) : value;
 }
 
 /** Refuses invisible characters in these values; `path` stands before the names of the fields. */

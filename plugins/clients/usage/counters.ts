@@ -8,6 +8,7 @@ const USAGE = { client_id: 'integer', inbound_id: 'integer', up: 'integer', down
 /** Adds bytes; the first ones create the row. Usage of deleted clients is skipped. */
 export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
   const { rows, incoming, least, greatest, onConflict } = tx.sql;
+  // SQLite reads ON CONFLICT after a join as the condition of the join, unless there is a WHERE.
   const table = `${rows(USAGE)} AS j JOIN clients ON clients.id = j.client_id WHERE true`;
   const values = JSON.stringify(
     usage.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]),
@@ -34,6 +35,7 @@ export interface UsageTotals {
 export async function setUsage(tx: Tx, totals: readonly UsageTotals[]): Promise<void> {
   if (totals.length === 0) return;
   await tx.run('DELETE FROM client_usage WHERE client_id IN (:ids)', { ids: totals.map(({ id }) => id) });
+  // Inbound 0 is none: the bytes of a total belong to no inbound.
   const used = totals.filter(({ up, down }) => up + down > 0);
   if (used.length === 0) return;
   await tx.run(

@@ -5,7 +5,7 @@ import type { ClientWriter } from '../edits/client-writer.js';
 import type { ClientEdit } from '../edits/edit.js';
 import { pickClients } from '../edits/pick-clients.js';
 import type { ClientStore } from '../model/client-store.js';
-import { decideEnabled } from '../model/new-client.js';
+import { decideEnabled } from '../model/depletion.js';
 import type { ClientRow } from '../model/row.js';
 
 export class UsageEdits {
@@ -33,12 +33,12 @@ export class UsageEdits {
     return { affected: rows.length, applied };
   }
 
-  /** Clients that an admin disabled stay disabled. */
+  /** Resets all clients; those that an admin disabled stay disabled. */
   resetAll(who: Principal): Promise<Applied> {
     return this.#resetWhere(() => true, who);
   }
 
-  /** The same for the clients that are attached to any of these inbounds; `also` is written in the same transaction. */
+  /** Resets the clients that are attached to any of these inbounds; those that an admin disabled stay disabled. `also` is written in the same transaction. */
   resetOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied> {
     const wanted = new Set(inboundIds);
     return this.#resetWhere(({ inboundIds: attached }) => attached.some((id) => wanted.has(id)), who, also);
@@ -68,18 +68,18 @@ export class UsageEdits {
     return this.#write([this.#planUsage(row, row, usage, this.#clock.now())], who);
   }
 
+  /** Skips unknown emails and usage of zero. If an email comes twice, the last one counts. */
   setTraffics(
     usage: readonly { readonly email: string; readonly up: number; readonly down: number }[],
     who: Principal,
   ): Promise<Applied> {
     const now = this.#clock.now();
-    return this.#write(
-      usage.flatMap(({ email, up, down }) => {
-        const row = this.#store.byEmail(email);
-        return row && up + down > 0 ? [this.#planUsage(row, row, { up, down }, now)] : [];
-      }),
-      who,
-    );
+    const edits = new Map<number, ClientEdit>();
+    for (const { email, up, down } of usage) {
+      const row = this.#store.byEmail(email);
+      if (row && up + down > 0) edits.set(row.id, this.#planUsage(row, row, { up, down }, now));
+    }
+    return this.#write([...edits.values()], who);
   }
 
   async #write(

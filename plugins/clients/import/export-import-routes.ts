@@ -15,9 +15,15 @@ import { SkippedItems } from '../edits/request-schemas.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ExportedClient, ImportData } from '../model/schema.js';
 import { exportOf } from '../model/views.js';
-import { type Import, MAX_IMPORT_BYTES } from './import.js';
+import { type ClientImport, MAX_IMPORT_BYTES } from './client-import.js';
 
-export const transferRoutes = ({ store, importing }: { store: ClientStore; importing: Import }): Route[] => [
+export const exportImportRoutes = ({
+  store,
+  importing,
+}: {
+  store: ClientStore;
+  importing: ClientImport;
+}): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/export',

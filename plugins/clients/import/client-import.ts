@@ -6,9 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
-import { addValid } from './add-each.js';
+import { addValid } from '../edits/add-valid.js';
 import { ImportedClient } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
+import { APPLIED } from '../edits/client-writer.js';
 import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 
@@ -32,7 +33,7 @@ export const importFolder = (dataDirectory: string): string => join(dataDirector
 export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
   rm(importFolder(dataDirectory), { recursive: true, force: true });
 
-export class Import {
+export class ClientImport {
   readonly #service: ClientService;
   readonly #dataDirectory: string;
 
@@ -60,7 +61,7 @@ export class Import {
     let created = 0;
     let skippedCount = 0;
     let from = 0;
-    let applied: Applied = { pending: false, reason: '' };
+    let applied = APPLIED;
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
       const result = await addValid(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
@@ -136,5 +137,5 @@ function refusedWhole(
 ): { created: number; skipped: SkippedItem[]; applied: Applied } {
   if (!(error instanceof PanelError) || error.status >= 500) throw error;
   const skipped = portion.map((_, index) => ({ index, email: '', reason: error.message, code: error.code }));
-  return { created: 0, skipped, applied: { pending: false, reason: '' } };
+  return { created: 0, skipped, applied: APPLIED };
 }
