@@ -11,21 +11,21 @@ interface SortKey {
   /** clients with the same value are sorted by id in the direction of the order; otherwise ascending */
   readonly tiesFollow: boolean;
 }
-const plain = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
+const plainKey = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
 const timestampKey = (value: SortKey['value'], counted = false): SortKey => ({
   value,
   counted,
   tiesFollow: true,
 });
-const counted = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
+const countedKey = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
 
 const KEYS: Readonly<Record<string, SortKey>> = {
-  enable: plain(({ enable }) => Number(enable)),
-  inboundIds: plain(({ inboundIds }) => inboundIds.length),
-  traffic: counted(({ up, down }) => up + down),
+  enable: plainKey(({ enable }) => Number(enable)),
+  inboundIds: plainKey(({ inboundIds }) => inboundIds.length),
+  traffic: countedKey(({ up, down }) => up + down),
   // No limit sorts as the largest value.
-  remaining: counted(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
-  expiryTime: plain(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
+  remaining: countedKey(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
+  expiryTime: plainKey(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
   createdAt: timestampKey(({ createdAt }) => createdAt),
   updatedAt: timestampKey(({ updatedAt }) => updatedAt),
   lastOnline: timestampKey(({ lastOnline }) => lastOnline, true),
