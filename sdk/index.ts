@@ -1506,10 +1506,10 @@ export class Weir extends Transport {
     /** Detaches clients from inbounds; skipped lists those that are attached to none of them. — POST /panel/api/clients/bulkDetach */
     bulkDetach: (input: ClientsBulkDetachInput): Promise<ClientsBulkDetachReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkDetach', gives: 'obj' }, input),
-    /** Disables clients. — POST /panel/api/clients/bulkDisable */
+    /** Disables clients; changed counts also those that were disabled before. — POST /panel/api/clients/bulkDisable */
     bulkDisable: (input: ClientsBulkDisableInput): Promise<ClientsBulkDisableReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkDisable', gives: 'obj' }, input),
-    /** Enables clients; a client at a limit stays disabled until the limit is raised. — POST /panel/api/clients/bulkEnable */
+    /** Enables clients; a client at a limit stays disabled until the limit is raised. changed counts also those that were enabled before. — POST /panel/api/clients/bulkEnable */
     bulkEnable: (input: ClientsBulkEnableInput): Promise<ClientsBulkEnableReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkEnable', gives: 'obj' }, input),
     /** Resets the usage of clients and enables them, unless they are expired. — POST /panel/api/clients/bulkResetTraffic */

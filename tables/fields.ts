@@ -91,6 +91,10 @@ export class Fields<F extends FieldTable> {
       (this.#writes.get(name) ?? []).map(([, , of]) => of(values[name] as never)),
     );
   }
+  /** Names of the columns of a field: its own and those of its keys. */
+  columnsOf(name: keyof F & string): string[] {
+    return (this.#writes.get(name) ?? []).map(([column]) => column);
+  }
   /** Stored values of the fields that change, by column; for `UPDATE … SET`. */
   changes(values: Partial<Values<F>>): Record<string, unknown> {
     return Object.fromEntries(

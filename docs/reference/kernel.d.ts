@@ -1289,6 +1289,8 @@ declare module '@weir-panel/weir/kernel' {
     get kinds(): Readonly<Record<string, 'integer' | 'text'>>;
     /** The values of one row as the database stores them. */
     row(values: Values<F>): unknown[];
+    /** Names of the columns of a field: its own and those of its keys. */
+    columnsOf(name: keyof F & string): string[];
     /** Stored values of the fields that change, by column; for `UPDATE … SET`. */
     changes(values: Partial<Values<F>>): Record<string, unknown>;
     /** `t.total_gb AS "totalGB", …`, for a SELECT from the table or its alias. */
@@ -1486,6 +1488,11 @@ declare module '@weir-panel/weir/plugins/clients' {
   import type { Applied } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
 
+  // The limits of a client, and whether it is enabled with them.
+  export type Depletion = 'quota' | 'expiry' | undefined;
+  /** Which limit a client has reached, whether or not it is enabled. */
+  export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion;
+
   // A client as it is held in memory.
   export interface ClientRow extends ClientFields {
     readonly id: number;
@@ -1498,9 +1505,6 @@ declare module '@weir-panel/weir/plugins/clients' {
     lastOnline: number;
     lastSubFetch: number;
   }
-  export type Depletion = 'quota' | 'expiry' | undefined;
-  /** Which limit a client has reached, whether or not it is enabled. */
-  export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion;
 
   export const clientErrors: {
     readonly NOT_FOUND: ErrorFactory;
@@ -1523,8 +1527,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly up: number;
     readonly down: number;
   }
+  /** Rows are live: read them at once and keep none. */
   export interface ClientsApi {
-    /** Rows are live: read them at once and keep none. */
     byId(id: number): ClientRow | undefined;
     byEmail(email: string): ClientRow | undefined;
     bySubId(subId: string): ClientRow | undefined;
@@ -1634,19 +1638,19 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** The same as an event. For changes by traffic and limits see `traffic/clientDepleted`. */
+  /** Clients were written, except by limits and counters: the same changes as `afterClientSave`, as an event. For limits see `traffic/clientDepleted`. */
   export const clientChanged: Event<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
 
   // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
-  // from here: a new field needs its line here, a migration and a test.
+  // from here. The README lists the steps that add a field.
   /** Case and Unicode composition do not make another client. */
   const emailKey: (address: string) => string;
   /** VLESS ignores the third group of a UUID: two that differ only there are one credential to the core. */
   const vlessKey: (id: string) => string;
-  const clientFields: {
+  const declaredFields: {
     readonly email: {
       readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
@@ -1655,10 +1659,11 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly keys: {
         email_key: typeof emailKey;
       };
+      readonly uniqueKey: typeof emailKey;
       readonly inTraffic: true;
       readonly searched: true;
-      readonly taken: ErrorFactory;
-      readonly visible: "name";
+      readonly uniqueError: ErrorFactory;
+      readonly refuseHiddenAs: "name";
     };
     readonly subId: {
       readonly column: Column<string>;
@@ -1666,8 +1671,8 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: () => string;
       readonly inTraffic: true;
       readonly searched: true;
-      readonly taken: ErrorFactory;
-      readonly visible: "name";
+      readonly uniqueError: ErrorFactory;
+      readonly refuseHiddenAs: "name";
     };
     readonly uuid: {
       readonly column: Column<string>;
@@ -1676,10 +1681,11 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly keys: {
         vless_key: typeof vlessKey;
       };
+      readonly uniqueKey: typeof vlessKey;
       readonly inTraffic: true;
       readonly seenByCore: true;
       readonly searched: true;
-      readonly taken: ErrorFactory;
+      readonly uniqueError: ErrorFactory;
     };
     readonly password: {
       readonly column: Column<string>;
@@ -1687,7 +1693,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: () => string;
       readonly seenByCore: true;
       readonly searched: true;
-      readonly taken: ErrorFactory;
+      readonly uniqueError: ErrorFactory;
     };
     readonly flow: {
       readonly column: Column<string>;
@@ -1716,13 +1722,13 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly inTraffic: true;
       readonly seenByCore: true;
     };
-    /** addresses at once; 0 for no limit */
+    /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
     readonly limitIp: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
       readonly initial: 0;
     };
-    /** devices; 0 for no limit */
+    /** devices; 0 for no limit. Stored and shown; not enforced yet. */
     readonly limitHwid: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1740,7 +1746,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
-      readonly visible: "label";
+      readonly refuseHiddenAs: "label";
     };
     readonly comment: {
       readonly column: Column<string>;
@@ -1748,7 +1754,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: "";
       readonly searched: true;
     };
-    /** days between renewals; 0 for none */
+    /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
     readonly reset: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1779,7 +1785,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly column: Column<"expiry" | "quota" | null>;
       readonly initial: null;
     };
-    /** renewals so far */
+    /** renewals so far; 0 until renewals exist */
     readonly resetCount: {
       readonly column: Column<number>;
       readonly initial: 0;
@@ -1801,9 +1807,9 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
     };
   };
-  type Table = typeof clientFields;
+  type DeclaredFields = typeof declaredFields;
   /** The stored fields of a client and their values. */
-  type ClientFields = Values<Table>;
+  type ClientFields = Values<DeclaredFields>;
 
   // Bodies and replies that hold whole clients.
   const AddClient: Joi.ObjectSchema<any> & Typed<{
@@ -1831,7 +1837,8 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   type AddClient = Static<typeof AddClient>;
 
-  // Groups that were created, and where the count of their traffic starts. A name on a client makes a group too, without a row.
+  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
+  // has a row only after counters of its clients were reset, and then the row is not marked as created.
   /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
   interface Baseline {
     readonly up: number;

@@ -15,7 +15,8 @@ import type { Baseline } from './groups/group-store.js';
 import type { ClientRow } from './model/row.js';
 import { type AddClient, ClientPatch } from './model/schema.js';
 
-export { type ClientRow, depletionOf, type Depletion } from './model/row.js';
+export { depletionOf, type Depletion } from './model/depletion.js';
+export type { ClientRow } from './model/row.js';
 export { errors as clientErrors } from './errors.js';
 
 /** Bytes to add to what a client used through an inbound. */
@@ -26,8 +27,8 @@ export interface ClientUsage {
   readonly down: number;
 }
 
+/** Rows are live: read them at once and keep none. */
 export interface ClientsApi {
-  /** Rows are live: read them at once and keep none. */
   byId(id: number): ClientRow | undefined;
   byEmail(email: string): ClientRow | undefined;
   bySubId(subId: string): ClientRow | undefined;
@@ -127,7 +128,7 @@ export const afterClientSave = after<{
   readonly changes: readonly ClientChange[];
   readonly who: Principal;
 }>('clients/afterClientSave');
-/** The same as an event. For changes by traffic and limits see `traffic/clientDepleted`. */
+/** Clients were written, except by limits and counters: the same changes as `afterClientSave`, as an event. For limits see `traffic/clientDepleted`. */
 export const clientChanged = event<{
   readonly changes: readonly ClientChange[];
   readonly who: Principal;

@@ -20,13 +20,14 @@ import { ClientWriter } from './edits/client-writer.js';
 import { groupRoutes } from './groups/group-routes.js';
 import { GroupStore } from './groups/group-store.js';
 import { Groups } from './groups/groups.js';
-import { deleteStaleImports, Import } from './import/import.js';
+import { ClientImport, deleteStaleImports } from './import/client-import.js';
+import { exportImportRoutes } from './import/export-import-routes.js';
 import { inboundImportRoutes } from './import/inbound-import.js';
-import { transferRoutes } from './import/transfer-routes.js';
 import { ClientLists } from './lists/client-lists.js';
 import { describe } from './lists/inbound-stats.js';
 import { listRoutes } from './lists/list-routes.js';
 import { ClientStore } from './model/client-store.js';
+import { ClientCoreUsers } from './model/core-users.js';
 import { AddClient } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
 import { clientSettings } from './settings.js';
@@ -53,6 +54,7 @@ export default definePlugin({
   migrations,
   services: {
     store: singleton(ClientStore),
+    coreUsers: singleton(ClientCoreUsers),
     groupStore: singleton(GroupStore),
     writer: singleton(ClientWriter),
     service: singleton(ClientService),
@@ -60,7 +62,7 @@ export default definePlugin({
     usage: singleton(UsageEdits),
     lists: singleton(ClientLists),
     groups: singleton(Groups),
-    importing: singleton(Import),
+    importing: singleton(ClientImport),
   },
   provides: ({ store, service, usage }) => [
     provide(Clients, store),
@@ -69,9 +71,9 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ store }) => [contribute(CoreUsers, store)],
+  contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
   taps: ({ store }) => [
-    // The database deletes their attachments in the same transaction.
+    // The database deletes the attachments of deleted inbounds in the same transaction.
     tap(duringInboundSave, ({ changes }, tx) => {
       const deletedInbounds = changes.flatMap(({ kind, before }) =>
         kind === 'deleted' && before ? [before.id] : [],
@@ -84,11 +86,11 @@ export default definePlugin({
     ...listRoutes(scope),
     ...clientRoutes(scope),
     ...bulkRoutes(scope),
-    ...transferRoutes(scope),
+    ...exportImportRoutes(scope),
     ...groupRoutes(scope),
     ...inboundImportRoutes(scope),
   ],
-  jobs: ({ store }) => [job('fetches', '10s', () => store.flushFetches())],
+  jobs: ({ store }) => [job('fetches', '10s', () => store.fetches.flush())],
   start: ({ dataDirectory }) => deleteStaleImports(dataDirectory),
-  stop: ({ store }) => store.flushFetches(),
+  stop: ({ store }) => store.fetches.flush(),
 });

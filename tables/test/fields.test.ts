@@ -44,6 +44,7 @@ test('rows are written as the database stores them, keys beside their values', (
   t.deepEqual(fields.row(values), ['Tea', 'tea', 5, 0, null]);
   t.deepEqual(fields.row({ ...values, more: { n: 2 }, isOn: true }), ['Tea', 'tea', 5, 1, '{"n":2}']);
   t.deepEqual(fields.changes({ title: 'B', isOn: true }), { title: 'B', title_key: 'b', is_on: 1 });
+  t.deepEqual(fields.columnsOf('title'), ['title', 'title_key']);
 });
 
 test('each value has the type of its column', (t) => {

@@ -5,13 +5,14 @@ import type { InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
-import { changedFields } from '../model/new-client.js';
-import { type ClientRow, depletionOf } from '../model/row.js';
+import { depletionOf } from '../model/depletion.js';
+import { changedFields } from '../model/field-changes.js';
+import type { ClientRow } from '../model/row.js';
 import type { ClientPatch } from '../model/schema.js';
 import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
-import type { Edit } from './edit.js';
+import type { ClientEdit } from './edit.js';
 import { pickClients, skip } from './pick-clients.js';
 
 export class BulkOperations {
@@ -43,6 +44,7 @@ export class BulkOperations {
     this.#service = service;
   }
 
+  /** `changed` counts all clients that have the wanted state now, also those that had it before. */
   async setEnable(
     emails: readonly string[],
     enable: boolean,
@@ -51,8 +53,8 @@ export class BulkOperations {
     const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
     // Clients at a limit are edited too: they come back when the limit is raised.
-    const applied = await this.#apply(
-      await this.#fields(
+    const applied = await this.#write(
+      await this.#planEdits(
         rows.map((row) => ({ row, patch: { enable } })),
         now,
         who,
@@ -67,6 +69,7 @@ export class BulkOperations {
     };
   }
 
+  /** `adjusted` counts the clients that take a part of the adjustment, also if their fields are the same after it. */
   adjust(
     emails: readonly string[],
     wanted: Adjustment,
@@ -84,8 +87,8 @@ export class BulkOperations {
       if (Object.keys(patch).length > 0) patches.push({ row, patch });
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }
-    const edits = await this.#fields(patches, now, who);
-    return { adjusted: edits.length, skipped, applied: await this.#apply(edits, who) };
+    const edits = await this.#planEdits(patches, now, who);
+    return { adjusted: edits.length, skipped, applied: await this.#write(edits, who) };
   }
 
   async delete(
@@ -120,24 +123,24 @@ export class BulkOperations {
 
   /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
   async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
-    const there = ids.filter((id) => this.#inbounds.get(id));
+    const existingIds = ids.filter((id) => this.#inbounds.get(id));
     const attached: string[] = [];
     const skipped: string[] = [];
-    const edits = rows.map((row): Edit => {
-      const missing = there.filter((id) => !row.inboundIds.includes(id));
-      for (const id of there) (missing.includes(id) ? attached : skipped).push(row.email);
-      return { row, attach: missing };
+    const edits = rows.map((row): ClientEdit => {
+      const toAttach = existingIds.filter((id) => !row.inboundIds.includes(id));
+      for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
+      return { row, attach: toAttach };
     });
-    const applied = await this.#apply(edits, who);
+    const applied = await this.#write(edits, who);
     return {
       attached,
       skipped,
       errors: [
-        ...unknown.map(({ email, reason }) => `${email}: ${reason}`),
+        ...notFound.map(({ email, reason }) => `${email}: ${reason}`),
         ...ids
-          .filter((id) => !there.includes(id))
+          .filter((id) => !existingIds.includes(id))
           .map((id) => `inbound ${id}: there is no inbound with this id`),
       ],
       applied,
@@ -146,15 +149,18 @@ export class BulkOperations {
 
   /** The reply has each email once. */
   async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
-    const { rows, skipped: unknown } = pickClients(this.#store.roster, emails);
+    const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const edits = rows.map(
-      (row): Edit => ({ row, detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)) }),
+      (row): ClientEdit => ({
+        row,
+        detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)),
+      }),
     );
-    const [detached, skipped] = [true, false].map((any) =>
-      edits.filter(({ detach }) => (detach?.length ?? 0) > 0 === any).map(({ row: { email } }) => email),
-    ) as [string[], string[]];
-    const applied = await this.#apply(edits, who);
-    return { detached, skipped, errors: unknown.map(({ email, reason }) => `${email}: ${reason}`), applied };
+    const isAttached = ({ detach = [] }: ClientEdit): boolean => detach.length > 0;
+    const detached = edits.filter(isAttached).map(({ row }) => row.email);
+    const skipped = edits.filter((edit) => !isAttached(edit)).map(({ row }) => row.email);
+    const applied = await this.#write(edits, who);
+    return { detached, skipped, errors: notFound.map(({ email, reason }) => `${email}: ${reason}`), applied };
   }
 
   /** Clients with these emails. */
@@ -167,25 +173,29 @@ export class BulkOperations {
     rows: readonly ClientRow[],
     group: string,
     who: Principal,
-    also: (tx: Tx) => Promise<void>,
+    also?: (tx: Tx) => Promise<void>,
   ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const moved = rows
       .filter((row) => row.group !== group)
-      .map((row): Edit => ({ row, fields: { group, updatedAt: now } }));
-    return { affected: moved.length, applied: await this.#apply(moved, who, also) };
+      .map((row): ClientEdit => ({ row, fields: { group, updatedAt: now } }));
+    return { affected: moved.length, applied: await this.#write(moved, who, also) };
   }
 
-  async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+  async #write(
+    edits: readonly ClientEdit[],
+    who: Principal,
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<Applied> {
     return (await this.#writer.write({ edits, also }, who)).applied;
   }
 
   /** Plans the edits after plugins changed the patches. Bulk calls cannot set unique fields: those that a plugin adds are ignored. */
-  async #fields(
+  async #planEdits(
     wanted: readonly { readonly row: ClientRow; readonly patch: ClientPatch }[],
     now: number,
     who: Principal,
-  ): Promise<Edit[]> {
+  ): Promise<ClientEdit[]> {
     const patches = await this.#service.prepare(
       wanted.map(({ patch }) => patch),
       wanted.map(({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),

@@ -15,10 +15,10 @@ import {
 import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
-import { addEach } from '../import/add-each.js';
-import { depletionOf } from '../model/row.js';
+import { depletionOf } from '../model/depletion.js';
 import { AddClients } from '../model/schema.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
+import { addValid } from './add-valid.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { ClientService } from './client-service.js';
 import {
@@ -50,7 +50,7 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     reply: payload(shape({ created: int(), skipped: SkippedItems })),
     idempotent: true,
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await addEach(service, body, who);
+      const { applied, ...result } = await addValid(service, body, who);
       return withMessage(describeResult(`${result.created} clients created`, applied), result);
     },
   }),
@@ -58,7 +58,7 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     method: 'POST',
     path: '/panel/api/clients/bulkEnable',
     name: 'clients.bulkEnable',
-    doc: 'Enables clients; a client at a limit stays disabled until the limit is raised.',
+    doc: 'Enables clients; a client at a limit stays disabled until the limit is raised. changed counts also those that were enabled before.',
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),
@@ -71,7 +71,7 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     method: 'POST',
     path: '/panel/api/clients/bulkDisable',
     name: 'clients.bulkDisable',
-    doc: 'Disables clients.',
+    doc: 'Disables clients; changed counts also those that were disabled before.',
     body: Emails,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ changed: int(), skipped: Skipped })),

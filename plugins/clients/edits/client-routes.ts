@@ -7,7 +7,7 @@ import { AddClient, ClientPatch } from '../model/schema.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
 import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
-import { Counters, Email, InboundIds, KeepTraffic } from './request-schemas.js';
+import { SentUsage, Email, InboundIds, KeepTraffic } from './request-schemas.js';
 
 const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
 
@@ -111,7 +111,7 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     name: 'clients.updateTraffic',
     doc: 'Sets the usage of a client.',
     params: Email,
-    body: Counters,
+    body: SentUsage,
     reply: message(),
     errors: [errors.NOT_FOUND],
     handle: async ({ params: { email }, body: { upload: up, download: down }, who }) =>

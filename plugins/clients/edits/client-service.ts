@@ -13,7 +13,9 @@ import { prepareClientSave } from '../contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
-import { changedFields, newClient, settle } from '../model/new-client.js';
+import { decideEnabled } from '../model/depletion.js';
+import { changedFields } from '../model/field-changes.js';
+import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
@@ -103,7 +105,7 @@ export class ClientService {
 
   async #create(sent: readonly AddClient[], who: Principal) {
     const now = this.#clock.now();
-    const items = await this.#prepared(sent, who);
+    const items = await this.#prepareItems(sent, who);
     const { accepted, refused } = await this.#check(items, now);
     if (accepted.length === 0) return { refused, created: 0, applied: APPLIED };
     // With retained usage, a new client may be at its quota already.
@@ -118,7 +120,7 @@ export class ClientService {
       const used = { up: 0, down: 0, lastOnline: 0, ...retained.get(emailKey(fields.email)) };
       rows.push({
         ...fields,
-        ...settle({ ...fields, ...used }, now),
+        ...decideEnabled({ ...fields, ...used }, now),
         id: 0,
         inboundIds,
         ...used,
@@ -126,7 +128,10 @@ export class ClientService {
       });
     }
     if (slice.isOver) await slice.next();
-    const { added, applied } = await this.#writer.write({ added: rows, path: 'client.' }, who);
+    const { added, applied } = await this.#writer.write(
+      { added: rows, restoreUsage: true, fieldPrefix: 'client.' },
+      who,
+    );
     return { refused, created: added.length, applied };
   }
 
@@ -143,7 +148,7 @@ export class ClientService {
         this.#inbounds.require(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });
-        accepted.push({ fields, inboundIds: roster.attachments(inboundIds) });
+        accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds) });
       } catch (error) {
         refused.push({ index, email: client.email, error: error as PanelError });
       }
@@ -162,8 +167,9 @@ export class ClientService {
     if (Object.keys(fields).length === 0) return APPLIED;
     refuseHiddenIn(fields, '');
     refuseTaken(this.#store.roster, fields, '', { self: id });
-    const missing = () => errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
-    const { applied } = await this.#writer.write({ edits: [{ row, fields }], missing }, who);
+    const missingError = () =>
+      errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+    const { applied } = await this.#writer.write({ edits: [{ row, fields }], missingError }, who);
     return applied;
   }
 
@@ -189,7 +195,7 @@ export class ClientService {
     });
   }
 
-  async #prepared(items: readonly AddClient[], who: Principal): Promise<readonly AddClient[]> {
+  async #prepareItems(items: readonly AddClient[], who: Principal): Promise<readonly AddClient[]> {
     if (!this.#hooks.isUsed(prepareClientSave)) return items;
     const clients = await this.prepare(
       items.map(({ client }) => client),

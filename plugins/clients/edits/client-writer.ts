@@ -1,4 +1,5 @@
-// The only way to add, edit and delete clients, one or thousands: guards, one transaction, memory, then the core.
+// All edits that callers ask for, of one client or thousands: guards, one transaction, memory, then the core. Limits
+// and counted bytes go through ClientStore.
 import {
   type Database,
   type Hooks,
@@ -29,22 +30,24 @@ import {
 } from '../model/statements.js';
 import { setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
-import { byInbound, changeOf, type Edit, isEmpty, refsChanged, refsOf, rowEditOf } from './edit.js';
+import { byInbound, changeOf, type ClientEdit, isEmpty, refsChanged, refsOf, rowEditOf } from './edit.js';
 import { constraintError } from './uniqueness.js';
 
-export interface Plan {
-  /** New clients; their ids are set by the write. Those with usage get what is retained for their emails. */
+export interface WriteRequest {
+  /** new clients; their ids are set by the write */
   readonly added?: readonly ClientRow[];
-  readonly edits?: readonly Edit[];
+  /** new clients with usage take what is retained for their emails then */
+  readonly restoreUsage?: boolean;
+  readonly edits?: readonly ClientEdit[];
   readonly deleted?: readonly ClientRow[];
   /** retain the usage of deleted clients for their emails */
   readonly keepTraffic?: boolean;
   /** written first, in the same transaction */
   readonly also?: ((tx: Tx) => Promise<void>) | undefined;
   /** stands before the names of fields in errors */
-  readonly path?: string;
+  readonly fieldPrefix?: string;
   /** Error if an edited client was deleted meanwhile. Without it, such clients are skipped. */
-  readonly missing?: () => PanelError;
+  readonly missingError?: () => PanelError;
 }
 
 export interface Written {
@@ -57,8 +60,8 @@ export interface Written {
 export const APPLIED: Applied = { pending: false, reason: '' };
 const NOTHING: Written = { added: [], deleted: new Set(), applied: APPLIED };
 
-const added = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
-const deleted = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
+const addedChange = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
+const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
 
 export class ClientWriter {
@@ -83,40 +86,40 @@ export class ClientWriter {
   }
 
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
-  async write(plan: Plan, who: Principal): Promise<Written> {
-    const edits = (plan.edits ?? []).filter((edit) => !isEmpty(edit));
+  async write(request: WriteRequest, who: Principal): Promise<Written> {
+    const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
-    const before = (plan.deleted ?? []).map((row) => ({ ...row }));
-    const rows = plan.added ?? [];
-    if (rows.length + edits.length + before.length === 0 && !plan.also) return NOTHING;
+    const deletedRows = (request.deleted ?? []).map((row) => ({ ...row }));
+    const newRows = request.added ?? [];
+    if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
-    const refs = [...edits.flatMap(refsChanged), ...before.flatMap(refsOf)];
-    const saved = [...rows.map(added), ...updates];
-    if (saved.length > 0) await this.#hooks.check(beforeClientSave, { changes: saved, who });
-    if (before.length > 0)
+    const refs = [...edits.flatMap(refsChanged), ...deletedRows.flatMap(refsOf)];
+    const savedChanges = [...newRows.map(addedChange), ...updates];
+    if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
+    if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
-        clients: before,
-        keepTraffic: plan.keepTraffic ?? false,
+        clients: deletedRows,
+        keepTraffic: request.keepTraffic ?? false,
         who,
       });
-    const written = await this.#transact(plan.path ?? '', async (tx) => {
-      await plan.also?.(tx);
-      const inserted = await this.#insert(tx, rows);
-      await this.#update(tx, edits, plan.missing);
-      const gone = await this.#delete(tx, before, plan.keepTraffic ?? false);
-      await this.#follow(tx, { inserted, edits, gone }, who, [
-        ...inserted.map(added),
+    const written = await this.#transact(request.fieldPrefix ?? '', async (tx) => {
+      await request.also?.(tx);
+      const inserted = await this.#insert(tx, newRows, request.restoreUsage ?? false);
+      await this.#update(tx, edits, request.missingError);
+      const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
+      await this.#follow(tx, { inserted, edits, deletedIds }, who, [
+        ...inserted.map(addedChange),
         ...updates,
-        ...before.filter(({ id }) => gone.has(id)).map(deleted),
+        ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ]);
-      return { added: inserted, deleted: gone };
+      return { added: inserted, deleted: deletedIds };
     });
     for (const row of written.added) refs.push(...refsOf(row));
     return { ...written, applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs) };
   }
 
   /** Returns the rows as they were written. */
-  async #insert(tx: Tx, rows: readonly ClientRow[]): Promise<readonly ClientRow[]> {
+  async #insert(tx: Tx, rows: readonly ClientRow[], restore: boolean): Promise<readonly ClientRow[]> {
     if (rows.length === 0) return rows;
     const ids = await insertClients(tx, rows);
     const inserted: ClientRow[] = [];
@@ -125,7 +128,7 @@ export class ClientWriter {
       if (slice.isOver) await slice.next();
       inserted.push({ ...row, id: ids[i] as number });
     }
-    const returning = inserted.filter(hasUsage);
+    const returning = restore ? inserted.filter(hasUsage) : [];
     if (returning.length > 0) {
       // Read again: a poll may have added to it since the plan was made.
       const totals = await retainedTotals(
@@ -141,14 +144,18 @@ export class ClientWriter {
     return inserted;
   }
 
-  async #update(tx: Tx, edits: readonly Edit[], missing: Plan['missing']): Promise<void> {
+  async #update(
+    tx: Tx,
+    edits: readonly ClientEdit[],
+    missingError: WriteRequest['missingError'],
+  ): Promise<void> {
     if (edits.length === 0) return;
-    const totals = edits.flatMap(({ row: { id }, counters }) => (counters ? [{ id, ...counters }] : []));
+    const totals = edits.flatMap(({ row: { id }, usage }) => (usage ? [{ id, ...usage }] : []));
     const reset = totals.filter(({ up, down }) => up + down === 0).map(({ id }) => id);
     await this.#groupStore.shift(tx, reset, -1);
     const fieldEdits = edits.map(({ row: { id }, fields = {} }) => ({ id, fields }));
     const count = await updateClients(tx, fieldEdits);
-    if (missing && count < fieldEdits.length) throw missing();
+    if (missingError && count < fieldEdits.length) throw missingError();
     await setUsage(tx, totals);
     for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach))
       await attachClients(tx, inboundId, ids);
@@ -170,23 +177,23 @@ export class ClientWriter {
     {
       inserted,
       edits,
-      gone,
-    }: { inserted: readonly ClientRow[]; edits: readonly Edit[]; gone: ReadonlySet<number> },
+      deletedIds,
+    }: { inserted: readonly ClientRow[]; edits: readonly ClientEdit[]; deletedIds: ReadonlySet<number> },
     who: Principal,
     changes: readonly ClientChange[],
   ): Promise<void> {
     if (changes.length === 0) return;
-    this.#store.change(tx, { added: inserted, edited: edits.map(rowEditOf), deleted: [...gone] });
+    this.#store.change(tx, { added: inserted, edited: edits.map(rowEditOf), deleted: [...deletedIds] });
     await tx.during(duringClientSave, { changes, who });
     tx.after(afterClientSave, { changes, who });
     tx.emit(clientChanged, { changes, who });
   }
 
-  async #transact<T>(path: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #transact<T>(fieldPrefix: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.#db.write(work);
     } catch (error) {
-      throw constraintError(error, path);
+      throw constraintError(error, fieldPrefix);
     }
   }
 }

@@ -5,39 +5,39 @@ import { type ClientFields, coreFields } from '../model/fields.js';
 import type { RowEdit } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
 
-export interface Edit {
+export interface ClientEdit {
   readonly row: ClientRow;
   readonly fields?: Partial<ClientFields>;
   /** bytes over all inbounds, from now on */
-  readonly counters?: { readonly up: number; readonly down: number };
+  readonly usage?: { readonly up: number; readonly down: number };
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
 }
 
-export const isEmpty = ({ fields = {}, counters, attach = [], detach = [] }: Edit): boolean =>
-  Object.keys(fields).length === 0 && !counters && attach.length + detach.length === 0;
+export const isEmpty = ({ fields = {}, usage, attach = [], detach = [] }: ClientEdit): boolean =>
+  Object.keys(fields).length === 0 && !usage && attach.length + detach.length === 0;
 
-export const rowEditOf = ({ row: { id }, fields, counters, attach, detach }: Edit): RowEdit => ({
+export const rowEditOf = ({ row: { id }, fields, usage, attach, detach }: ClientEdit): RowEdit => ({
   id,
-  fields: { ...fields, ...counters },
+  fields: { ...fields, ...usage },
   ...(attach && { attach }),
   ...(detach && { detach }),
 });
 
-const attachmentsAfter = ({ row, attach = [], detach = [] }: Edit): number[] =>
+const attachmentsAfter = ({ row, attach = [], detach = [] }: ClientEdit): number[] =>
   [...new Set([...row.inboundIds, ...attach])].filter((id) => !detach.includes(id)).sort((a, b) => a - b);
 
-export const changeOf = (edit: Edit): ClientChange => ({
+export const changeOf = (edit: ClientEdit): ClientChange => ({
   kind: 'updated',
   before: { ...edit.row },
-  after: { ...edit.row, ...edit.fields, ...edit.counters, inboundIds: attachmentsAfter(edit) },
+  after: { ...edit.row, ...edit.fields, ...edit.usage, inboundIds: attachmentsAfter(edit) },
 });
 
 export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
   inboundIds.map((inboundId) => ({ inboundId, clientId }));
 
 /** Users that the core must update after the edit. */
-export function refsChanged({ row, fields = {}, attach = [], detach = [] }: Edit): UserRef[] {
+export function refsChanged({ row, fields = {}, attach = [], detach = [] }: ClientEdit): UserRef[] {
   const inboundIds = coreFields.some((name) => name in fields)
     ? [...new Set([...row.inboundIds, ...attach])]
     : [...new Set([...attach, ...detach])];
@@ -46,8 +46,8 @@ export function refsChanged({ row, fields = {}, attach = [], detach = [] }: Edit
 
 /** Ids of clients by inbound. */
 export function byInbound(
-  edits: readonly Edit[],
-  inboundsOf: (edit: Edit) => readonly number[] | undefined,
+  edits: readonly ClientEdit[],
+  inboundsOf: (edit: ClientEdit) => readonly number[] | undefined,
 ): Map<number, number[]> {
   const clients = new Map<number, number[]>();
   for (const edit of edits) {

@@ -16,7 +16,7 @@ export const skip = (
 });
 
 /** Emails without blanks and duplicates, in their order. */
-function distinct(emails: readonly string[]): string[] {
+function dedupeEmails(emails: readonly string[]): string[] {
   const seen = new Map<string, string>();
   for (const email of emails.map((sent) => sent.trim()).filter(Boolean))
     if (!seen.has(emailKey(email))) seen.set(emailKey(email), email);
@@ -30,7 +30,7 @@ export function pickClients(
 ): { rows: ClientRow[]; skipped: SkippedClient[] } {
   const rows: ClientRow[] = [];
   const skipped: SkippedClient[] = [];
-  for (const email of distinct(emails)) {
+  for (const email of dedupeEmails(emails)) {
     const row = roster.byEmail(email);
     if (row) rows.push(row);
     else skipped.push(skip(email, errors.NOT_FOUND));

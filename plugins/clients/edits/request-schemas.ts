@@ -1,6 +1,6 @@
 // Queries, bodies and results of edits, beside whole clients.
 import { bool, int, list, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
-import { amount } from '../model/value-schemas.js';
+import { nonNegative } from '../model/value-schemas.js';
 
 export const KeepTraffic = shape({
   keepTraffic: withDefault(text().valid('', '0', '1', 'true', 'false'), '').description(
@@ -8,7 +8,7 @@ export const KeepTraffic = shape({
   ),
 });
 export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) }).example({ inboundIds: [1] });
-const sentEmails = () => list(text().max(255)).max(10_000);
+export const sentEmails = () => list(text().max(255)).max(10_000);
 const SOME = ['ada@example.org'];
 export const Emails = shape({ emails: sentEmails() }).example({ emails: SOME });
 export const EmailsAndInbounds = shape({
@@ -24,15 +24,15 @@ export const BulkAdjust = shape({
   addDays: withDefault(int().min(-36_500).max(36_500), 0),
   addBytes: withDefault(int(), 0),
   flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'),
-  limitHwid: optional(amount()),
+  limitHwid: optional(nonNegative()),
 }).example({ emails: SOME, addDays: 30 });
-export const Counters = shape({ upload: amount(), download: amount() }).example({
+export const SentUsage = shape({ upload: nonNegative(), download: nonNegative() }).example({
   upload: 1_048_576,
   download: 10_485_760,
 });
-export const TgId = shape({ tgId: int().min(1).example(7) });
-
 export const Email = shape({ email: word().example('ada@example.org') });
 /** `index` counts the items that were sent, from 0. */
-export const SkippedItems = list(shape({ index: amount(), email: text(), reason: text(), code: text() }));
+export const SkippedItems = list(
+  shape({ index: nonNegative(), email: text(), reason: text(), code: text() }),
+);
 export const Skipped = list(shape({ email: text(), reason: text(), code: text() }));

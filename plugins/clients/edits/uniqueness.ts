@@ -3,7 +3,7 @@
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
 import { inboundErrors } from '../../inbounds/contract.js';
 import {
-  clientFields,
+  declaredFields,
   type ClientFields,
   fields,
   type UniqueField,
@@ -21,30 +21,31 @@ export const newBatch = (): TakenInBatch =>
 export function refuseTaken(
   roster: Roster,
   values: Partial<ClientFields>,
-  path: string,
+  fieldPrefix: string,
   { self, batch }: { readonly self?: number | undefined; readonly batch?: TakenInBatch } = {},
 ): void {
   const named = uniqueFields.flatMap((name) => (values[name] ? [[name, values[name]] as const] : []));
   for (const [name, value] of named) {
     const owner = roster.owner(name, value);
     if ((owner && owner.id !== self) || batch?.[name].has(uniqueKey(name, value)))
-      throw clientFields[name].taken(undefined, { path: `${path}${name}` });
+      throw declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}` });
   }
   for (const [name, value] of named) batch?.[name].add(uniqueKey(name, value));
 }
 
 /** Unique fields by their columns. */
 const BY_COLUMN = new Map(
-  uniqueFields.flatMap((name) => Object.keys(fields.changes({ [name]: '' })).map((column) => [column, name])),
+  uniqueFields.flatMap((name) => fields.columnsOf(name).map((column) => [column, name] as const)),
 );
 
 /** Turns a broken constraint into the error of its field: two calls may have passed the checks together. */
-export function constraintError(error: unknown, path: string): unknown {
+export function constraintError(error: unknown, fieldPrefix: string): unknown {
   if (error instanceof ForeignKeyConstraintError)
     return inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
   if (!(error instanceof UniqueConstraintError)) return error;
   // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
   const [column] = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields);
-  const name = BY_COLUMN.get(String(column)) ?? 'email';
-  return clientFields[name].taken(undefined, { path: `${path}${name}`, cause: error });
+  const name = BY_COLUMN.get(String(column));
+  if (!name) return error;
+  return declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}`, cause: error });
 }

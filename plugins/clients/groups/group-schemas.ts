@@ -1,6 +1,7 @@
 // Bodies and replies of the routes of groups.
-import { list, shape, text } from '../../../kernel/index.js';
-import { amount, groupName } from '../model/value-schemas.js';
+import { shape, text } from '../../../kernel/index.js';
+import { sentEmails } from '../edits/request-schemas.js';
+import { nonNegative, groupName } from '../model/value-schemas.js';
 
 export const GroupName = shape({ name: groupName() }).example({ name: 'family' });
 export const NewGroup = shape({ name: groupName() }).example({ name: 'friends' });
@@ -9,7 +10,7 @@ export const RenameGroup = shape({ oldName: groupName(), newName: groupName() })
   newName: 'relatives',
 });
 export const EmailsAndGroup = shape({
-  emails: list(text().max(255)).max(10_000),
+  emails: sentEmails(),
   group: groupName(),
 }).example({
   emails: ['ada@example.org'],
@@ -17,8 +18,8 @@ export const EmailsAndGroup = shape({
 });
 export const GroupReply = shape({
   name: text(),
-  clientCount: amount(),
-  trafficUsed: amount(),
-  up: amount(),
-  down: amount(),
+  clientCount: nonNegative(),
+  trafficUsed: nonNegative(),
+  up: nonNegative(),
+  down: nonNegative(),
 });

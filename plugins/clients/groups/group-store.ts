@@ -1,4 +1,5 @@
-// Groups that were created, and where the count of their traffic starts. A name on a client makes a group too, without a row.
+// Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
+// has a row only after counters of its clients were reset, and then the row is not marked as created.
 import type { Database, Projection, TableModel, Tx } from '../../../kernel/index.js';
 import type { tables } from '../model/tables.js';
 
@@ -8,9 +9,13 @@ export interface Baseline {
   readonly down: number;
 }
 
-type GroupMap = Map<string, Baseline>;
+interface StoredGroup extends Baseline {
+  /** a caller named it: false for a name on clients that only has a baseline */
+  readonly created: boolean;
+}
+type GroupMap = Map<string, StoredGroup>;
 interface GroupsChange {
-  readonly set: ReadonlyMap<string, Baseline>;
+  readonly set: ReadonlyMap<string, StoredGroup>;
   readonly deleted: readonly string[];
 }
 
@@ -19,8 +24,8 @@ const ZERO: Baseline = { up: 0, down: 0 };
 export class GroupStore {
   readonly #rows: TableModel<typeof tables.groups>;
   readonly projection: Projection<GroupMap, GroupsChange>;
-  /** grows with every change of names */
-  edits = 0;
+  /** grows with every change */
+  version = 0;
 
   constructor({
     db,
@@ -29,17 +34,17 @@ export class GroupStore {
     this.#rows = groups;
     this.projection = db.projection<GroupMap, GroupsChange>({
       load: async () => {
-        this.edits++;
+        this.version++;
         const rows = await groups.findAll();
         return new Map(
           rows.map((row) => {
-            const { name, baselineUp, baselineDown } = row.get();
-            return [name, { up: baselineUp, down: baselineDown }];
+            const { name, baselineUp, baselineDown, created } = row.get();
+            return [name, { up: baselineUp, down: baselineDown, created }];
           }),
         );
       },
       apply: (known, { set, deleted }) => {
-        this.edits++;
+        this.version++;
         for (const name of deleted) known.delete(name);
         for (const [name, baseline] of set) known.set(name, baseline);
       },
@@ -49,20 +54,41 @@ export class GroupStore {
   has(name: string): boolean {
     return this.projection.state.has(name);
   }
+  isCreated(name: string): boolean {
+    return this.projection.state.get(name)?.created ?? false;
+  }
+  /** All groups that have a row. */
   names(): Iterable<string> {
     return this.projection.state.keys();
   }
   baseline(name: string): Baseline {
-    return this.projection.state.get(name) ?? ZERO;
+    const { up, down } = this.projection.state.get(name) ?? ZERO;
+    return { up, down };
   }
 
-  /** Replaces these groups, or creates them. */
-  async set(tx: Tx, groups: ReadonlyMap<string, Baseline>, deleted: readonly string[] = []): Promise<void> {
+  /** Creates this group, or replaces it. */
+  create(tx: Tx, name: string, baseline: Baseline, deleted: readonly string[] = []): Promise<void> {
+    return this.#save(tx, new Map([[name, { ...baseline, created: true }]]), deleted);
+  }
+  delete(tx: Tx, name: string): Promise<void> {
+    return this.#save(tx, new Map(), [name]);
+  }
+
+  async #save(
+    tx: Tx,
+    groups: ReadonlyMap<string, StoredGroup>,
+    deleted: readonly string[] = [],
+  ): Promise<void> {
     const names = [...groups.keys(), ...deleted];
     if (names.length === 0) return;
     await this.#rows.destroy({ where: { name: names }, transaction: tx.t });
     await this.#rows.bulkCreate(
-      [...groups].map(([name, { up, down }]) => ({ name, baselineUp: up, baselineDown: down })),
+      [...groups].map(([name, { up, down, created }]) => ({
+        name,
+        baselineUp: up,
+        baselineDown: down,
+        created,
+      })),
       { transaction: tx.t },
     );
     tx.apply(this.projection, { set: groups, deleted });
@@ -81,11 +107,14 @@ export class GroupStore {
       transaction: tx.t,
     });
     const before = new Map(stored.map((row) => [row.get('name'), row.get()]));
-    const shifted = sums.map(({ name, up, down }): [string, Baseline] => {
-      const { baselineUp = 0, baselineDown = 0 } = before.get(name) ?? {};
+    const shifted = sums.map(({ name, up, down }): [string, StoredGroup] => {
+      const { baselineUp = 0, baselineDown = 0, created = false } = before.get(name) ?? {};
       // MySQL gives sums as texts.
-      return [name, { up: baselineUp + sign * Number(up), down: baselineDown + sign * Number(down) }];
+      return [
+        name,
+        { up: baselineUp + sign * Number(up), down: baselineDown + sign * Number(down), created },
+      ];
     });
-    await this.set(tx, new Map(shifted));
+    await this.#save(tx, new Map(shifted));
   }
 }

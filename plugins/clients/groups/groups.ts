@@ -60,19 +60,20 @@ export class Groups {
   }
 
   async create(name: string, who: Principal): Promise<void> {
-    if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
+    if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
     await this.#db.write((tx) => this.#set(tx, name, this.#groupStore.baseline(name), who));
   }
 
+  /** The group as hooks see it; undefined if it is only a name on clients. */
   #row(name: string): GroupChange['before'] {
-    return this.#groupStore.has(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
+    return this.#groupStore.isCreated(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
   }
 
   /** Replaces the group `oldName`. */
   async #set(tx: Tx, name: string, baseline: Baseline, who: Principal, oldName = name): Promise<void> {
     const before = this.#row(oldName);
-    await this.#groupStore.set(tx, new Map([[name, baseline]]), oldName === name ? [] : [oldName]);
+    await this.#groupStore.create(tx, name, baseline, oldName === name ? [] : [oldName]);
     const after = { name, ...baseline };
     await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after }, who);
   }
@@ -97,17 +98,19 @@ export class Groups {
     this.#require(oldName, 'oldName');
     if (oldName === newName) return { affected: 0, applied: APPLIED };
     refuseHidden('newName', newName, 'label');
-    if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
-    return this.#bulk.regroup(this.#members(oldName), newName, who, (tx) =>
-      this.#set(tx, newName, this.#groupStore.baseline(oldName), who, oldName),
-    );
+    if (this.#groupStore.isCreated(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
+    // A name on clients takes the renamed group in, with what both have used.
+    return this.#bulk.regroup(this.#members(oldName), newName, who, (tx) => {
+      const [a, b] = [this.#groupStore.baseline(oldName), this.#groupStore.baseline(newName)];
+      return this.#set(tx, newName, { up: a.up + b.up, down: a.down + b.down }, who, oldName);
+    });
   }
 
   /** Its clients stay, without a group. */
   delete(name: string, who: Principal): Promise<{ affected: number; applied: Applied }> {
     return this.#bulk.regroup(this.#members(name), '', who, async (tx) => {
       const before = this.#row(name);
-      await this.#groupStore.set(tx, new Map(), [name]);
+      await this.#groupStore.delete(tx, name);
       if (before) await this.#callHook(tx, { kind: 'deleted', before, after: undefined }, who);
     });
   }
@@ -127,11 +130,13 @@ export class Groups {
     if (!this.#exists(name)) refuseHidden('group', name, 'label');
     const rows = this.#bulk.find(emails);
     return this.#bulk.regroup(rows, name, who, (tx) =>
-      this.#groupStore.has(name) ? Promise.resolve() : this.#set(tx, name, ZERO, who),
+      this.#groupStore.isCreated(name)
+        ? Promise.resolve()
+        : this.#set(tx, name, this.#groupStore.baseline(name), who),
     );
   }
 
   remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {
-    return this.#bulk.regroup(this.#bulk.find(emails), '', who, () => Promise.resolve());
+    return this.#bulk.regroup(this.#bulk.find(emails), '', who);
   }
 }

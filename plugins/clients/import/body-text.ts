@@ -1,4 +1,5 @@
-// The body of an import is `{"data": "<JSON text>"}` and may be larger than memory: the text is extracted piece by piece.
+// The body of an import is `{"data": "<JSON text>"}` and may be too large to hold in memory: the text is
+// extracted piece by piece.
 import { kernelErrors } from '../../../kernel/index.js';
 
 const QUOTE = 34;
@@ -7,7 +8,7 @@ const U = 117;
 const isSpace = (c: string): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t';
 
 /** Decodes bytes; a character may be split between two pieces. */
-export async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* decodeUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
     for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
@@ -30,7 +31,7 @@ function endOfPart(text: string, from: number): { end: number; closed: boolean }
   return { end: text.length, closed: false };
 }
 
-function parsed(text: string): string {
+function parseText(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string;
   } catch (cause) {
@@ -61,7 +62,7 @@ class BodyText {
     for (let i = 0; i < text.length; ) {
       if (this.#state === 'data' || this.#state === 'in key') {
         const { end, closed } = endOfPart(text, i);
-        const part = parsed(text.slice(i, end));
+        const part = parseText(text.slice(i, end));
         if (this.#state === 'data') data += part;
         else this.#key += part;
         if (!closed) return { data, rest: text.slice(end) };

@@ -13,12 +13,12 @@ import {
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../../inbounds/contract.js';
-import { addEach } from './add-each.js';
+import { addValid } from '../edits/add-valid.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import { emailKey } from '../model/fields.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
 import { ImportedClient } from '../model/schema.js';
-import type { ClientService } from '../edits/client-service.js';
+import type { ClientService, SkippedItem } from '../edits/client-service.js';
 import type { ClientStore } from '../model/client-store.js';
 
 interface Needs {
@@ -31,67 +31,85 @@ interface Needs {
   readonly usage: UsageEdits;
 }
 
+type Entry = Record<string, unknown>;
+
 const bytes = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
-const records = (value: unknown): Record<string, unknown>[] =>
+const records = (value: unknown): Entry[] =>
   Array.isArray(value)
-    ? value.filter((entry): entry is Record<string, unknown> => typeof entry === 'object' && entry !== null)
+    ? value.filter((entry): entry is Entry => typeof entry === 'object' && entry !== null)
     : [];
-const emailOf = ({ email }: Record<string, unknown>): string => (typeof email === 'string' ? email : '');
+const emailOf = ({ email }: Entry): string => (typeof email === 'string' ? email : '');
 
-async function importInbound(
-  { db, inbounds, inboundEdits, store, service, bulk, usage }: Needs,
-  data: Record<string, unknown>,
+/** Adds the inbound, with another tag if its own is taken, and what it carried. */
+async function addInbound(
+  { db, inbounds, inboundEdits }: Needs,
+  { up, down, depletedCause, ...fields }: Entry,
   who: Principal,
-): Promise<string> {
-  const { settings: sent = {}, clientStats, up, down, depletedCause, ...rest } = data;
-  const { clients: listed, ...settings } = validate(jsonObject(), sent) as Record<string, unknown>;
-  const clients = records(listed);
-  const taken = inbounds.list().some(({ tag }) => tag === rest['tag']);
-  const inbound = {
-    ...rest,
-    settings,
-    ...(taken && { tag: '' }),
-    ...(depletedCause ? { enable: true } : {}),
-  };
-  const { id, applied, kept } = await inboundEdits.add(
+) {
+  const tagTaken = inbounds.list().some(({ tag }) => tag === fields['tag']);
+  const inbound = { ...fields, ...(tagTaken && { tag: '' }), ...(depletedCause ? { enable: true } : {}) };
+  const added = await inboundEdits.add(
     inbound as unknown as Parameters<InboundEditsApi['add']>[0],
     who,
     // Programs with a token may not set local destinations.
     { keepDestinations: who.kind === 'session' },
   );
-  await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: id, up: bytes(up), down: bytes(down) }]));
+  await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: added.id, up: bytes(up), down: bytes(down) }]));
+  return added;
+}
 
-  // Clients outlive their inbound: those that exist are attached and keep their fields and counters.
-  const [there, fresh] = [
-    clients.filter((client) => store.byEmail(emailOf(client))),
-    clients.filter((client) => !store.byEmail(emailOf(client))),
-  ];
-  const attached = await bulk.attach(there.map(emailOf), [id], who);
-  const made = await addEach(
+/** Attaches clients that exist, which keep their fields and counters; adds the others with the usage in `stats`. */
+async function addClients(
+  { store, service, bulk, usage }: Needs,
+  inboundId: number,
+  { clients, stats }: { readonly clients: readonly Entry[]; readonly stats: readonly Entry[] },
+  who: Principal,
+) {
+  const exists = (client: Entry): boolean => store.byEmail(emailOf(client)) !== undefined;
+  const existing = clients.filter(exists);
+  const created = clients.filter((client) => !exists(client));
+  const createdKeys = new Set(created.map((client) => emailKey(emailOf(client))));
+  const attachResult = await bulk.attach(existing.map(emailOf), [inboundId], who);
+  const addResult = await addValid(
     service,
-    fresh.map((client) => ({ client, inboundIds: [id] })),
+    created.map((client) => ({ client, inboundIds: [inboundId] })),
     who,
     ImportedClient,
   );
-  const isFresh = new Set(fresh.map((client) => emailKey(emailOf(client))));
-  const used = records(clientStats).filter((stat) => isFresh.has(emailKey(emailOf(stat))));
-  const counted = await usage.setTraffics(
-    used.map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
+  const usageApplied = await usage.setTraffics(
+    stats
+      .filter((stat) => createdKeys.has(emailKey(emailOf(stat))))
+      .map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
     who,
   );
-  const pending = [applied, attached.applied, made.applied, counted].find((step) => step.pending) ?? applied;
-  const [first] = made.skipped;
-  const skipped = first
-    ? `; ${made.skipped.length} clients were skipped, the first of them ${first.email || `number ${first.index + 1}`}: ${first.reason}`
+  return {
+    count: addResult.created + attachResult.attached.length,
+    skipped: addResult.skipped,
+    applied: [attachResult.applied, addResult.applied, usageApplied],
+  };
+}
+
+function skippedNote(skipped: readonly SkippedItem[]): string {
+  const [first] = skipped;
+  return first
+    ? `; ${skipped.length} clients were skipped, the first of them ${first.email || `number ${first.index + 1}`}: ${first.reason}`
     : '';
-  const leads =
-    kept.length > 0
-      ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
-      : '';
+}
+const destinationsNote = (kept: readonly string[]): string =>
+  kept.length > 0
+    ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
+    : '';
+
+/** Five writes: the inbound, its bytes, attachments, new clients and their usage. If one fails, the previous ones stay. */
+async function importInbound(needs: Needs, data: Entry, who: Principal): Promise<string> {
+  const { settings: sent = {}, clientStats, ...fields } = data;
+  const { clients, ...settings } = validate(jsonObject(), sent) as Entry;
+  const { id, applied, kept } = await addInbound(needs, { ...fields, settings }, who);
+  const added = await addClients(needs, id, { clients: records(clients), stats: records(clientStats) }, who);
   return describeResult(
-    `inbound imported with ${made.created + attached.attached.length} clients${skipped}${leads}`,
-    pending,
+    `inbound imported with ${added.count} clients${skippedNote(added.skipped)}${destinationsNote(kept)}`,
+    [applied, ...added.applied].find(({ pending }) => pending) ?? applied,
   );
 }
 

@@ -1,10 +1,10 @@
 // Reads a list in JSON item by item, without the whole list in memory.
 import { kernelErrors } from '../../../kernel/index.js';
 
-const DEEPEST = 100;
-const LARGEST = 1024 * 1024;
+const MAX_DEPTH = 100;
+const MAX_ITEM_LENGTH = 1024 * 1024;
 /** A client has about 50, and one for each of its inbounds. */
-const MOST_SEPARATORS = 20_000;
+const MAX_SEPARATORS = 20_000;
 
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [
   34, 44, 58, 91, 92, 93, 123, 125,
@@ -40,7 +40,7 @@ class ItemReader {
     }
     if (this.#state !== 'item') return items;
     this.#open += text.slice(start);
-    if (this.#open.length > LARGEST) throw bad(`item ${this.#count} is larger than 1 MiB`);
+    if (this.#open.length > MAX_ITEM_LENGTH) throw bad(`item ${this.#count} is larger than 1 MiB`);
     return items;
   }
 
@@ -73,15 +73,15 @@ class ItemReader {
     if (c === COMMA || c === COLON || c === OPEN || c === OPEN_LIST) this.#separate();
     if (c === QUOTE) this.#inString = true;
     else if (c === OPEN || c === OPEN_LIST) {
-      if (++this.#depth > DEEPEST) throw bad(`item ${this.#count} nests deeper than ${DEEPEST} levels`);
+      if (++this.#depth > MAX_DEPTH) throw bad(`item ${this.#count} nests deeper than ${MAX_DEPTH} levels`);
     } else if (this.#depth === 0) return c === COMMA || c === CLOSE_LIST;
     else if (c === CLOSE || c === CLOSE_LIST) this.#depth--;
     return false;
   }
 
   #separate(): void {
-    if (++this.#separators > MOST_SEPARATORS)
-      throw bad(`item ${this.#count} holds more than ${MOST_SEPARATORS} values and keys`);
+    if (++this.#separators > MAX_SEPARATORS)
+      throw bad(`item ${this.#count} holds more than ${MAX_SEPARATORS} values and keys`);
   }
 
   #parse(text: string): unknown {

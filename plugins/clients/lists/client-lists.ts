@@ -1,9 +1,9 @@
 // The paged list, from memory. Counts over all clients are computed once per change, not once per page.
 import type { Clock, Contributed, PluginContext, LiveSettings } from '../../../kernel/index.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
-import { type Moment, type Summary, summaryEnds, summaryOf } from './buckets.js';
+import { type BucketContext, type Summary, summaryValidUntil, summaryOf } from './buckets.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
-import { choose } from './filter.js';
+import { filterOf } from './filter.js';
 import type { GroupStore } from '../groups/group-store.js';
 import { type Ordered, Orders } from './orders.js';
 import type { ClientRow } from '../model/row.js';
@@ -12,13 +12,13 @@ import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
 import { clientView } from '../model/views.js';
 
-const MOST_PER_PAGE = 200;
+const MAX_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
 const GIB = 2 ** 30;
 
-interface Counted {
+interface CachedSummary {
   readonly version: string;
-  readonly ends: number;
+  readonly validUntil: number;
   readonly summary: Summary;
 }
 
@@ -29,7 +29,7 @@ export class ClientLists {
   readonly #clock: Clock;
   readonly #contributions: PluginContext['contributions'];
   readonly #orders: Orders;
-  #counted: Counted | undefined;
+  #cachedSummary: CachedSummary | undefined;
   readonly #groupStore: GroupStore;
   #groups: { readonly version: string; readonly names: readonly string[] } | undefined;
 
@@ -59,14 +59,14 @@ export class ClientLists {
 
   page(query: PageQuery) {
     const { roster } = this.#store;
-    const moment = this.#moment();
-    const pageSize = Math.min(query.pageSize, MOST_PER_PAGE);
+    const context = this.#context();
+    const pageSize = Math.min(query.pageSize, MAX_PAGE_SIZE);
     const found = this.#orders.rows(
       query.sort,
       query.order,
-      choose(query, roster, moment, (id) => this.#inbounds.get(id)?.protocol),
+      filterOf(query, roster, context, (id) => this.#inbounds.get(id)?.protocol),
     );
-    const items = slice(found, (query.page - 1) * pageSize, pageSize).map(clientView);
+    const items = pageOf(found, (query.page - 1) * pageSize, pageSize).map(clientView);
     return {
       filtered: found.rows.length,
       total: roster.size,
@@ -74,14 +74,14 @@ export class ClientLists {
       pageSize,
       items,
       groups: [...this.groups()],
-      summary: this.#summary(moment),
+      summary: this.#summary(context),
     };
   }
 
   /** Names of the groups that were created and of those that clients are in. */
   groups(): readonly string[] {
     const { roster } = this.#store;
-    const version = `${roster.edits} ${this.#groupStore.edits}`;
+    const version = `${roster.editsVersion} ${this.#groupStore.version}`;
     if (this.#groups?.version !== version) {
       const names = new Set([
         ...this.#groupStore.names(),
@@ -95,29 +95,33 @@ export class ClientLists {
     return this.#groups.names;
   }
 
-  #moment(): Moment {
+  #context(): BucketContext {
     const { expireDiff, trafficDiff } = this.#settings.read();
     return {
       now: this.#clock.now(),
       soonMs: expireDiff * DAY_MS,
       soonBytes: trafficDiff * GIB,
-      presence: this.#contributions(PresenceSources).map(asked),
+      presence: this.#contributions(PresenceSources).map(guardSource),
     };
   }
 
-  #summary(moment: Moment): Summary {
+  #summary(context: BucketContext): Summary {
     const { roster } = this.#store;
-    const version = `${roster.edits} ${roster.counts} ${moment.soonMs} ${moment.soonBytes}`;
-    if (this.#counted?.version !== version || moment.now >= this.#counted.ends) {
+    const version = `${roster.editsVersion} ${roster.countsVersion} ${context.soonMs} ${context.soonBytes}`;
+    if (this.#cachedSummary?.version !== version || context.now >= this.#cachedSummary.validUntil) {
       const rows = roster.ordered('id');
-      this.#counted = { version, ends: summaryEnds(rows, moment), summary: summaryOf(rows, moment) };
+      this.#cachedSummary = {
+        version,
+        validUntil: summaryValidUntil(rows, context),
+        summary: summaryOf(rows, context),
+      };
     }
-    return this.#counted.summary;
+    return this.#cachedSummary.summary;
   }
 }
 
 /** A source that fails counts all clients as offline, and is not called again for the same list. */
-function asked({ value, fault }: Contributed<PresenceSource>): PresenceSource {
+function guardSource({ value, fault }: Contributed<PresenceSource>): PresenceSource {
   let broken = false;
   return {
     isOnline: (clientId) => {
@@ -136,7 +140,7 @@ function asked({ value, fault }: Contributed<PresenceSource>): PresenceSource {
   };
 }
 
-function slice({ rows, backwards }: Ordered, from: number, count: number): ClientRow[] {
+function pageOf({ rows, backwards }: Ordered, from: number, count: number): ClientRow[] {
   if (!backwards) return rows.slice(from, from + count);
   return rows.slice(Math.max(0, rows.length - from - count), Math.max(0, rows.length - from)).reverse();
 }

@@ -1,10 +1,10 @@
 // Filters of the paged list: one test per parameter that was sent; a client must pass all of them.
-import { BUCKETS, type Moment } from './buckets.js';
+import { BUCKETS, type BucketContext } from './buckets.js';
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
 import type { PageQuery } from './page-schema.js';
 
-type Test = (row: ClientRow) => boolean;
+export type Filter = (row: ClientRow) => boolean;
 
 const words = (csv: string): string[] =>
   csv
@@ -13,7 +13,7 @@ const words = (csv: string): string[] =>
     .filter(Boolean);
 
 /** Clients share their lists of inbounds, so each list is tested once. */
-function attachedTo(wanted: (inboundId: number) => boolean): Test {
+function attachedTo(wanted: (inboundId: number) => boolean): Filter {
   const known = new Map<readonly number[], boolean>();
   return ({ inboundIds }) => {
     let answer = known.get(inboundIds);
@@ -22,14 +22,14 @@ function attachedTo(wanted: (inboundId: number) => boolean): Test {
   };
 }
 
-function byStatus(csv: string, moment: Moment): Test | undefined {
+function byStatus(csv: string, context: BucketContext): Filter | undefined {
   const names = words(csv);
   // An unknown bucket matches all clients: a newer program gets too many rather than none.
   if (names.length === 0 || names.some((name) => !Object.hasOwn(BUCKETS, name))) return undefined;
-  return (row) => names.some((name) => BUCKETS[name]?.(row, moment));
+  return (row) => names.some((name) => BUCKETS[name]?.(row, context));
 }
 
-function byInbound(csv: string): Test | undefined {
+function byInbound(csv: string): Filter | undefined {
   const ids = new Set(
     words(csv)
       .map(Number)
@@ -38,41 +38,42 @@ function byInbound(csv: string): Test | undefined {
   return ids.size === 0 ? undefined : attachedTo((id) => ids.has(id));
 }
 
-function byProtocol(csv: string, protocolOf: (inboundId: number) => string | undefined): Test | undefined {
+function byProtocol(csv: string, protocolOf: (inboundId: number) => string | undefined): Filter | undefined {
   const names = new Set(words(csv.toLowerCase()));
   return names.size === 0 ? undefined : attachedTo((id) => names.has(protocolOf(id) ?? ''));
 }
 
-function byGroup(csv: string): Test | undefined {
+function byGroup(csv: string): Filter | undefined {
   const names = new Set(words(csv.toLowerCase()));
   return names.size === 0 ? undefined : ({ group }) => names.has(group.trim().toLowerCase());
 }
 
 /** Clients that never expire are in no range. */
-function byExpiry(from: number, to: number): Test | undefined {
+function byExpiry(from: number, to: number): Filter | undefined {
   if (from <= 0 && to <= 0) return undefined;
   return ({ expiryTime }) => expiryTime > 0 && expiryTime >= from && (to <= 0 || expiryTime <= to);
 }
 
-function byUsage(from: number, to: number): Test | undefined {
+function byUsage(from: number, to: number): Filter | undefined {
   if (from <= 0 && to <= 0) return undefined;
   return ({ up, down }) => up + down >= from && (to <= 0 || up + down <= to);
 }
 
-const bySwitch = (wanted: string, yes: string, holds: Test): Test | undefined =>
+const bySwitch = (wanted: string, yes: string, holds: Filter): Filter | undefined =>
   wanted === '' ? undefined : (row) => holds(row) === (wanted === yes);
 
-function bySearch(search: string, roster: Roster): Test | undefined {
+function bySearch(search: string, roster: Roster): Filter | undefined {
   const needle = search.trim().toLowerCase();
   return needle === '' ? undefined : (row) => roster.searchText(row).includes(needle);
 }
 
-export function choose(
+/** Returns the test that a client must pass; undefined if the query has no filter. */
+export function filterOf(
   query: PageQuery,
   roster: Roster,
-  moment: Moment,
+  context: BucketContext,
   protocolOf: (inboundId: number) => string | undefined,
-): (rows: readonly ClientRow[]) => readonly ClientRow[] {
+): Filter | undefined {
   const tests = [
     byInbound(query.inboundIds || query.inbound),
     byProtocol(query.protocol, protocolOf),
@@ -82,10 +83,8 @@ export function choose(
     bySwitch(query.autoRenew, 'on', ({ reset, resetDay }) => reset > 0 || resetDay > 0),
     bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0),
     bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
-    byStatus(query.status || query.filter, moment),
+    byStatus(query.status || query.filter, context),
     bySearch(query.search, roster),
   ].filter((test) => test !== undefined);
-  return tests.length === 0
-    ? (rows) => rows
-    : (rows) => rows.filter((row) => tests.every((test) => test(row)));
+  return tests.length === 0 ? undefined : (row) => tests.every((test) => test(row));
 }

@@ -1,7 +1,7 @@
 // Routes that show clients.
-import { list, payload, route, type Route, TimeSlice } from '../../../kernel/index.js';
+import { int, list, payload, route, type Route, shape, TimeSlice } from '../../../kernel/index.js';
 import type { ClientService } from '../edits/client-service.js';
-import { Email, TgId } from '../edits/request-schemas.js';
+import { Email } from '../edits/request-schemas.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ClientReply, SameTgId, TrafficRecord } from '../model/schema.js';
@@ -42,7 +42,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     path: '/panel/api/clients/get/tgId/{tgId}',
     name: 'clients.getByTgId',
     doc: 'The newest client with this messenger id; sameTgId lists the emails of the others.',
-    params: TgId,
+    params: shape({ tgId: int().min(1).example(7) }),
     reply: payload(SameTgId),
     errors: [errors.NOT_FOUND],
     handle: ({ params: { tgId } }) => {

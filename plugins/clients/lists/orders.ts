@@ -1,6 +1,8 @@
-// The orders of the paged list. All clients are sorted once per change of what the order depends on, not once per page.
+// The orders of the paged list. A page without filters sorts all clients and keeps the result until what the order
+// depends on changes. Filtered pages use that result, too; without it they sort the clients that pass, each time.
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import type { Filter } from './filter.js';
 
 interface SortKey {
   readonly value: (row: ClientRow) => number;
@@ -9,20 +11,24 @@ interface SortKey {
   /** clients with the same value are sorted by id in the direction of the order; otherwise ascending */
   readonly tiesFollow: boolean;
 }
-const plain = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
-const moment = (value: SortKey['value'], counted = false): SortKey => ({ value, counted, tiesFollow: true });
-const counted = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
+const plainKey = (value: SortKey['value']): SortKey => ({ value, counted: false, tiesFollow: false });
+const timestampKey = (value: SortKey['value'], counted = false): SortKey => ({
+  value,
+  counted,
+  tiesFollow: true,
+});
+const countedKey = (value: SortKey['value']): SortKey => ({ value, counted: true, tiesFollow: false });
 
 const KEYS: Readonly<Record<string, SortKey>> = {
-  enable: plain(({ enable }) => Number(enable)),
-  inboundIds: plain(({ inboundIds }) => inboundIds.length),
-  traffic: counted(({ up, down }) => up + down),
+  enable: plainKey(({ enable }) => Number(enable)),
+  inboundIds: plainKey(({ inboundIds }) => inboundIds.length),
+  traffic: countedKey(({ up, down }) => up + down),
   // No limit sorts as the largest value.
-  remaining: counted(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
-  expiryTime: plain(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
-  createdAt: moment(({ createdAt }) => createdAt),
-  updatedAt: moment(({ updatedAt }) => updatedAt),
-  lastOnline: moment(({ lastOnline }) => lastOnline, true),
+  remaining: countedKey(({ totalGB, up, down }) => (totalGB > 0 ? totalGB - up - down : Infinity)),
+  expiryTime: plainKey(({ expiryTime }) => (expiryTime > 0 ? expiryTime : Infinity)),
+  createdAt: timestampKey(({ createdAt }) => createdAt),
+  updatedAt: timestampKey(({ updatedAt }) => updatedAt),
+  lastOnline: timestampKey(({ lastOnline }) => lastOnline, true),
 };
 
 export type Rows = readonly ClientRow[];
@@ -40,29 +46,29 @@ export class Orders {
     this.#store = store;
   }
 
-  /** `choose` filters rows and keeps their order. An unknown key sorts by id. */
-  rows(sort: string, order: string, choose: (rows: Rows) => Rows): Ordered {
+  /** Returns the clients that pass the filter. An unknown key sorts by id. */
+  rows(sort: string, order: string, filter: Filter | undefined): Ordered {
     const { roster } = this.#store;
-    const down = order === 'descend';
+    const passing = (rows: Rows): Rows => (filter ? rows.filter(filter) : rows);
+    const descending = order === 'descend';
     const key = Object.hasOwn(KEYS, sort) ? KEYS[sort] : undefined;
-    if (!key) return { rows: choose(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: down };
-    const name = `${sort} ${down}`;
-    const version = key.counted ? `${roster.edits} ${roster.counts}` : `${roster.edits}`;
+    if (!key)
+      return { rows: passing(roster.ordered(sort === 'email' ? 'email' : 'id')), backwards: descending };
+    const name = `${sort} ${descending}`;
+    const version = key.counted ? `${roster.editsVersion} ${roster.countsVersion}` : `${roster.editsVersion}`;
     const known = this.#sorted.get(name);
-    if (known?.version === version) return { rows: choose(known.rows), backwards: false };
-    const all = roster.ordered('id');
-    const chosen = choose(all);
-    const rows = sorted(chosen, key, down);
-    if (chosen === all) this.#sorted.set(name, { version, rows });
+    if (known?.version === version) return { rows: passing(known.rows), backwards: false };
+    const rows = sortRows(passing(roster.ordered('id')), key, descending);
+    if (!filter) this.#sorted.set(name, { version, rows });
     return { rows, backwards: false };
   }
 }
 
 /** `rows` are sorted by id. */
-function sorted(rows: Rows, { value, tiesFollow }: SortKey, down: boolean): Rows {
+function sortRows(rows: Rows, { value, tiesFollow }: SortKey, descending: boolean): Rows {
   const values = Float64Array.from(rows, value);
   const places = Uint32Array.from(rows, (_, i) => i);
-  const sign = down ? -1 : 1;
+  const sign = descending ? -1 : 1;
   places.sort((a, b) => {
     const [x, y] = [values[a] as number, values[b] as number];
     if (x !== y) return x < y ? -sign : sign;

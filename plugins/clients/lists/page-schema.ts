@@ -1,27 +1,27 @@
 // The query and the reply of the paged list.
 import { int, list, shape, type Static, text, withDefault, word } from '../../../kernel/index.js';
 import { ClientReply } from '../model/schema.js';
-import { amount } from '../model/value-schemas.js';
+import { nonNegative } from '../model/value-schemas.js';
 
 const emails = () => list(word());
 export const Page = shape({
-  filtered: amount(),
-  total: amount(),
-  page: amount(),
-  pageSize: amount(),
+  filtered: nonNegative(),
+  total: nonNegative(),
+  page: nonNegative(),
+  pageSize: nonNegative(),
   items: list(ClientReply),
   groups: list(text()),
   summary: shape({
-    total: amount(),
-    active: amount(),
+    total: nonNegative(),
+    active: nonNegative(),
     deactive: emails(),
-    deactiveCount: amount(),
+    deactiveCount: nonNegative(),
     depleted: emails(),
-    depletedCount: amount(),
+    depletedCount: nonNegative(),
     expiring: emails(),
-    expiringCount: amount(),
+    expiringCount: nonNegative(),
     online: emails(),
-    onlineCount: amount(),
+    onlineCount: nonNegative(),
   }),
 });
 

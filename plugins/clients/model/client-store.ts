@@ -1,30 +1,26 @@
 // What other plugins read and count of clients, and the memory that they read it from.
 import type { Database, Principal, Projection, Tx } from '../../../kernel/index.js';
-import { type CoreUser, type CoreUserSource, userName, type UserRef } from '../../engine/contract.js';
-import { accountOf, type InboundsApi } from '../../inbounds/contract.js';
 import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave } from '../contract.js';
-import { addUsage, type Fetch, saveFetches } from '../usage/counters.js';
+import { addUsage } from '../usage/counters.js';
 import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
+import { SubscriptionFetches } from '../usage/subscription-fetches.js';
 import { Roster, type RosterChange } from './roster.js';
 import type { ClientRow } from './row.js';
 import { type FieldEdit, updateClients } from './statements.js';
 
-export class ClientStore implements ClientsApi, CoreUserSource {
+export class ClientStore implements ClientsApi {
   readonly #db: Database;
-  readonly #inbounds: InboundsApi;
-  /** Its `lastSubFetch` is ahead of the database until `flushFetches`; all else is equal after each write. */
+  /** Its `lastSubFetch` is ahead of the database until `fetches.flush`; all else is equal after each write. */
   readonly projection: Projection<Roster, RosterChange>;
-  /** Clients that fetched since the last write, each once: their rows know when. */
-  #fetched: ClientRow[] = [];
-  #firstFetch = 0;
+  readonly fetches: SubscriptionFetches;
 
-  constructor({ db, inbounds }: { db: Database; inbounds: InboundsApi }) {
+  constructor({ db }: { db: Database }) {
     this.#db = db;
-    this.#inbounds = inbounds;
     this.projection = db.projection<Roster, RosterChange>({
       load: () => Roster.load(db),
       apply: (roster, change) => roster.apply(change),
     });
+    this.fetches = new SubscriptionFetches(db, (tx, fetches) => this.change(tx, { fetches }));
   }
 
   /** Throws a 503 while it is loaded again. */
@@ -47,24 +43,6 @@ export class ClientStore implements ClientsApi, CoreUserSource {
   }
   all(): Iterable<Readonly<ClientRow>> {
     return this.roster.ordered('id');
-  }
-
-  user({ inboundId, clientId }: UserRef): CoreUser | undefined {
-    const row = this.roster.byId(clientId);
-    return row?.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
-  }
-  *users(inboundId: number): Iterable<CoreUser> {
-    for (const row of this.roster.ordered('id')) {
-      const user = row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
-      if (user) yield user;
-    }
-  }
-  #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
-    const inbound = this.#inbounds.get(inboundId);
-    const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
-    if (!row.enable || !inbound || !protocol) return undefined;
-    const account = accountOf(protocol, row, inbound);
-    return account && { name: userName({ inboundId, clientId: row.id }), account };
   }
 
   async expired(now: number): Promise<number[]> {
@@ -104,7 +82,7 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     await this.#saveLimits(tx, edits, who);
   }
 
-  /** What limits change is no edit of an admin: hooks outside of the transaction are not called. */
+  /** Calls only during hooks: a limit is not an admin's edit. */
   async #saveLimits(tx: Tx, edits: readonly FieldEdit[], who: Principal): Promise<void> {
     if (edits.length === 0) return;
     await updateClients(tx, edits);
@@ -116,30 +94,8 @@ export class ClientStore implements ClientsApi, CoreUserSource {
     await tx.during(duringClientSave, { changes, who });
   }
 
-  /** Called for every fetch of a subscription: one look-up, and one list entry for the first fetch of a client since the last write. */
   fetched(clientId: number, at: number): void {
     const row = this.roster.byId(clientId);
-    if (!row) return;
-    if (this.#fetched.length === 0) this.#firstFetch = at;
-    if (row.lastSubFetch < this.#firstFetch) this.#fetched.push(row);
-    if (at > row.lastSubFetch) row.lastSubFetch = at;
-  }
-
-  /** Writes all fetches since the last call at once. If that fails, they are part of the next call. */
-  async flushFetches(): Promise<void> {
-    const rows = this.#fetched;
-    if (rows.length === 0) return;
-    this.#fetched = [];
-    const fetches = rows.map(({ id, lastSubFetch }): Fetch => [id, lastSubFetch]);
-    try {
-      await this.#db.write(async (tx) => {
-        await saveFetches(tx, fetches);
-        // If the roster was loaded again meanwhile, it does not have them yet.
-        this.change(tx, { fetches });
-      });
-    } catch (error) {
-      this.#fetched = rows.concat(this.#fetched);
-      throw error;
-    }
+    if (row) this.fetches.record(row, at);
   }
 }

@@ -1,5 +1,5 @@
 // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
-// from here: a new field needs its line here, a migration and a test.
+// from here. The README lists the steps that add a field.
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   column,
@@ -13,14 +13,14 @@ import {
 } from '../../../kernel/index.js';
 import { errors } from '../errors.js';
 import {
-  amount,
+  nonNegative,
   bool,
   email,
   flow,
   int,
   jsonOrNull,
   line,
-  nameText,
+  identifier,
   paragraphs,
   uuid,
 } from './value-schemas.js';
@@ -29,7 +29,7 @@ import {
  * What the plugin does with a field, beyond its column. A field with a `schema` is set by callers and is part of
  * replies, exports and imports; one without is written by the panel only.
  */
-interface Use {
+interface FieldFlags {
   /** schema in replies: for what callers do not send, and where stored values may break the rules of new ones */
   readonly replySchema?: Schema;
   /** is shown in replies although callers do not send it */
@@ -40,13 +40,16 @@ interface Use {
   readonly seenByCore?: true;
   /** is searched by the paged list; 0 and blank match nothing */
   readonly searched?: true;
+  /** what must be unique of a value, if not the value itself */
+  readonly uniqueKey?: (value: string) => string;
   /** error for a value that another client has; bulk calls cannot set the field, and blank means unchanged or generated */
-  readonly taken?: ErrorFactory;
+  readonly uniqueError?: ErrorFactory;
   /** invisible characters are refused in new values */
-  readonly visible?: 'name' | 'label';
+  readonly refuseHiddenAs?: 'name' | 'label';
 }
-const field = <T, const F extends Field<T> & Use>(declared: F & { readonly column: Field<T>['column'] }): F =>
-  declared;
+const clientField = <T, const F extends Field<T> & FieldFlags>(
+  declared: F & { readonly column: Field<T>['column'] },
+): F => declared;
 
 /** Case and Unicode composition do not make another client. */
 export const emailKey = (address: string): string => address.normalize('NFC').toLowerCase();
@@ -58,147 +61,171 @@ export const vlessKey = (id: string): string => {
 
 const secret = (bytes: number) => (): string => randomBytes(bytes).toString('base64url');
 
-export const clientFields = {
-  email: field({
+export const declaredFields = {
+  email: clientField({
     column: column.text(),
     schema: email(),
     replySchema: word(),
     initial: '',
     keys: { email_key: emailKey },
+    uniqueKey: emailKey,
     inTraffic: true,
     searched: true,
-    taken: errors.EMAIL_TAKEN,
-    visible: 'name',
+    uniqueError: errors.EMAIL_TAKEN,
+    refuseHiddenAs: 'name',
   }),
-  subId: field({
+  subId: clientField({
     column: column.text(),
-    schema: nameText(),
+    schema: identifier(),
     initial: secret(12),
     inTraffic: true,
     searched: true,
-    taken: errors.SUB_ID_TAKEN,
-    visible: 'name',
+    uniqueError: errors.SUB_ID_TAKEN,
+    refuseHiddenAs: 'name',
   }),
-  uuid: field({
+  uuid: clientField({
     column: column.text(),
     schema: uuid(),
     initial: () => randomUUID() as string,
     keys: { vless_key: vlessKey },
+    uniqueKey: vlessKey,
     inTraffic: true,
     seenByCore: true,
     searched: true,
-    taken: errors.UUID_TAKEN,
+    uniqueError: errors.UUID_TAKEN,
   }),
-  password: field({
+  password: clientField({
     column: column.text(),
     schema: line().max(255),
     initial: secret(18),
     seenByCore: true,
     searched: true,
-    taken: errors.PASSWORD_TAKEN,
+    uniqueError: errors.PASSWORD_TAKEN,
   }),
-  flow: field({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
+  flow: clientField({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
   /** bytes, despite the name; 0 for no limit */
-  totalGB: field({
+  totalGB: clientField({
     column: column.integer({ name: 'total_gb' }),
-    schema: amount().description('bytes, despite the name; 0 for no limit'),
+    schema: nonNegative().description('bytes, despite the name; 0 for no limit'),
     initial: 0,
     inTraffic: 'total',
   }),
   /** Unix ms; 0 for never; negative: a duration in ms that starts with the first use */
-  expiryTime: field({
+  expiryTime: clientField({
     column: column.integer(),
     schema: int().description('Unix ms; 0 for never; negative: that many ms from the first use on'),
     initial: 0,
     inTraffic: true,
   }),
-  enable: field({
+  enable: clientField({
     column: column.bool(),
     schema: bool(),
     initial: true,
     inTraffic: true,
     seenByCore: true,
   }),
-  /** addresses at once; 0 for no limit */
-  limitIp: field({ column: column.integer(), schema: amount(), initial: 0 }),
-  /** devices; 0 for no limit */
-  limitHwid: field({ column: column.integer(), schema: amount(), initial: 0 }),
+  /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
+  limitIp: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),
+  /** devices; 0 for no limit. Stored and shown; not enforced yet. */
+  limitHwid: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),
   /** messenger id; 0 for none */
-  tgId: field({ column: column.integer(), schema: amount(), initial: 0, searched: true }),
+  tgId: clientField({ column: column.integer(), schema: nonNegative(), initial: 0, searched: true }),
   /** '' for none */
-  group: field({
+  group: clientField({
     column: column.text({ name: 'group_name' }),
     schema: line().max(255),
     initial: '',
-    visible: 'label',
+    refuseHiddenAs: 'label',
   }),
-  comment: field({ column: column.text(), schema: paragraphs().max(4096), initial: '', searched: true }),
-  /** days between renewals; 0 for none */
-  reset: field({
+  comment: clientField({
+    column: column.text(),
+    schema: paragraphs().max(4096),
+    initial: '',
+    searched: true,
+  }),
+  /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
+  reset: clientField({
     column: column.integer(),
-    schema: amount().description('days'),
+    schema: nonNegative().description('days'),
     initial: 0,
     inTraffic: true,
   }),
   /** day of the month on which it renews; 0 for none */
-  resetDay: field({ column: column.integer(), schema: int().min(0).max(31), initial: 0, inTraffic: true }),
+  resetDay: clientField({
+    column: column.integer(),
+    schema: int().min(0).max(31),
+    initial: 0,
+    inTraffic: true,
+  }),
   /** most renewals; 0 for no limit */
-  resetMax: field({ column: column.integer(), schema: amount(), initial: 0, inTraffic: true }),
-  reverse: field({
+  resetMax: clientField({ column: column.integer(), schema: nonNegative(), initial: 0, inTraffic: true }),
+  reverse: clientField({
     column: column.optionalJson<Record<string, unknown>>(),
     schema: jsonOrNull(),
     initial: null,
   }),
   /** the limit that disabled the client; null when an admin did, or when it is enabled */
-  depletedCause: field({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),
-  /** renewals so far */
-  resetCount: field({
+  depletedCause: clientField({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),
+  /** renewals so far; 0 until renewals exist */
+  resetCount: clientField({
     column: column.integer(),
     initial: 0,
-    replySchema: amount(),
+    replySchema: nonNegative(),
     inTraffic: true,
   }),
   /** Unix ms */
-  createdAt: field({ column: column.integer(), initial: 0, inReplies: true, replySchema: amount() }),
+  createdAt: clientField({
+    column: column.integer(),
+    initial: 0,
+    inReplies: true,
+    replySchema: nonNegative(),
+  }),
   /** Unix ms */
-  updatedAt: field({ column: column.integer(), initial: 0, inReplies: true, replySchema: amount() }),
+  updatedAt: clientField({
+    column: column.integer(),
+    initial: 0,
+    inReplies: true,
+    replySchema: nonNegative(),
+  }),
 } as const;
 
-type Table = typeof clientFields;
-type Keys<Wanted> = { [K in keyof Table]: Table[K] extends Wanted ? K : never }[keyof Table];
+type DeclaredFields = typeof declaredFields;
+type Keys<Wanted> = {
+  [K in keyof DeclaredFields]: DeclaredFields[K] extends Wanted ? K : never;
+}[keyof DeclaredFields];
 
 /** The stored fields of a client and their values. */
-export type ClientFields = Values<Table>;
+export type ClientFields = Values<DeclaredFields>;
 /** Fields that callers send. */
 export type SentField = Keys<{ readonly schema: Schema }>;
 /** Fields of which no two clients may have the same value; a bulk call cannot set them. */
-export type UniqueField = Keys<{ readonly taken: ErrorFactory }>;
-export type BulkFields = Omit<ClientFields, UniqueField>;
+export type UniqueField = Keys<{ readonly uniqueError: ErrorFactory }>;
 type ShownField = SentField | Keys<{ readonly inReplies: true }>;
 type TrafficField = Keys<{ readonly inTraffic: true | 'total' }>;
-type ReplySchema<K extends keyof Table> = Table[K] extends { readonly replySchema: infer S }
+type ReplySchema<K extends keyof DeclaredFields> = DeclaredFields[K] extends { readonly replySchema: infer S }
   ? S
-  : Table[K] extends { readonly schema: infer S }
+  : DeclaredFields[K] extends { readonly schema: infer S }
     ? S
     : never;
 
-export const fields = new Fields(clientFields);
+export const fields = new Fields(declaredFields);
 
-const uses = Object.entries(clientFields) as [keyof Table, Field<unknown> & Use][];
-const namesWhere = <K extends keyof Table>(holds: (use: Field<unknown> & Use) => unknown): readonly K[] =>
-  uses.filter(([, use]) => holds(use)).map(([name]) => name as K);
-const replySchemaOf = (name: keyof Table): Schema => {
-  const { replySchema, schema } = clientFields[name] as Field<unknown> & Use;
+const entries = Object.entries(declaredFields) as [keyof DeclaredFields, Field<unknown> & FieldFlags][];
+const namesWhere = <K extends keyof DeclaredFields>(
+  holds: (use: Field<unknown> & FieldFlags) => unknown,
+): readonly K[] => entries.filter(([, use]) => holds(use)).map(([name]) => name as K);
+const replySchemaOf = (name: keyof DeclaredFields): Schema => {
+  const { replySchema, schema } = declaredFields[name] as Field<unknown> & FieldFlags;
   return (replySchema ?? schema) as Schema;
 };
 
 export const sentFields = namesWhere<SentField>(({ schema }) => schema);
 export const shownFields = namesWhere<ShownField>(({ schema, inReplies }) => schema ?? inReplies);
-export const uniqueFields = namesWhere<UniqueField>(({ taken }) => taken);
+export const uniqueFields = namesWhere<UniqueField>(({ uniqueError }) => uniqueError);
 export const coreFields = namesWhere(({ seenByCore }) => seenByCore);
 export const searchedFields = namesWhere(({ searched }) => searched);
 /** Names in the traffic record and of the fields that they show. */
-export const trafficFields = uses.flatMap(([name, { inTraffic }]) =>
+export const trafficFields = entries.flatMap(([name, { inTraffic }]) =>
   inTraffic ? [[inTraffic === true ? name : inTraffic, name as TrafficField] as const] : [],
 );
 export const replySchemas = Object.fromEntries(shownFields.map((name) => [name, replySchemaOf(name)])) as {
@@ -207,19 +234,19 @@ export const replySchemas = Object.fromEntries(shownFields.map((name) => [name, 
 export const trafficSchemas = Object.fromEntries(
   trafficFields.map(([shownAs, name]) => [shownAs, replySchemaOf(name)]),
 ) as {
-  readonly [K in TrafficField as Table[K] extends { readonly inTraffic: infer N extends string }
+  readonly [K in TrafficField as DeclaredFields[K] extends { readonly inTraffic: infer N extends string }
     ? N
     : K]: ReplySchema<K>;
 };
 
-/** What must be unique of a value: its key column, where it has one. */
+/** What must be unique of a value. */
 export function uniqueKey(name: UniqueField, value: string): string {
-  const { keys = {} }: Field<string> = clientFields[name];
-  return Object.values(keys)[0]?.(value) ?? value;
+  const { uniqueKey: keyOf }: FieldFlags = declaredFields[name];
+  return keyOf ? keyOf(value) : value;
 }
 
 /** Refuses invisible characters in these values; `path` stands before the names of the fields. */
-export function refuseHiddenIn(values: Partial<ClientFields>, path: string): void {
-  for (const [name, { visible }] of uses)
-    if (visible) refuseHidden(`${path}${name}`, String(values[name] ?? ''), visible);
+export function refuseHiddenIn(values: Partial<ClientFields>, fieldPrefix: string): void {
+  for (const [name, { refuseHiddenAs }] of entries)
+    if (refuseHiddenAs) refuseHidden(`${fieldPrefix}${name}`, String(values[name] ?? ''), refuseHiddenAs);
 }

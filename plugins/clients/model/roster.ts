@@ -1,5 +1,5 @@
 // All clients in memory, as a projection of the database. Lists, subscriptions and limits are answered from here, with
-// the same rules for case and order on any database. Nothing is saved from here.
+// the same rules for case and order on any database.
 import { type Database, type SqlWords, TimeSlice } from '../../../kernel/index.js';
 import type { ClientUsage } from '../contract.js';
 import type { Fetch } from '../usage/counters.js';
@@ -36,14 +36,14 @@ export interface RosterChange {
   readonly at?: number;
 }
 
-const MAX = Number.MAX_SAFE_INTEGER;
+const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Rows of one SELECT. */
-const SLICE = 10_000;
+const ROWS_PER_SELECT = 10_000;
 const selectWith = ({ least }: SqlWords): string => `
   SELECT c.id, ${fields.select('c')},
     (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
-    coalesce((SELECT ${least}(sum(up), ${MAX}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up,
-    coalesce((SELECT ${least}(sum(down), ${MAX}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
+    coalesce((SELECT ${least}(sum(up), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up,
+    coalesce((SELECT ${least}(sum(down), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
     coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
   FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count`;
 
@@ -58,18 +58,18 @@ export class Roster {
   >;
   /** Kept sorted, so that a page costs a slice and not a sort. */
   readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
-  readonly #attachments = new Map<string, readonly number[]>();
+  readonly #inboundIdLists = new Map<string, readonly number[]>();
   readonly #texts = new WeakMap<ClientRow, string>();
   /** Grow with every edit of a client, and with every poll that moved bytes: what was computed from all rows is valid until then. */
-  edits = ++version;
-  counts = ++version;
+  editsVersion = ++version;
+  countsVersion = ++version;
 
   static async load(db: Database): Promise<Roster> {
     const roster = new Roster();
     for (let from = 0; ; ) {
-      const rows = await db.query<StoredClient>(selectWith(db.sql), { from, count: SLICE });
+      const rows = await db.query<StoredClient>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
       for (const stored of rows) roster.#append(stored);
-      if (rows.length < SLICE) break;
+      if (rows.length < ROWS_PER_SELECT) break;
       from = rows.at(-1)?.id ?? 0;
     }
     roster.#ordered.email.sort((a, b) => (emailKey(a.email) < emailKey(b.email) ? -1 : 1));
@@ -78,19 +78,19 @@ export class Roster {
 
   #append(stored: StoredClient): void {
     const inboundIds = (stored.inboundIds ?? '').split(',').filter(Boolean).map(Number);
-    const row = readRow(stored, this.attachments(inboundIds));
+    const row = readRow(stored, this.internInboundIds(inboundIds));
     this.#index(row);
     this.#ordered.id.push(row);
     this.#ordered.email.push(row);
   }
 
   /** Returns the ids sorted, each once. Most clients share their set of inbounds with many others, and its memory. */
-  attachments(inboundIds: readonly number[]): readonly number[] {
+  internInboundIds(inboundIds: readonly number[]): readonly number[] {
     const sorted = [...new Set(inboundIds)].sort((a, b) => a - b);
     const key = sorted.join();
-    const known = this.#attachments.get(key);
+    const known = this.#inboundIdLists.get(key);
     if (known) return known;
-    this.#attachments.set(key, sorted);
+    this.#inboundIdLists.set(key, sorted);
     return sorted;
   }
 
@@ -137,10 +137,11 @@ export class Roster {
     this.#texts.delete(row);
   }
 
-  /** Applies one write. The next one waits until all of it is applied; readers may look in between. */
+  /** Applies one write. Readers may see a half-applied write; writes are applied one after another. */
   async apply(change: RosterChange): Promise<void> {
     const { added = [], edited = [], deleted = [], deletedInbounds = [], usage = [], fetches = [] } = change;
     const slice = new TimeSlice();
+    // One row costs a search and a splice in each list; many cost less in one pass over all rows.
     if (added.length + deleted.length > this.size / 16) await this.#mergeAll(added, deleted, slice);
     else {
       for (const row of added) {
@@ -157,7 +158,7 @@ export class Roster {
       this.#edit(edit);
     }
     for (const inboundId of deletedInbounds) this.#detachAll(inboundId);
-    if (usage.length > 0) this.#count(usage, change.at ?? 0);
+    if (usage.length > 0) this.#addUsage(usage, change.at ?? 0);
     for (const [id, at] of fetches) {
       const row = this.#byId.get(id);
       if (row && at > row.lastSubFetch) row.lastSubFetch = at;
@@ -165,7 +166,7 @@ export class Roster {
   }
 
   #add(row: ClientRow): void {
-    this.edits = ++version;
+    this.editsVersion = ++version;
     this.#index(row);
     const { id, email } = this.#ordered;
     id.splice(
@@ -184,13 +185,13 @@ export class Roster {
   #edit({ id, fields: changed, attach = [], detach = [] }: RowEdit): void {
     const row = this.#byId.get(id);
     if (!row) return;
-    this.edits = ++version;
+    this.editsVersion = ++version;
     const renamed = changed.email !== undefined && changed.email !== row.email;
     if (renamed) this.#ordered.email.splice(this.#place(row), 1);
     this.#unindex(row);
     Object.assign(row, changed);
     if (attach.length + detach.length > 0)
-      row.inboundIds = this.attachments(
+      row.inboundIds = this.internInboundIds(
         [...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)),
       );
     this.#index(row);
@@ -200,7 +201,7 @@ export class Roster {
   #delete(id: number): void {
     const row = this.#byId.get(id);
     if (!row) return;
-    this.edits = ++version;
+    this.editsVersion = ++version;
     const { id: byId } = this.#ordered;
     byId.splice(
       lowerBound(byId, (other) => other.id < id),
@@ -212,19 +213,19 @@ export class Roster {
   }
 
   #detachAll(inboundId: number): void {
-    this.edits = ++version;
+    this.editsVersion = ++version;
     for (const row of this.#byId.values())
       if (row.inboundIds.includes(inboundId))
-        row.inboundIds = this.attachments(row.inboundIds.filter((id) => id !== inboundId));
+        row.inboundIds = this.internInboundIds(row.inboundIds.filter((id) => id !== inboundId));
   }
 
-  #count(usage: readonly ClientUsage[], at: number): void {
-    this.counts = ++version;
+  #addUsage(usage: readonly ClientUsage[], at: number): void {
+    this.countsVersion = ++version;
     for (const { clientId, up, down } of usage) {
       const row = this.#byId.get(clientId);
       if (!row) continue;
-      row.up = Math.min(row.up + up, MAX);
-      row.down = Math.min(row.down + down, MAX);
+      row.up = Math.min(row.up + up, MAX_BYTES);
+      row.down = Math.min(row.down + down, MAX_BYTES);
       row.lastOnline = Math.max(row.lastOnline, at);
     }
   }
@@ -251,6 +252,6 @@ export class Roster {
     const byEmail = await merge(this.#ordered.email, gone, rows, (row) => emailKey(row.email), slice);
     Object.assign(this.#ordered, { id: byId, email: byEmail });
     // Lists that were computed until here are out of date.
-    this.edits = ++version;
+    this.editsVersion = ++version;
   }
 }

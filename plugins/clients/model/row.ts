@@ -1,6 +1,6 @@
 // A client as it is held in memory.
 import { copierOf } from './copier.js';
-import { clientFields, type ClientFields, fields } from './fields.js';
+import { declaredFields, type ClientFields, fields } from './fields.js';
 
 /** What the other tables say about a client. */
 const RELATED = ['inboundIds', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
@@ -25,25 +25,13 @@ export const rowOf = copierOf<ClientRow, ClientRow>(
 /** A row as the roster's SELECT gives it. */
 export type StoredClient = Omit<ClientRow, 'inboundIds'> & { readonly inboundIds: string | null };
 
-const converted = Object.entries(clientFields).flatMap(([name, { column }]) =>
+const converted = Object.entries(declaredFields).flatMap(([name, { column }]) =>
   column.read ? [[name, column.read] as const] : [],
 );
-/** Brings stored values into the form that code uses; `inboundIds` are those of the row. */
+/** Brings stored values into the form that code uses; `inboundIds` are those of the row. Writes into `stored`, which the SELECT made for it: the start reads 100,000 of them. */
 export function readRow(stored: StoredClient, inboundIds: readonly number[]): ClientRow {
   const values = stored as unknown as Record<string, unknown>;
   for (const [name, read] of converted) values[name] = read(values[name]);
   values['inboundIds'] = inboundIds;
   return rowOf(values as unknown as ClientRow);
-}
-
-export type Depletion = 'quota' | 'expiry' | undefined;
-
-/** Which limit a client has reached, whether or not it is enabled. */
-export function depletionOf(
-  { totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>,
-  now: number,
-): Depletion {
-  if (totalGB > 0 && up + down >= totalGB) return 'quota';
-  if (expiryTime > 0 && expiryTime <= now) return 'expiry';
-  return undefined;
 }

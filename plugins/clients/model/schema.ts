@@ -16,7 +16,7 @@ import {
 } from '../../../kernel/index.js';
 import Joi from 'joi';
 import { fields, replySchemas, trafficSchemas } from './fields.js';
-import { amount, wireId } from './value-schemas.js';
+import { nonNegative, idOrUuid } from './value-schemas.js';
 
 type Optional<F> = { [K in keyof F]: ReturnType<typeof optional<F[K] & Schema>> };
 const optionalFields = Object.fromEntries(
@@ -26,12 +26,12 @@ const optionalFields = Object.fromEntries(
 /** A client in add and import. The panel fills in what is missing or blank. */
 export const NewClient = shape({
   ...optionalFields,
-  id: optional(wireId()),
+  id: optional(idOrUuid()),
   email: fields.schemas.email,
 });
 export type NewClient = Static<typeof NewClient>;
 /** Fields that are left out stay unchanged. */
-export const ClientPatch = shape({ ...optionalFields, id: optional(wireId()) }).example({
+export const ClientPatch = shape({ ...optionalFields, id: optional(idOrUuid()) }).example({
   totalGB: 107_374_182_400,
   comment: 'paid until May',
 });
@@ -75,10 +75,10 @@ export const TrafficRecord = shape({
   id: int(),
   inboundId: int(),
   ...trafficSchemas,
-  up: amount(),
-  down: amount(),
-  lastOnline: amount(),
-  lastSubFetch: amount(),
+  up: nonNegative(),
+  down: nonNegative(),
+  lastOnline: nonNegative(),
+  lastSubFetch: nonNegative(),
 });
 export type TrafficRecord = Static<typeof TrafficRecord>;
 

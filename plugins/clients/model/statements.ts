@@ -7,10 +7,10 @@ import type { ClientRow } from './row.js';
 const KINDS = fields.kinds;
 const COLUMNS = Object.keys(KINDS).join(', ');
 /** Rows of one statement: a text of 10,000 blocks the event loop for 100 ms. */
-const PORTION = 1000;
+const BATCH_SIZE = 1000;
 
 function* portions<T>(items: readonly T[]): Iterable<readonly T[]> {
-  for (let from = 0; from < items.length; from += PORTION) yield items.slice(from, from + PORTION);
+  for (let from = 0; from < items.length; from += BATCH_SIZE) yield items.slice(from, from + BATCH_SIZE);
 }
 
 // A list of texts: on SQLite one JSON text, which it reads fastest; MySQL uses the index only for texts that are in
@@ -74,15 +74,15 @@ export async function updateClients(tx: Tx, edits: readonly FieldEdit[]): Promis
   return count;
 }
 
-interface StoredEdit {
+interface ColumnEdit {
   readonly id: number;
   /** stored values by column */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /** Edits of the same columns together. */
-function byColumns(edits: readonly FieldEdit[]): Map<string, StoredEdit[]> {
-  const groups = new Map<string, StoredEdit[]>();
+function byColumns(edits: readonly FieldEdit[]): Map<string, ColumnEdit[]> {
+  const groups = new Map<string, ColumnEdit[]>();
   for (const { id, fields: changed } of edits) {
     const values = fields.changes(changed);
     const key = Object.keys(values).sort().join();
@@ -94,7 +94,7 @@ function byColumns(edits: readonly FieldEdit[]): Map<string, StoredEdit[]> {
 }
 
 /** Values that differ by client. 10,000 of them take 0.3 s, with one UPDATE for each 1.6 s. */
-function updateFromRows(tx: Tx, columns: readonly string[], edits: readonly StoredEdit[]): Promise<number> {
+function updateFromRows(tx: Tx, columns: readonly string[], edits: readonly ColumnEdit[]): Promise<number> {
   const kinds = Object.fromEntries(columns.map((column) => [column, KINDS[column] ?? 'text']));
   const rows = `${tx.sql.rows({ id: 'integer', ...kinds })} AS j`;
   const set = columns.map((column) => `${column} = j.${column}`).join(', ');

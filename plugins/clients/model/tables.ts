@@ -1,7 +1,12 @@
-import { column, type Migration, table, type TableModels } from '../../../kernel/index.js';
+import { column, type Migration, table } from '../../../kernel/index.js';
 import { fields } from './fields.js';
 
-/** Migrations alone create and change tables. Keys are unique in any spelling of their fields. */
+/**
+ * `emailKey` and `vlessKey` hold the normal form, so a UNIQUE index refuses other spellings.
+ *
+ * Only `groups` is written through its model. The others are declared because they are the plugin's own: no other
+ * plugin may declare them, and `weir purge` knows whose they are.
+ */
 export const tables = {
   clients: table('clients', {
     id: column.id(),
@@ -35,32 +40,62 @@ export const tables = {
     name: column.key<string>(),
     baselineUp: column.integer(),
     baselineDown: column.integer(),
+    created: column.bool(),
   }),
 } as const;
-export type ClientTables = TableModels<typeof tables>;
 
-// Accounts, attachments, counters and sightings are in separate tables: the poll writes the narrow ones every few
-// seconds and never touches an account.
+// Migrations alone create and change tables. Clients, attachments, counters and sightings are in separate tables: the
+// poll writes the narrow ones every few seconds and never touches a client's row.
 export const migrations: readonly Migration[] = [
   {
     name: '0001-clients',
     up: ({ id, integer, bool, text, json }) => [
       `CREATE TABLE clients (
-        id ${id}, email VARCHAR(255) NOT NULL, email_key VARCHAR(255) NOT NULL UNIQUE, sub_id VARCHAR(255) NOT NULL UNIQUE, uuid VARCHAR(36) NOT NULL, vless_key VARCHAR(36) NOT NULL UNIQUE,
-        password VARCHAR(255) NOT NULL UNIQUE, flow VARCHAR(32) NOT NULL, enable ${bool} NOT NULL, depleted_cause VARCHAR(8), total_gb ${integer} NOT NULL, expiry_time ${integer} NOT NULL,
-        limit_ip ${integer} NOT NULL, limit_hwid ${integer} NOT NULL, tg_id ${integer} NOT NULL, group_name VARCHAR(255) NOT NULL, comment ${text} NOT NULL,
-        reset ${integer} NOT NULL, reset_day ${integer} NOT NULL, reset_max ${integer} NOT NULL, reset_count ${integer} NOT NULL, reverse ${json}, created_at ${integer} NOT NULL, updated_at ${integer} NOT NULL)`,
+        id ${id},
+        email VARCHAR(255) NOT NULL,
+        email_key VARCHAR(255) NOT NULL UNIQUE,
+        sub_id VARCHAR(255) NOT NULL UNIQUE,
+        uuid VARCHAR(36) NOT NULL,
+        vless_key VARCHAR(36) NOT NULL UNIQUE,
+        password VARCHAR(255) NOT NULL UNIQUE,
+        flow VARCHAR(32) NOT NULL,
+        enable ${bool} NOT NULL,
+        depleted_cause VARCHAR(8),
+        total_gb ${integer} NOT NULL,
+        expiry_time ${integer} NOT NULL,
+        limit_ip ${integer} NOT NULL,
+        limit_hwid ${integer} NOT NULL,
+        tg_id ${integer} NOT NULL,
+        group_name VARCHAR(255) NOT NULL,
+        comment ${text} NOT NULL,
+        reset ${integer} NOT NULL,
+        reset_day ${integer} NOT NULL,
+        reset_max ${integer} NOT NULL,
+        reset_count ${integer} NOT NULL,
+        reverse ${json},
+        created_at ${integer} NOT NULL,
+        updated_at ${integer} NOT NULL)`,
       'CREATE INDEX clients_due ON clients (enable, expiry_time)',
       `CREATE TABLE client_inbounds (
-        client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, PRIMARY KEY (client_id, inbound_id),
-        FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE, FOREIGN KEY (inbound_id) REFERENCES inbounds (id) ON DELETE CASCADE)`,
+        client_id ${integer} NOT NULL,
+        inbound_id ${integer} NOT NULL,
+        PRIMARY KEY (client_id, inbound_id),
+        FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE,
+        FOREIGN KEY (inbound_id) REFERENCES inbounds (id) ON DELETE CASCADE)`,
       'CREATE INDEX client_inbounds_inbound ON client_inbounds (inbound_id)',
       // No reference to inbounds: usage still counts when its inbound is deleted.
       `CREATE TABLE client_usage (
-        client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, PRIMARY KEY (client_id, inbound_id),
+        client_id ${integer} NOT NULL,
+        inbound_id ${integer} NOT NULL,
+        up ${integer} NOT NULL,
+        down ${integer} NOT NULL,
+        PRIMARY KEY (client_id, inbound_id),
         FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
       `CREATE TABLE client_seen (
-        client_id ${integer} PRIMARY KEY, last_online ${integer} NOT NULL, last_sub_fetch ${integer} NOT NULL, FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
+        client_id ${integer} PRIMARY KEY,
+        last_online ${integer} NOT NULL,
+        last_sub_fetch ${integer} NOT NULL,
+        FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
     ],
   },
   {
@@ -68,13 +103,26 @@ export const migrations: readonly Migration[] = [
     // Usage of deleted clients by email, where the caller asked to retain it. Rows are removed when a client with that email is created.
     up: ({ integer }) => [
       `CREATE TABLE client_kept_usage (
-        email_key VARCHAR(255) NOT NULL, inbound_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL, last_online ${integer} NOT NULL, PRIMARY KEY (email_key, inbound_id))`,
+        email_key VARCHAR(255) NOT NULL,
+        inbound_id ${integer} NOT NULL,
+        up ${integer} NOT NULL,
+        down ${integer} NOT NULL,
+        last_online ${integer} NOT NULL,
+        PRIMARY KEY (email_key, inbound_id))`,
     ],
   },
   {
     name: '0003-groups',
     up: ({ integer }) => [
-      `CREATE TABLE client_groups (name VARCHAR(255) NOT NULL PRIMARY KEY, baseline_up ${integer} NOT NULL, baseline_down ${integer} NOT NULL)`,
+      `CREATE TABLE client_groups (
+        name VARCHAR(255) NOT NULL PRIMARY KEY,
+        baseline_up ${integer} NOT NULL,
+        baseline_down ${integer} NOT NULL)`,
     ],
+  },
+  {
+    name: '0004-created-groups',
+    // Until now each row counted as a group that was created.
+    up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
   },
 ];

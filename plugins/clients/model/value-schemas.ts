@@ -8,7 +8,7 @@ export { bool, int };
 // A segment of dots alone is a step in a path, even escaped. Half a surrogate pair has no UTF-8.
 const NAME = /^(?!\.{1,2}$)[^\s/\\\p{Cc}\p{Cs}]+$/u;
 const NAME_RULE = 'text without spaces, slashes and control characters';
-const trimmed = { convert: true } as const;
+const allowTrim = { convert: true } as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Literal path segments of the API: a client with such a name could not be addressed. */
 const RESERVED = new Set([
@@ -47,15 +47,15 @@ const RESERVED = new Set([
   'clientipsbyguid',
 ]);
 
-export const amount = () => int().min(0);
-export const nameText = () => text().trim().prefs(trimmed).max(255).pattern(NAME, NAME_RULE);
+export const nonNegative = () => int().min(0);
+export const identifier = () => text().trim().prefs(allowTrim).max(255).pattern(NAME, NAME_RULE);
 export const line = () =>
   text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 /** Name of a group: one line with at least one character. */
 export const groupName = () =>
   word()
     .trim()
-    .prefs(trimmed)
+    .prefs(allowTrim)
     .max(255)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 export const paragraphs = () =>
@@ -67,7 +67,7 @@ export const jsonOrNull = () => nullable(openObject());
 export const email = () =>
   word()
     .trim()
-    .prefs(trimmed)
+    .prefs(allowTrim)
     .max(255)
     .pattern(NAME, NAME_RULE)
     .custom((value: string, state) =>
@@ -79,7 +79,7 @@ export const email = () =>
     );
 
 /** `id` in the body of a client: many programs send the UUID there. An integer is their own row number, and ignored. */
-export const wireId = () =>
+export const idOrUuid = () =>
   custom<string>(
     describedAs(Joi.any(), {
       anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'ignored' }],

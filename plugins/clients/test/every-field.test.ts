@@ -1,5 +1,5 @@
 // Runs on every database.
-// Each field that callers send is stored, shown, exported and imported, without a line about it anywhere but in its declaration.
+// Each field that callers send is stored, shown, exported and imported, because of its declaration alone.
 import test from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { fields, sentFields, shownFields, trafficFields } from '../model/fields.js';

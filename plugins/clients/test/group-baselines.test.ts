@@ -1,7 +1,7 @@
 // Runs on every database.
 // What a group has used goes on, whatever becomes of the counters of its clients. Upload and download differ throughout.
 import test from 'ava';
-import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 
 const API = '/panel/api/clients';
 type Used = Record<string, string>;
@@ -104,4 +104,41 @@ test('deletes, resets and returns of clients leave what their group has used', a
   );
   await next.post('del/g3');
   t.is((await next.used())['i'], '4 up, 12 down');
+});
+
+test('a name on clients may be created, and take in a renamed group, also after their counters were reset', async (t) => {
+  const engine = new FakeEngine();
+  const clock = new FakeClock();
+  const { panel, post, used } = await boot(engine, clock);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const id = await panel.addInbound();
+  for (const [i, name] of ['a', 'b', 'c'].entries()) {
+    const client = await panel.addClient(name, [id], { group: name });
+    engine.move(id, client.id, 10 ** i, 2 * 10 ** i);
+  }
+  clock.tick(5000);
+  await panel.kernel.settled();
+  for (const name of ['a', 'b', 'c']) await post(`resetTraffic/${name}`);
+  const [a, b, c] = ['1 up, 2 down', '10 up, 20 down', '100 up, 200 down'];
+  t.deepEqual(await used(), { a, b, c });
+
+  await post('groups/create', { name: 'a' });
+  t.deepEqual(await used(), { a, b, c });
+  await post('resetTraffic/a');
+  await refused(
+    t,
+    panel,
+    `${API}/groups/create`,
+    { body: { name: 'a' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'name' },
+  );
+  await post('groups/rename', { oldName: 'c', newName: 'b' });
+  t.deepEqual(await used(), { a, b: '110 up, 220 down' });
+  await refused(
+    t,
+    panel,
+    `${API}/groups/rename`,
+    { body: { oldName: 'b', newName: 'a' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', field: 'newName' },
+  );
 });

@@ -89,3 +89,19 @@ test('what is no inbound is refused and changes nothing', async (t) => {
   );
   t.deepEqual(await panel.get(`${API}/list`), []);
 });
+
+test('of several counters of one new client the last count, in any spelling of its email', async (t) => {
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
+  const data = {
+    protocol: 'vless',
+    listen: '127.0.0.1',
+    port: 24_431,
+    settings: { clients: [{ email: 'a' }] },
+    clientStats: [
+      { email: 'a', up: 1, down: 2 },
+      { email: 'A', up: 3, down: 4 },
+    ],
+  };
+  t.regex((await panel.call(PATH, { body: { data } })).body.msg, /^inbound imported with 1 clients/);
+  t.like(await panel.get('/panel/api/clients/traffic/a'), { up: 3, down: 4 });
+});

@@ -156,7 +156,7 @@ test('after thousands of random edits, memory is what a fresh load gives', async
         ),
       ),
     () => store.fetched(pick(ids()) ?? 1, now()),
-    () => store.flushFetches(),
+    () => store.fetches.flush(),
     async () => {
       if (below(9) > 0) return;
       const [gone] = inbounds.splice(below(inbounds.length), 1);
@@ -169,7 +169,7 @@ test('after thousands of random edits, memory is what a fresh load gives', async
   const refused = new Map<string, number>();
   const compare = async (when: string) => {
     // Fetches are in memory at once and in the database some seconds later; all else is equal after each write.
-    await store.flushFetches();
+    await store.fetches.flush();
     const fresh = await store.projection.fresh();
     t.deepEqual(answersOf(store.roster, values), answersOf(fresh, values), when);
     const { state } = groupStore.projection;

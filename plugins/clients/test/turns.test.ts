@@ -61,10 +61,10 @@ test('clients are added, changed and taken out in turns', async (t) => {
   t.true(isSorted(roster.ordered('id').map(({ id }) => id)));
   t.deepEqual([...sizes], [1], 'a list shows all of a commit or nothing of it');
 
-  const before = roster.edits;
+  const before = roster.editsVersion;
   const patches = rows.map(({ id }) => ({ id, fields: { comment: 'new' } }));
   t.true((await turnsDuring(roster.apply({ edited: patches }), look)) > 0);
-  t.is(roster.edits - before, patches.length);
+  t.is(roster.editsVersion - before, patches.length);
 
   t.true((await turnsDuring(roster.apply({ deleted: rows.map(({ id }) => id) }), look)) > 0);
   t.deepEqual(

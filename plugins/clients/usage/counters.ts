@@ -2,18 +2,19 @@
 import type { Tx } from '../../../kernel/index.js';
 import type { ClientUsage } from '../contract.js';
 
-const MAX = Number.MAX_SAFE_INTEGER;
+const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 const USAGE = { client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' } as const;
 
 /** Adds bytes; the first ones create the row. Usage of deleted clients is skipped. */
 export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
   const { rows, incoming, least, greatest, onConflict } = tx.sql;
+  // SQLite reads ON CONFLICT after a join as the condition of the join, unless there is a WHERE.
   const table = `${rows(USAGE)} AS j JOIN clients ON clients.id = j.client_id WHERE true`;
   const values = JSON.stringify(
     usage.map(({ clientId, inboundId, up, down }) => [clientId, inboundId, up, down]),
   );
   const sum = (column: string) =>
-    `${column} = ${least}(client_usage.${column} + ${incoming(column)}, ${MAX})`;
+    `${column} = ${least}(client_usage.${column} + ${incoming(column)}, ${MAX_BYTES})`;
   await tx.run(
     `INSERT INTO client_usage (client_id, inbound_id, up, down) SELECT j.client_id, j.inbound_id, j.up, j.down FROM ${table} ${onConflict('client_id, inbound_id', `${sum('up')}, ${sum('down')}`)}`,
     { rows: values },
@@ -24,16 +25,17 @@ export async function addUsage(tx: Tx, usage: readonly ClientUsage[], at: number
   );
 }
 
-export interface Totals {
+export interface UsageTotals {
   readonly id: number;
   readonly up: number;
   readonly down: number;
 }
 
 /** Sets the totals of clients; by inbound they start at zero again. */
-export async function setUsage(tx: Tx, totals: readonly Totals[]): Promise<void> {
+export async function setUsage(tx: Tx, totals: readonly UsageTotals[]): Promise<void> {
   if (totals.length === 0) return;
   await tx.run('DELETE FROM client_usage WHERE client_id IN (:ids)', { ids: totals.map(({ id }) => id) });
+  // Inbound 0 is none: the bytes of a total belong to no inbound.
   const used = totals.filter(({ up, down }) => up + down > 0);
   if (used.length === 0) return;
   await tx.run(

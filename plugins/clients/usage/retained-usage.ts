@@ -5,7 +5,7 @@ import { emailKey } from '../model/fields.js';
 import type { ClientRow } from '../model/row.js';
 
 /** Keys of one statement. */
-const SLICE = 1000;
+const KEYS_PER_SELECT = 1000;
 
 export type RetainedBytes = Omit<ClientUsage, 'clientId'> & { readonly email: string };
 export type RetainedTotals = Pick<ClientRow, 'up' | 'down' | 'lastOnline'>;
@@ -34,10 +34,10 @@ export async function retainedTotals(
 ): Promise<Map<string, RetainedTotals>> {
   const totals = new Map<string, RetainedTotals>();
   const keys = emails.map(emailKey);
-  for (let from = 0; from < keys.length; from += SLICE) {
+  for (let from = 0; from < keys.length; from += KEYS_PER_SELECT) {
     const rows = await db.query<{ email_key: string; up: number; down: number; last_online: number }>(
       'SELECT email_key, sum(up) AS up, sum(down) AS down, max(last_online) AS last_online FROM client_kept_usage WHERE email_key IN (:keys) GROUP BY email_key',
-      { keys: keys.slice(from, from + SLICE) },
+      { keys: keys.slice(from, from + KEYS_PER_SELECT) },
     );
     // MySQL gives sums as texts.
     for (const { email_key, up, down, last_online } of rows)

@@ -2,10 +2,10 @@
 import type { Clock, Principal, Tx } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import type { ClientWriter } from '../edits/client-writer.js';
-import type { Edit } from '../edits/edit.js';
+import type { ClientEdit } from '../edits/edit.js';
 import { pickClients } from '../edits/pick-clients.js';
 import type { ClientStore } from '../model/client-store.js';
-import { settle } from '../model/new-client.js';
+import { decideEnabled } from '../model/depletion.js';
 import type { ClientRow } from '../model/row.js';
 
 export class UsageEdits {
@@ -26,19 +26,19 @@ export class UsageEdits {
   ): Promise<{ affected: number; applied: Applied }> {
     const now = this.#clock.now();
     const { rows } = pickClients(this.#store.roster, emails);
-    const applied = await this.#apply(
-      rows.map((row) => this.#used({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
+    const applied = await this.#write(
+      rows.map((row) => this.#planUsage({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
       who,
     );
     return { affected: rows.length, applied };
   }
 
-  /** Clients that an admin disabled stay disabled. */
+  /** Resets all clients; those that an admin disabled stay disabled. */
   resetAll(who: Principal): Promise<Applied> {
     return this.#resetWhere(() => true, who);
   }
 
-  /** The same for the clients that are attached to any of these inbounds; `also` is written in the same transaction. */
+  /** Resets the clients that are attached to any of these inbounds; those that an admin disabled stay disabled. `also` is written in the same transaction. */
   resetOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied> {
     const wanted = new Set(inboundIds);
     return this.#resetWhere(({ inboundIds: attached }) => attached.some((id) => wanted.has(id)), who, also);
@@ -53,8 +53,8 @@ export class UsageEdits {
     const rows = this.#store.roster
       .ordered('id')
       .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && isMeant(row));
-    return this.#apply(
-      rows.map((row) => this.#used(row, row, { up: 0, down: 0 }, now)),
+    return this.#write(
+      rows.map((row) => this.#planUsage(row, row, { up: 0, down: 0 }, now)),
       who,
       also,
     );
@@ -62,42 +62,46 @@ export class UsageEdits {
 
   setTraffic(
     row: ClientRow,
-    counters: { readonly up: number; readonly down: number },
+    usage: { readonly up: number; readonly down: number },
     who: Principal,
   ): Promise<Applied> {
-    return this.#apply([this.#used(row, row, counters, this.#clock.now())], who);
+    return this.#write([this.#planUsage(row, row, usage, this.#clock.now())], who);
   }
 
+  /** Skips unknown emails and usage of zero. If an email comes twice, the last one counts. */
   setTraffics(
-    counters: readonly { readonly email: string; readonly up: number; readonly down: number }[],
+    usage: readonly { readonly email: string; readonly up: number; readonly down: number }[],
     who: Principal,
   ): Promise<Applied> {
     const now = this.#clock.now();
-    return this.#apply(
-      counters.flatMap(({ email, up, down }) => {
-        const row = this.#store.byEmail(email);
-        return row && up + down > 0 ? [this.#used(row, row, { up, down }, now)] : [];
-      }),
-      who,
-    );
+    const edits = new Map<number, ClientEdit>();
+    for (const { email, up, down } of usage) {
+      const row = this.#store.byEmail(email);
+      if (row && up + down > 0) edits.set(row.id, this.#planUsage(row, row, { up, down }, now));
+    }
+    return this.#write([...edits.values()], who);
   }
 
-  async #apply(edits: readonly Edit[], who: Principal, also?: (tx: Tx) => Promise<void>): Promise<Applied> {
+  async #write(
+    edits: readonly ClientEdit[],
+    who: Principal,
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<Applied> {
     return (await this.#writer.write({ edits, also }, who)).applied;
   }
 
-  /** Plans new counters, and whether the client is enabled with them. */
-  #used(
+  /** Plans new usage, and whether the client is enabled with them. */
+  #planUsage(
     wanted: ClientRow,
     row: ClientRow,
-    counters: { readonly up: number; readonly down: number },
+    usage: { readonly up: number; readonly down: number },
     now: number,
-  ): Edit {
-    const { enable, depletedCause } = settle({ ...wanted, ...counters }, now);
+  ): ClientEdit {
+    const { enable, depletedCause } = decideEnabled({ ...wanted, ...usage }, now);
     const fields =
       enable === row.enable && depletedCause === row.depletedCause
         ? {}
         : { enable, depletedCause, updatedAt: now };
-    return { row, counters, fields };
+    return { row, usage, fields };
   }
 }

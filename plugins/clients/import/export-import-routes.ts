@@ -15,9 +15,15 @@ import { SkippedItems } from '../edits/request-schemas.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ExportedClient, ImportData } from '../model/schema.js';
 import { exportOf } from '../model/views.js';
-import { type Import, LARGEST_IMPORT } from './import.js';
+import { type ClientImport, MAX_IMPORT_BYTES } from './client-import.js';
 
-export const transferRoutes = ({ store, importing }: { store: ClientStore; importing: Import }): Route[] => [
+export const exportImportRoutes = ({
+  store,
+  importing,
+}: {
+  store: ClientStore;
+  importing: ClientImport;
+}): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/export',
@@ -37,7 +43,7 @@ export const transferRoutes = ({ store, importing }: { store: ClientStore; impor
     doc: 'Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them.',
     stream: true,
     body: ImportData,
-    bodyLimit: LARGEST_IMPORT,
+    bodyLimit: MAX_IMPORT_BYTES,
     reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
     handle: async ({ body, who }) => {
       const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who);

@@ -8,14 +8,15 @@ import {
 } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { AddClient } from '../model/schema.js';
-import type { ClientService, SkippedItem } from '../edits/client-service.js';
+import type { ClientService, SkippedItem } from './client-service.js';
 
 const emailOf = (item: unknown): string => {
   const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
   return typeof email === 'string' ? email : '';
 };
 
-export async function addEach(
+/** Validates each item, and adds those that are valid. */
+export async function addValid(
   service: ClientService,
   items: readonly unknown[],
   who: Principal,

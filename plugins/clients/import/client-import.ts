@@ -6,18 +6,19 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
-import { addEach } from './add-each.js';
+import { addValid } from '../edits/add-valid.js';
 import { ImportedClient } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
-import { dataText, decoded } from './body-text.js';
+import { APPLIED } from '../edits/client-writer.js';
+import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 
 /** Bytes. Also the route's `bodyLimit`; here it limits bodies of unknown length. */
-export const LARGEST_IMPORT = 256 * 1024 * 1024;
+export const MAX_IMPORT_BYTES = 256 * 1024 * 1024;
 /** Clients of one transaction: a large file must not block the database for seconds. */
-const PORTION = 1000;
+const BATCH_SIZE = 1000;
 /** Skipped items in the reply: a million of them would be as large as the body. */
-const MOST_SKIPPED = 10_000;
+const MAX_SKIPPED = 10_000;
 
 export interface Imported {
   readonly created: number;
@@ -32,7 +33,7 @@ export const importFolder = (dataDirectory: string): string => join(dataDirector
 export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
   rm(importFolder(dataDirectory), { recursive: true, force: true });
 
-export class Import {
+export class ClientImport {
   readonly #service: ClientService;
   readonly #dataDirectory: string;
 
@@ -42,14 +43,14 @@ export class Import {
   }
 
   async run(body: IncomingMessage, who: Principal): Promise<Imported> {
-    refuseOther(body);
+    refuseUnsupportedBody(body);
     // Between the last byte and the reply the connection is idle, however long that takes.
     body.setTimeout(0);
     const folder = importFolder(this.#dataDirectory);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, `${randomUUID()}.json`);
     try {
-      await store(body, path);
+      await saveAndCheck(body, path);
       return await this.#create(path, who);
     } finally {
       await rm(path, { force: true });
@@ -60,17 +61,17 @@ export class Import {
     let created = 0;
     let skippedCount = 0;
     let from = 0;
-    let applied: Applied = { pending: false, reason: '' };
+    let applied = APPLIED;
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
-      const result = await addEach(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
+      const result = await addValid(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
         refusedWhole(portion, error),
       );
       created += result.created;
       skippedCount += result.skipped.length;
       skipped.push(
         ...result.skipped
-          .slice(0, MOST_SKIPPED - skipped.length)
+          .slice(0, MAX_SKIPPED - skipped.length)
           .map((entry) => ({ ...entry, index: from + entry.index })),
       );
       if (result.applied.pending) applied = result.applied;
@@ -78,12 +79,12 @@ export class Import {
     };
     const slice = new TimeSlice();
     let waiting: unknown[] = [];
-    for await (const items of itemsOf(dataText(decoded(createReadStream(path))))) {
+    for await (const items of itemsOf(dataText(decodeUtf8(createReadStream(path))))) {
       waiting.push(...items);
-      while (waiting.length >= PORTION) {
+      while (waiting.length >= BATCH_SIZE) {
         await slice.next();
-        await add(waiting.slice(0, PORTION));
-        waiting = waiting.slice(PORTION);
+        await add(waiting.slice(0, BATCH_SIZE));
+        waiting = waiting.slice(BATCH_SIZE);
       }
     }
     if (waiting.length > 0) await add(waiting);
@@ -91,7 +92,7 @@ export class Import {
   }
 }
 
-function refuseOther({ headers }: IncomingMessage): void {
+function refuseUnsupportedBody({ headers }: IncomingMessage): void {
   const {
     'content-type': type = '',
     'content-encoding': encoding = 'identity',
@@ -106,19 +107,19 @@ function refuseOther({ headers }: IncomingMessage): void {
 }
 
 /** Writes the body to the file and checks all of it. */
-async function store(body: IncomingMessage, path: string): Promise<void> {
+async function saveAndCheck(body: IncomingMessage, path: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   let size = 0;
   const passing = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > LARGEST_IMPORT) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
+      if (size > MAX_IMPORT_BYTES) throw kernelErrors.TOO_LARGE('an import may have 256 MiB');
       await file.write(chunk);
       yield chunk;
     }
   };
   try {
-    for await (const _ of itemsOf(dataText(decoded(passing()))));
+    for await (const _ of itemsOf(dataText(decodeUtf8(passing()))));
   } catch (cause) {
     // Callers read the reply after they sent everything, and use the connection again.
     body.resume();
@@ -129,12 +130,12 @@ async function store(body: IncomingMessage, path: string): Promise<void> {
   }
 }
 
-/** A guard of another plugin refused the portion; the previous portions are added already. */
+/** The write of this portion was refused; previous portions stay. */
 function refusedWhole(
   portion: readonly unknown[],
   error: unknown,
 ): { created: number; skipped: SkippedItem[]; applied: Applied } {
   if (!(error instanceof PanelError) || error.status >= 500) throw error;
   const skipped = portion.map((_, index) => ({ index, email: '', reason: error.message, code: error.code }));
-  return { created: 0, skipped, applied: { pending: false, reason: '' } };
+  return { created: 0, skipped, applied: APPLIED };
 }

@@ -1,0 +1,32 @@
+// The fields that a caller sent, and those of them that an update changes.
+import { decideEnabled } from './depletion.js';
+import { type ClientFields, uniqueFields } from './fields.js';
+import type { ClientRow } from './row.js';
+import type { ClientPatch } from './schema.js';
+
+/** The fields that were sent. Undefined means absent, and so does blank in a unique field; many programs send the UUID as `id`. */
+export function sentValues({ id, ...sent }: ClientPatch): Partial<ClientFields> {
+  const values: Partial<ClientFields> = Object.fromEntries(
+    Object.entries(sent).filter(([, value]) => value !== undefined),
+  );
+  const uuid = (values.uuid || id || undefined)?.toLowerCase();
+  if (uuid) values.uuid = uuid;
+  for (const name of uniqueFields) if (!values[name]) delete values[name];
+  return values;
+}
+
+/** The fields that an update changes, with `updatedAt`; none if it changes nothing. */
+export function changedFields(before: ClientRow, sent: ClientPatch, now: number): Partial<ClientFields> {
+  const values = sentValues(sent);
+  // Forgets the previous cause, so that `decideEnabled` sees the caller's choice.
+  if (values.enable !== undefined) values.depletedCause = null;
+  const changed = withoutEqual({ ...values, ...decideEnabled({ ...before, ...values }, now) }, before);
+  return Object.keys(changed).length === 0 ? {} : { ...changed, updatedAt: now };
+}
+
+const withoutEqual = (values: Partial<ClientFields>, before: ClientRow): Partial<ClientFields> =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) => JSON.stringify(before[name as keyof ClientRow]) !== JSON.stringify(value),
+    ),
+  );
