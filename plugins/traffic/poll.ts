@@ -168,8 +168,9 @@ export class Poll {
       if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
     });
     await this.#engine.reconcileUsers(
-      gone.flatMap(({ id: clientId, inboundIds }) =>
-        inboundIds.map((inboundId) => ({ inboundId, clientId })),
+      // Read again: a client may have been attached since.
+      gone.flatMap(({ id: clientId }) =>
+        (this.#clients.byId(clientId)?.inboundIds ?? []).map((inboundId) => ({ inboundId, clientId })),
       ),
     );
     if (gone.length > 0) this.#log.info('clients reached a limit and were disabled', { count: gone.length });

@@ -90,7 +90,6 @@ export class ClientWriter {
     const rows = plan.added ?? [];
     if (rows.length + edits.length + before.length === 0 && !plan.also) return NOTHING;
     const updates = edits.map(changeOf);
-    const refs = [...edits.flatMap(refsChanged), ...before.flatMap(refsOf)];
     const saved = [...rows.map(added), ...updates];
     if (saved.length > 0) await this.#hooks.check(beforeClientSave, { changes: saved, who });
     if (before.length > 0)
@@ -111,7 +110,11 @@ export class ClientWriter {
       ]);
       return { added: inserted, deleted: gone };
     });
-    for (const row of written.added) refs.push(...refsOf(row));
+    // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
+    const refs = [
+      ...edits.flatMap(refsChanged),
+      ...[...(plan.deleted ?? []), ...written.added].flatMap(refsOf),
+    ];
     return { ...written, applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs) };
   }
 
