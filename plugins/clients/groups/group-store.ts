@@ -56,6 +56,22 @@ export class GroupStore {
     return this.projection.state.get(name) ?? ZERO;
   }
 
+  /** As the write sees it: memory may lack the write before. Undefined if it was never created. */
+  async stored(tx: Tx, name: string): Promise<Baseline | undefined> {
+    const row = (await this.#rows.findByPk(name, { transaction: tx.t }))?.get();
+    return row && { up: row.baselineUp, down: row.baselineDown };
+  }
+
+  /** What the members of a group have used, as the write sees it. */
+  async used(tx: Tx, name: string): Promise<Baseline> {
+    const [sum] = await tx.query<Baseline>(
+      'SELECT coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.group_name = :name',
+      { name },
+    );
+    // MySQL gives sums as texts.
+    return { up: Number(sum?.up ?? 0), down: Number(sum?.down ?? 0) };
+  }
+
   /** Replaces these groups, or creates them. */
   async set(tx: Tx, groups: ReadonlyMap<string, Baseline>, deleted: readonly string[] = []): Promise<void> {
     const names = [...groups.keys(), ...deleted];

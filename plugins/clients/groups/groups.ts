@@ -62,16 +62,19 @@ export class Groups {
   async create(name: string, who: Principal): Promise<void> {
     if (this.#groupStore.has(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
-    await this.#db.write((tx) => this.#set(tx, name, this.#groupStore.baseline(name), who));
+    await this.#db.write(async (tx) =>
+      this.#set(tx, name, (await this.#groupStore.stored(tx, name)) ?? ZERO, who),
+    );
   }
 
-  #row(name: string): GroupChange['before'] {
-    return this.#groupStore.has(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
+  async #row(tx: Tx, name: string): Promise<GroupChange['before']> {
+    const stored = await this.#groupStore.stored(tx, name);
+    return stored && { name, ...stored };
   }
 
   /** Replaces the group `oldName`. */
   async #set(tx: Tx, name: string, baseline: Baseline, who: Principal, oldName = name): Promise<void> {
-    const before = this.#row(oldName);
+    const before = await this.#row(tx, oldName);
     await this.#groupStore.set(tx, new Map([[name, baseline]]), oldName === name ? [] : [oldName]);
     const after = { name, ...baseline };
     await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after }, who);
@@ -98,15 +101,15 @@ export class Groups {
     if (oldName === newName) return { affected: 0, applied: APPLIED };
     refuseHidden('newName', newName, 'label');
     if (this.#groupStore.has(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
-    return this.#bulk.regroup(this.#members(oldName), newName, who, (tx) =>
-      this.#set(tx, newName, this.#groupStore.baseline(oldName), who, oldName),
+    return this.#bulk.regroup(this.#members(oldName), newName, who, async (tx) =>
+      this.#set(tx, newName, (await this.#groupStore.stored(tx, oldName)) ?? ZERO, who, oldName),
     );
   }
 
   /** Its clients stay, without a group. */
   delete(name: string, who: Principal): Promise<{ affected: number; applied: Applied }> {
     return this.#bulk.regroup(this.#members(name), '', who, async (tx) => {
-      const before = this.#row(name);
+      const before = await this.#row(tx, name);
       await this.#groupStore.set(tx, new Map(), [name]);
       if (before) await this.#callHook(tx, { kind: 'deleted', before, after: undefined }, who);
     });
@@ -115,8 +118,7 @@ export class Groups {
   /** The traffic of the group starts at zero again; counters of its clients stay. */
   async resetTraffic(name: string, who: Principal): Promise<void> {
     this.#require(name, 'name');
-    const { up, down } = this.#sums().get(name) ?? ZERO;
-    await this.#db.write((tx) => this.#set(tx, name, { up, down }, who));
+    await this.#db.write(async (tx) => this.#set(tx, name, await this.#groupStore.used(tx, name), who));
   }
 
   async add(
@@ -126,9 +128,9 @@ export class Groups {
   ): Promise<{ affected: number; applied: Applied }> {
     if (!this.#exists(name)) refuseHidden('group', name, 'label');
     const rows = this.#bulk.find(emails);
-    return this.#bulk.regroup(rows, name, who, (tx) =>
-      this.#groupStore.has(name) ? Promise.resolve() : this.#set(tx, name, ZERO, who),
-    );
+    return this.#bulk.regroup(rows, name, who, async (tx) => {
+      if (!(await this.#groupStore.stored(tx, name))) await this.#set(tx, name, ZERO, who);
+    });
   }
 
   remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {
