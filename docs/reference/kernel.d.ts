@@ -276,6 +276,8 @@ declare module '@weir-panel/weir/kernel' {
     fresh(): Promise<S>;
     /** The kernel calls it after the commit; resolves when the state contains the change. */
     apply(commit: number, change: C): Promise<void>;
+    /** The kernel calls it when the state may lack a change. */
+    distrust(error: unknown): Promise<void>;
   }
 
   // The only way to write. Writes run one after another over one connection that stays open: on SQLite overlapping
@@ -1532,6 +1534,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     all(): Iterable<Readonly<ClientRow>>;
     /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
+    /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
+    atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
     /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
     addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
     /** Adds bytes of clients that were deleted with `keepTraffic` to what is retained for their emails. */
