@@ -17,6 +17,7 @@ import {
   bool,
   email,
   flow,
+  groupOrNone,
   int,
   jsonOrNull,
   line,
@@ -128,7 +129,7 @@ export const clientFields = {
   /** '' for none */
   group: field({
     column: column.text({ name: 'group_name' }),
-    schema: line().max(255),
+    schema: groupOrNone(),
     initial: '',
     visible: 'label',
   }),
