@@ -34,7 +34,7 @@ export class Projection<S extends object, C> {
   /** The state as of the last delivered write. Throws a 503 while it is loaded again: a wrong state would be worse than none. */
   get state(): S {
     if (this.#state) return this.#state;
-    this.load().catch((error: unknown) => this.#fail(error));
+    void this.#reload();
     throw kernelErrors.PLUGIN_OFF(
       `the plugin ${this.#plugin} is reading its data from the database; try again in a moment`,
     );
@@ -61,9 +61,19 @@ export class Projection<S extends object, C> {
     try {
       if (this.#state) return await this.#source.apply(this.#state, change);
     } catch (error) {
-      this.#state = undefined;
-      this.#fail(error);
+      return this.distrust(error);
     }
+    await this.#reload();
+  }
+
+  /** The kernel calls it when the state may lack a change. */
+  distrust(error: unknown): Promise<void> {
+    this.#state = undefined;
+    this.#fail(error);
+    return this.#reload();
+  }
+
+  async #reload(): Promise<void> {
     await this.load().catch((error: unknown) => this.#fail(error));
   }
 

@@ -95,8 +95,11 @@ export class Writer {
       await this.#notForever(earlier, 'after', owner).catch((error: unknown) =>
         this.#log.error('after hooks are stuck; the next write no longer waits for them', { error }),
       );
-      for (const [projection, change] of changes) await projection.apply(commit, change);
-      await this.#deliver(owner, afters, events);
+      await this.#inTurn({ owner, phase: 'after', over: false }, async () => {
+        for (const [projection, change] of changes) await projection.apply(commit, change);
+        for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
+      });
+      for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
     });
     // A failed write delivers nothing, but earlier writes may still be delivering.
     this.#deliveries = delivered.catch(() => earlier);
@@ -217,27 +220,20 @@ export class Writer {
       await execute(connection, 'COMMIT');
       return { result, commit: ++this.#commit, changes, afters, events };
     } catch (error) {
+      const committing = transaction.finished === 'commit';
       transaction.finished = 'rollback';
       await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
         // SQLite rolls back by itself when the disk fails.
-        if (!isStorageFailure(error)) this.#log.error('rollback failed', { owner, cause });
+        if (isStorageFailure(error)) return;
+        this.#log.error('rollback failed', { owner, cause });
+        // A connection that is lost during the commit does not say whether the database has it.
+        if (committing) for (const [projection] of changes) void projection.distrust(error);
       });
       throw error;
     } finally {
       const ms = performance.now() - began;
       if (ms > LONG_WRITE_MS) this.#log.warn('a write held the database long', { owner, ms: Math.round(ms) });
     }
-  }
-
-  async #deliver(
-    owner: string,
-    afters: [After<unknown>, unknown][],
-    events: [Event<unknown>, unknown][],
-  ): Promise<void> {
-    await this.#inTurn({ owner, phase: 'after', over: false }, async () => {
-      for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
-    });
-    for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
   }
 
   /** Name of the plugin whose write the calling code is part of; known in tests only. */

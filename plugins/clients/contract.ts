@@ -36,6 +36,8 @@ export interface ClientsApi {
   all(): Iterable<Readonly<ClientRow>>;
   /** Ids of enabled clients that are expired at this moment (Unix ms). */
   expired(now: number): Promise<number[]>;
+  /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
+  atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
   /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
   addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
   /** Adds bytes of clients that were deleted with `keepTraffic` to what is retained for their emails. */

@@ -76,7 +76,7 @@ export class ConfigReconciler {
 
   /** Whether the core should have this user. */
   has(ref: UserRef): boolean {
-    return this.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined;
+    return this.inbounds.has(ref.inboundId) && !this.#users.isGone(ref);
   }
 
   /** Only another base needs a restart. If the core rejects the base, the running core must stay, with its inbounds and users up to date. */

@@ -1,12 +1,15 @@
 // Checks what plugins add to the core: parts of its config, and users.
+import { types } from 'node:util';
 import Joi from 'joi';
 import {
   custom,
   type Contributed,
   int,
   jsonRecord,
+  kernelErrors,
   messageOf,
   optional,
+  PanelError,
   shape,
   text,
   word,
@@ -44,11 +47,19 @@ function isUser(value: unknown): value is CoreUser {
   return typeof account.protocol === 'string';
 }
 
-/** Leaves out users of a source that fails or returns something else; users of other sources stay. */
+/** Whether a plugin reads its data again; a proxy may throw when it is looked at. */
+const isReading = (error: unknown): boolean =>
+  types.isNativeError(error) && error instanceof PanelError && error.code === kernelErrors.PLUGIN_OFF.code;
+
+/**
+ * Leaves out users of a source that fails or returns something else; users of other sources stay. While a source reads
+ * its data again, its users are unknown: the error passes on, and the core keeps the users it has.
+ */
 export function containedSource({ value: source, fault }: Contributed<CoreUserSource>): CoreUserSource {
   const said = new Set<string>();
   /** Reports each failure once: there may be 100,000 users. */
   const fail = (error: unknown): void => {
+    if (isReading(error)) throw error;
     const message = messageOf(error);
     if (said.has(message) || said.size > 100) return;
     said.add(message);

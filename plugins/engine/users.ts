@@ -128,11 +128,20 @@ export class UserReconciler {
 
   /** Emits usersRemoved for those of these that are no longer users; call it after the core has the others. */
   givenUp(users: readonly UserRef[]): void {
-    const gone = users.filter((ref) => this.one(ref) === undefined);
+    const gone = users.filter((ref) => this.isGone(ref));
     if (gone.length > 0) this.#removed(gone);
   }
 
-  /** Returns the desired state of a user; undefined when it must not exist. */
+  /** Whether the core must not have this user; false while that is not known. */
+  isGone(ref: UserRef): boolean {
+    try {
+      return this.one(ref) === undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Returns the desired state of a user; undefined when it must not exist. Throws while its source reads its data again. */
   one(ref: UserRef): CoreUser | undefined {
     for (const source of this.#sources) {
       const user = source.user(ref);

@@ -158,18 +158,24 @@ export class Poll {
     });
     const depleted = found.length === 0 ? found : this.#hooks.refine(depletionCandidates, found, { at });
     if (depleted.length + beginning.length === 0) return;
-    const gone = depleted.flatMap(({ id, cause }) => {
-      const client = this.#clients.byId(id);
-      return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
-    });
-    await this.#db.write(async (tx) => {
+    const foundIds = new Set(found.map(({ id }) => id));
+    const gone = await this.#db.write(async (tx) => {
+      // A client may have been reset or given more meanwhile; what a plugin added is its decision.
+      const due = await this.#clients.atLimit(tx, [...foundIds], at);
+      const meant = depleted.filter(({ id }) => due.has(id) || !foundIds.has(id));
       await this.#clients.startExpiry(tx, beginning, at, this.#self);
-      await this.#clients.deplete(tx, depleted, this.#self);
-      if (gone.length > 0) tx.emit(clientDepleted, { clients: gone });
+      await this.#clients.deplete(tx, meant, this.#self);
+      const named = meant.flatMap(({ id, cause }) => {
+        const client = this.#clients.byId(id);
+        return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
+      });
+      if (named.length > 0) tx.emit(clientDepleted, { clients: named });
+      return named;
     });
     await this.#engine.reconcileUsers(
-      gone.flatMap(({ id: clientId, inboundIds }) =>
-        inboundIds.map((inboundId) => ({ inboundId, clientId })),
+      // Read again: a client may have been attached since.
+      gone.flatMap(({ id: clientId }) =>
+        (this.#clients.byId(clientId)?.inboundIds ?? []).map((inboundId) => ({ inboundId, clientId })),
       ),
     );
     if (gone.length > 0) this.#log.info('clients reached a limit and were disabled', { count: gone.length });

@@ -93,7 +93,6 @@ export class ClientWriter {
     const newRows = request.added ?? [];
     if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
-    const refs = [...edits.flatMap(refsChanged), ...deletedRows.flatMap(refsOf)];
     const savedChanges = [...newRows.map(addedChange), ...updates];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
     if (deletedRows.length > 0)
@@ -114,7 +113,11 @@ export class ClientWriter {
       ]);
       return { added: inserted, deleted: deletedIds };
     });
-    for (const row of written.added) refs.push(...refsOf(row));
+    // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
+    const refs = [
+      ...edits.flatMap(refsChanged),
+      ...[...(request.deleted ?? []), ...written.added].flatMap(refsOf),
+    ];
     return { ...written, applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs) };
   }
 

@@ -66,6 +66,22 @@ export class GroupStore {
     return { up, down };
   }
 
+  /** As the write sees it: memory may lack the write before. Undefined if the group has neither been created nor has a baseline. */
+  async stored(tx: Tx, name: string): Promise<StoredGroup | undefined> {
+    const row = (await this.#rows.findByPk(name, { transaction: tx.t }))?.get();
+    return row && { up: row.baselineUp, down: row.baselineDown, created: row.created };
+  }
+
+  /** What the members of a group have used, as the write sees it. */
+  async used(tx: Tx, name: string): Promise<Baseline> {
+    const [sum] = await tx.query<Baseline>(
+      'SELECT coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.group_name = :name',
+      { name },
+    );
+    // MySQL gives sums as texts.
+    return { up: Number(sum?.up ?? 0), down: Number(sum?.down ?? 0) };
+  }
+
   /** Creates this group, or replaces it. */
   create(tx: Tx, name: string, baseline: Baseline, deleted: readonly string[] = []): Promise<void> {
     return this.#save(tx, new Map([[name, { ...baseline, created: true }]]), deleted);

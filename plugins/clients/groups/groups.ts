@@ -62,17 +62,23 @@ export class Groups {
   async create(name: string, who: Principal): Promise<void> {
     if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
-    await this.#db.write((tx) => this.#set(tx, name, this.#groupStore.baseline(name), who));
+    await this.#db.write(async (tx) => this.#set(tx, name, await this.#baseline(tx, name), who));
+  }
+
+  async #baseline(tx: Tx, name: string): Promise<Baseline> {
+    const { up, down } = (await this.#groupStore.stored(tx, name)) ?? ZERO;
+    return { up, down };
   }
 
   /** The group as hooks see it; undefined if it is only a name on clients. */
-  #row(name: string): GroupChange['before'] {
-    return this.#groupStore.isCreated(name) ? { name, ...this.#groupStore.baseline(name) } : undefined;
+  async #row(tx: Tx, name: string): Promise<GroupChange['before']> {
+    const stored = await this.#groupStore.stored(tx, name);
+    return stored?.created ? { name, up: stored.up, down: stored.down } : undefined;
   }
 
   /** Replaces the group `oldName`. */
   async #set(tx: Tx, name: string, baseline: Baseline, who: Principal, oldName = name): Promise<void> {
-    const before = this.#row(oldName);
+    const before = await this.#row(tx, oldName);
     await this.#groupStore.create(tx, name, baseline, oldName === name ? [] : [oldName]);
     const after = { name, ...baseline };
     await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after }, who);
@@ -100,8 +106,8 @@ export class Groups {
     refuseHidden('newName', newName, 'label');
     if (this.#groupStore.isCreated(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
     // A name on clients takes the renamed group in, with what both have used.
-    return this.#bulk.regroup(this.#members(oldName), newName, who, (tx) => {
-      const [a, b] = [this.#groupStore.baseline(oldName), this.#groupStore.baseline(newName)];
+    return this.#bulk.regroup(this.#members(oldName), newName, who, async (tx) => {
+      const [a, b] = [await this.#baseline(tx, oldName), await this.#baseline(tx, newName)];
       return this.#set(tx, newName, { up: a.up + b.up, down: a.down + b.down }, who, oldName);
     });
   }
@@ -109,7 +115,7 @@ export class Groups {
   /** Its clients stay, without a group. */
   delete(name: string, who: Principal): Promise<{ affected: number; applied: Applied }> {
     return this.#bulk.regroup(this.#members(name), '', who, async (tx) => {
-      const before = this.#row(name);
+      const before = await this.#row(tx, name);
       await this.#groupStore.delete(tx, name);
       if (before) await this.#callHook(tx, { kind: 'deleted', before, after: undefined }, who);
     });
@@ -118,8 +124,7 @@ export class Groups {
   /** The traffic of the group starts at zero again; counters of its clients stay. */
   async resetTraffic(name: string, who: Principal): Promise<void> {
     this.#require(name, 'name');
-    const { up, down } = this.#sums().get(name) ?? ZERO;
-    await this.#db.write((tx) => this.#set(tx, name, { up, down }, who));
+    await this.#db.write(async (tx) => this.#set(tx, name, await this.#groupStore.used(tx, name), who));
   }
 
   async add(
@@ -129,11 +134,9 @@ export class Groups {
   ): Promise<{ affected: number; applied: Applied }> {
     if (!this.#exists(name)) refuseHidden('group', name, 'label');
     const rows = this.#bulk.find(emails);
-    return this.#bulk.regroup(rows, name, who, (tx) =>
-      this.#groupStore.isCreated(name)
-        ? Promise.resolve()
-        : this.#set(tx, name, this.#groupStore.baseline(name), who),
-    );
+    return this.#bulk.regroup(rows, name, who, async (tx) => {
+      if (!(await this.#row(tx, name))) await this.#set(tx, name, await this.#baseline(tx, name), who);
+    });
   }
 
   remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {

@@ -4,6 +4,7 @@ import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave 
 import { addUsage } from '../usage/counters.js';
 import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
 import { SubscriptionFetches } from '../usage/subscription-fetches.js';
+import { depletionOf } from './depletion.js';
 import { Roster, type RosterChange } from './roster.js';
 import type { ClientRow } from './row.js';
 import { type FieldEdit, updateClients } from './statements.js';
@@ -53,6 +54,20 @@ export class ClientStore implements ClientsApi {
     return rows.map(({ id }) => id);
   }
 
+  async atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>> {
+    if (ids.length === 0) return new Set();
+    const rows = await tx.query<Pick<ClientRow, 'id' | 'totalGB' | 'expiryTime' | 'up' | 'down'>>(
+      `SELECT c.id, c.total_gb AS "totalGB", c.expiry_time AS "expiryTime", coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down
+       FROM clients c LEFT JOIN client_usage u ON u.client_id = c.id WHERE c.id IN (:ids) AND c.enable = 1 GROUP BY c.id, c.total_gb, c.expiry_time`,
+      { ids },
+    );
+    // MySQL gives sums as texts.
+    const due = rows.filter((row) =>
+      depletionOf({ ...row, up: Number(row.up), down: Number(row.down) }, now),
+    );
+    return new Set(due.map(({ id }) => id));
+  }
+
   async addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void> {
     if (usage.length === 0) return;
     await addUsage(tx, usage, at);
@@ -64,12 +79,16 @@ export class ClientStore implements ClientsApi {
   }
 
   async startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void> {
-    const edits = ids.flatMap((id): FieldEdit[] => {
-      const { expiryTime = 0 } = this.roster.byId(id) ?? {};
-      return expiryTime < 0
-        ? [{ id, fields: { expiryTime: Math.min(now - expiryTime, Number.MAX_SAFE_INTEGER) } }]
-        : [];
-    });
+    if (ids.length === 0) return;
+    // Not from memory, which may lack the write before this one: an admin's new expiry must stay.
+    const rows = await tx.query<{ id: number; duration: number }>(
+      'SELECT id, -expiry_time AS duration FROM clients WHERE id IN (:ids) AND expiry_time < 0',
+      { ids },
+    );
+    const edits = rows.map(({ id, duration }) => ({
+      id,
+      fields: { expiryTime: Math.min(now + duration, Number.MAX_SAFE_INTEGER) },
+    }));
     await this.#saveLimits(tx, edits, who);
   }
 

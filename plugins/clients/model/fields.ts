@@ -17,6 +17,7 @@ import {
   bool,
   email,
   flow,
+  groupOrNone,
   int,
   jsonOrNull,
   line,
@@ -133,7 +134,7 @@ export const declaredFields = {
   /** '' for none */
   group: clientField({
     column: column.text({ name: 'group_name' }),
-    schema: line().max(255),
+    schema: groupOrNone(),
     initial: '',
     refuseHiddenAs: 'label',
   }),

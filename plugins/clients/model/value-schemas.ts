@@ -51,6 +51,8 @@ export const nonNegative = () => int().min(0);
 export const identifier = () => text().trim().prefs(allowTrim).max(255).pattern(NAME, NAME_RULE);
 export const line = () =>
   text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+/** Group of a client, as routes of groups take names: blanks around it would make a group that they cannot reach. */
+export const groupOrNone = () => line().trim().prefs(allowTrim).max(255);
 /** Name of a group: one line with at least one character. */
 export const groupName = () =>
   word()

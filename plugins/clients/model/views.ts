@@ -32,7 +32,9 @@ export function clientView(row: ClientRow): ClientReply {
 }
 
 /** A client with its secrets and without its counters, as an import takes it. `id` is the UUID. */
-export const exportOf = (row: ClientRow): ExportedClient => ({
-  client: exportView(row),
-  inboundIds: [...row.inboundIds],
-});
+export function exportOf(row: ClientRow): ExportedClient {
+  const client = exportView(row);
+  // An import finds the expiry again; as a plain `enable: false` it would be an admin's choice, and a later expiry would not enable the client.
+  if (row.depletedCause === 'expiry') client.enable = true;
+  return { client, inboundIds: [...row.inboundIds] };
+}

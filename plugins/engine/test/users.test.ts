@@ -1,4 +1,5 @@
 import test from 'ava';
+import { kernelErrors } from '../../../kernel/index.js';
 import { account, World } from './world.js';
 
 const user = (inboundId: number, clientId: number) => ({ inboundId, clientId });
@@ -160,4 +161,21 @@ test('a user of an adopted core whose account differs in its flow alone is repla
     ['putUser i1.c1'],
   );
   t.deepEqual(second.driver.core?.inbounds.get('in-1')?.users.get('i1.c1')?.account, account('a'));
+});
+
+test('while users cannot be read, the core keeps those it has, and follows later', async (t) => {
+  const world = await opened({ 1: 'a', 2: 'b' });
+  world.users.delete('i1.c1');
+  world.unreadable = kernelErrors.PLUGIN_OFF('the plugin clients is reading its data from the database');
+  const applied = await world.supervisor.reconcileUsers([user(1, 1), user(1, 2)]);
+  t.true(applied.pending);
+  t.regex(applied.reason, /is reading its data/);
+  // It compares all users of the inbound.
+  await world.supervisor.retryPending();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1', 'i1.c2']);
+  t.true(world.supervisor.admits(user(1, 1)), 'its connections stay open');
+  world.unreadable = undefined;
+  await world.supervisor.retryPending();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c2']);
+  t.false(world.supervisor.admits(user(1, 1)));
 });

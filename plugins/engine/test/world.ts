@@ -73,6 +73,8 @@ export class World {
   readonly thirdParty = new Map<string, CorePart[]>();
   /** thrown while the config is composed */
   trouble: Error | undefined;
+  /** thrown when users are read */
+  unreadable: Error | undefined;
 
   readonly #registry = new HookRegistry();
   readonly #tapper = {
@@ -161,6 +163,7 @@ export class World {
   }
 
   #user(name: string): CoreUser | undefined {
+    if (this.unreadable) throw this.unreadable;
     const id = this.users.get(name);
     const { protocol } = this.inbounds.get(Number(userOf(name)?.inboundId)) ?? { protocol: 'vless' };
     if (id === undefined) return undefined;
