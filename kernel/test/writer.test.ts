@@ -173,6 +173,17 @@ test('work that outlives its transaction fails instead of landing in the next on
   t.deepEqual(await texts(), ['in time', 'next']);
 });
 
+test('work that outlives a write that failed fails too', async (t) => {
+  const { world, db, texts } = await open();
+  await using _ = world;
+  const kept: { tx?: Tx } = {};
+  await t.throwsAsync(db.write(async (tx) => ((kept.tx = tx), Promise.reject(new Error('no')))));
+  const tx = kept.tx as Tx;
+  await t.throwsAsync(add(tx, 'late'));
+  t.throws(() => tx.after(afterNote, 'late'), { message: /called with a tx that is over/ });
+  t.deepEqual(await texts(), []);
+});
+
 test('a statement that nobody waited for is in its own transaction or fails, whatever comes next', async (t) => {
   const { world, db, texts } = await open();
   await using _ = world;
@@ -346,6 +357,26 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
   await connections.close();
 });
 
+test('a stop waits until the last write is delivered', async (t) => {
+  const slow = latch();
+  const heard: string[] = [];
+  const { world, db } = await open({
+    after: async (text) => (await slow.opened, void heard.push(`after ${text}`)),
+    event: (text) => void heard.push(`event ${text}`),
+  });
+  await using _ = world;
+  const write = db.write(
+    async (tx) => (await add(tx, 'last'), tx.after(afterNote, 'last'), tx.emit(noted, 'last')),
+  );
+  // Reads see it as soon as it is committed.
+  await until(async () => (await db.query('SELECT 1 FROM notes')).length === 1, 'it is committed');
+  const stopped = world.kernel.stop('test');
+  setImmediate(slow.open);
+  await stopped;
+  t.deepEqual(heard, ['after last', 'event last']);
+  await write;
+});
+
 /** A writer as production has it, except that it loses patience sooner. */
 async function unwatched(t: ExecutionContext, patienceMs: number) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
@@ -396,6 +427,21 @@ test('where nobody watches, a write inside a write ends with a sentence instead 
   t.regex(message, /a write of notes waited 0.2 s behind a write of notes; .*pass its tx on/);
   await db.write((tx) => add(tx, 'next'));
   t.deepEqual(await texts(), ['outer', 'next']);
+});
+
+test('a write that gave up waiting lets none overtake the one that it waited for', async (t) => {
+  const { db, texts } = await unwatched(t, 200);
+  const slow = latch();
+  const first = db.write(async (tx) => (await add(tx, 'first'), await slow.opened));
+  await t.throwsAsync(
+    db.write((tx) => add(tx, 'second')),
+    { message: /waited 0.2 s/ },
+  );
+  const third = db.write((tx) => add(tx, 'third'));
+  t.deepEqual(await texts(), []);
+  slow.open();
+  await Promise.all([first, third]);
+  t.deepEqual(await texts(), ['first', 'third']);
 });
 
 test('a write that waits behind many others is not given up while they make way', async (t) => {
