@@ -9,6 +9,7 @@ import {
   type ClientChange,
   clientChanged,
   duringClientSave,
+  duringGroupSave,
 } from '../contract.js';
 
 const API = '/panel/api/clients';
@@ -32,6 +33,10 @@ test('guards are asked before one client is written, and all others are told onc
         for (const { email } of clients) heard.push(`before delete ${email} ${keepTraffic}`);
       }),
       tap(duringClientSave, hear('during')),
+      tap(duringGroupSave, ({ changes }) => {
+        for (const { kind, before, after } of changes)
+          heard.push(`group ${kind} ${before?.name ?? '-'}>${after?.name ?? '-'}`);
+      }),
       tap(afterClientSave, hear('after')),
       tap(clientChanged, hear('changed')),
     ],
@@ -61,4 +66,10 @@ test('guards are asked before one client is written, and all others are told onc
   ]);
   await since(panel.addClient('bob', [inboundId]));
   t.is((await since(panel.get(`${API}/del/bob`, { method: 'POST' })))[0], 'before delete bob false');
+
+  const group = (path: string, body: object) => since(panel.get(`${API}/groups/${path}`, { body }));
+  t.deepEqual(await group('create', { name: 'x' }), ['group added ->x']);
+  t.deepEqual(await group('rename', { oldName: 'x', newName: 'y' }), ['group updated x>y']);
+  t.deepEqual(await group('delete', { name: 'y' }), ['group deleted y>-']);
+  t.deepEqual(await group('delete', { name: 'y' }), [], 'there is none');
 });
