@@ -357,26 +357,6 @@ test('a stop waits for the writes that were accepted and refuses later ones', as
   await connections.close();
 });
 
-test('a stop waits until the last write is delivered', async (t) => {
-  const slow = latch();
-  const heard: string[] = [];
-  const { world, db } = await open({
-    after: async (text) => (await slow.opened, void heard.push(`after ${text}`)),
-    event: (text) => void heard.push(`event ${text}`),
-  });
-  await using _ = world;
-  const write = db.write(
-    async (tx) => (await add(tx, 'last'), tx.after(afterNote, 'last'), tx.emit(noted, 'last')),
-  );
-  // Reads see it as soon as it is committed.
-  await until(async () => (await db.query('SELECT 1 FROM notes')).length === 1, 'it is committed');
-  const stopped = world.kernel.stop('test');
-  setImmediate(slow.open);
-  await stopped;
-  t.deepEqual(heard, ['after last', 'event last']);
-  await write;
-});
-
 /** A writer as production has it, except that it loses patience sooner. */
 async function unwatched(t: ExecutionContext, patienceMs: number) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
@@ -410,6 +390,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
     );
   return {
     db,
+    writer,
     words,
     hear,
     texts: async () =>
@@ -427,6 +408,21 @@ test('where nobody watches, a write inside a write ends with a sentence instead 
   t.regex(message, /a write of notes waited 0.2 s behind a write of notes; .*pass its tx on/);
   await db.write((tx) => add(tx, 'next'));
   t.deepEqual(await texts(), ['outer', 'next']);
+});
+
+test('the writer is closed when the last write is delivered, not when it is committed', async (t) => {
+  const { db, writer, hear, texts } = await unwatched(t, 4000);
+  const slow = latch();
+  const heard: string[] = [];
+  hear(async (text) => (await slow.opened, void heard.push(text)));
+  const write = db.write(async (tx) => (await add(tx, 'last'), tx.after(afterNote, 'last')));
+  await until(async () => (await texts()).length === 1, 'it is committed');
+  const closed = writer.close().then(() => heard.push('closed'));
+  // Longer than any chain of promises takes.
+  await texts();
+  slow.open();
+  await Promise.all([write, closed]);
+  t.deepEqual(heard, ['last', 'closed']);
 });
 
 test('a write that gave up waiting lets none overtake the one that it waited for', async (t) => {
