@@ -1,3 +1,4 @@
+// Runs on every database.
 // Retained usage belongs to an email, and is given back once.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';

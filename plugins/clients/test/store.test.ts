@@ -1,3 +1,4 @@
+// Runs on every database.
 // What the store writes and says beyond single edits: thousands at once, the same at once, limits, fetches.
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';

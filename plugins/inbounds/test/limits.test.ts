@@ -39,4 +39,20 @@ test('an echo of what a limit disabled is no choice of an admin, and the inbound
     return row?.enable;
   };
   t.deepEqual([await imported({ depletedCause: 'quota' }), await imported({})], [true, false]);
+
+  t.false('countedSince' in (await panel.get<object>(`${API}/get/${await panel.addInbound()}`)));
+});
+
+test('the core forgets one inbound that is deleted from a list, as it forgets several', async (t) => {
+  const engine = new FakeEngine();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin] });
+  const [a, b, c] = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()];
+  const remaining = async (ids: readonly unknown[]): Promise<number> => {
+    await panel.get(`${API}/bulkDel`, { body: { ids } });
+    return engine.inbounds.length;
+  };
+  t.is(engine.inbounds.length, 3);
+  t.is(await remaining([a]), 2);
+  t.is(await remaining([a]), 2, 'it is gone already');
+  t.is(await remaining([b, c, a]), 0);
 });
