@@ -53,8 +53,9 @@ export async function groupFiles(name, files, sources, times) {
   await mkdir(join(root, FOLDER_OF_GROUPS), { recursive: true });
   const written = groups.map(async (some, index) => {
     const path = join(FOLDER_OF_GROUPS, `${name}-group-${index + 1}.test.js`);
-    const lines = some.map((file) => `import '${relative(FOLDER_OF_GROUPS, file)}';\n`);
-    await writeFile(join(root, path), lines.join(''));
+    const lines = some.map((file) => `import '${relative(FOLDER_OF_GROUPS, file)}';`);
+    const text = ["import test from 'ava';", ...lines, `test.requireTestsIn(${JSON.stringify(some)});`];
+    await writeFile(join(root, path), `${text.join('\n')}\n`);
     return path;
   });
   return [...files.filter((file) => !isInGroup.has(file)), ...(await Promise.all(written))];

@@ -1,8 +1,19 @@
 // Memory that follows the database: it is never wrong, whatever fails on the way.
 import test from 'ava';
-import { column, type Database, definePlugin, type Projection, singleton, table } from '../index.js';
+import {
+  after,
+  column,
+  type Database,
+  definePlugin,
+  type Projection,
+  singleton,
+  table,
+  tap,
+  type Tx,
+} from '../index.js';
 import { World } from './world.js';
 
+const afterCount = after<string>('counter/afterCount');
 type Counts = Map<string, number>;
 interface Change {
   readonly name: string;
@@ -32,6 +43,7 @@ async function open() {
     }
   }
   const startedWith: number[] = [];
+  const hook: { hears?: (name: string) => void } = {};
   const plugin = definePlugin({
     name: 'counter',
     version: '1.0.0',
@@ -48,6 +60,8 @@ async function open() {
       },
     ],
     services: { counter: singleton(Counter) },
+    hooks: [afterCount],
+    taps: () => [tap(afterCount, (name) => hook.hears?.(name))],
     start: () => void startedWith.push(inner.counts?.state.get('a') ?? -1),
   });
   const world = await World.boot([plugin]);
@@ -60,10 +74,11 @@ async function open() {
         by,
       });
       if (changed === 0) await tx.run('INSERT INTO counts (name, count) VALUES (:name, :by)', { name, by });
+      tx.after(afterCount, name);
       tx.apply(counts, { name, by });
       if (fail) throw new Error('changed my mind');
     });
-  return { world, db, counts, add, wrong, slow, startedWith };
+  return { world, db, counts, add, wrong, slow, startedWith, hook };
 }
 
 test('it is loaded before the start, and has each change when its write resolves', async (t) => {
@@ -81,6 +96,34 @@ test('it is loaded before the start, and has each change when its write resolves
   );
   await t.throwsAsync(add('a', 100, true), { message: 'changed my mind' });
   t.is(counts.state.get('a'), 15, 'what was rolled back is not in it');
+});
+
+test('after hooks find the change in it, whatever the order of the calls', async (t) => {
+  const { world, counts, add, hook } = await open();
+  await using _ = world;
+  const found: (number | undefined)[] = [];
+  hook.hears = (name) => void found.push(counts.state.get(name));
+  await add('a', 5);
+  await add('b', 1);
+  t.deepEqual(found, [15, 1]);
+});
+
+test('a change that comes after its write is refused', async (t) => {
+  const { world, db, counts } = await open();
+  await using _ = world;
+  const kept: { tx?: Tx } = {};
+  await db.write(async (tx) => void (kept.tx = tx));
+  t.throws(() => kept.tx?.apply(counts, { name: 'a', by: 1 }), {
+    message: 'apply is called with a tx that is over',
+  });
+});
+
+test('a fresh state comes from the database, so tests see a change that was not brought in', async (t) => {
+  const { world, db, counts } = await open();
+  await using _ = world;
+  await db.write((tx) => tx.run("UPDATE counts SET count = 99 WHERE name = 'a'"));
+  t.is(counts.state.get('a'), 10);
+  t.is((await counts.fresh()).get('a'), 99);
 });
 
 test('a change that cannot be brought in has the state loaded again before the write resolves', async (t) => {

@@ -208,6 +208,26 @@ test('a session that could not be written is not open', async (t) => {
   await t.notThrowsAsync(store.sweep());
 });
 
+test('listeners hear when a sweep ends sessions, and only then', async (t) => {
+  let writes = 0;
+  const db = { write: async () => void writes++, query: async () => [] } as unknown as Database;
+  const clock = new FakeClock();
+  const store = new SessionStore(db, clock);
+  let ends = 0;
+  store.onEnd(() => void ends++);
+  const { id } = await store.open('ada');
+  clock.tick(2 * MINUTE);
+  store.find(id);
+  await store.sweep();
+  await store.sweep();
+  t.deepEqual([ends, writes], [0, 2], 'the login and its use were written, each once');
+  clock.tick(store.lifetime);
+  await store.sweep();
+  t.is(ends, 1);
+  await store.sweep();
+  t.is(ends, 1);
+});
+
 test('at most ten thousand sessions are open: the one that is idle the longest ends first', async (t) => {
   const db = { write: async () => undefined, query: async () => [] } as unknown as Database;
   const clock = new FakeClock();

@@ -173,6 +173,17 @@ test('work that outlives its transaction fails instead of landing in the next on
   t.deepEqual(await texts(), ['in time', 'next']);
 });
 
+test('work that outlives a write that failed fails too', async (t) => {
+  const { world, db, texts } = await open();
+  await using _ = world;
+  const kept: { tx?: Tx } = {};
+  await t.throwsAsync(db.write(async (tx) => ((kept.tx = tx), Promise.reject(new Error('no')))));
+  const tx = kept.tx as Tx;
+  await t.throwsAsync(add(tx, 'late'));
+  t.throws(() => tx.after(afterNote, 'late'), { message: /called with a tx that is over/ });
+  t.deepEqual(await texts(), []);
+});
+
 test('a statement that nobody waited for is in its own transaction or fails, whatever comes next', async (t) => {
   const { world, db, texts } = await open();
   await using _ = world;
@@ -379,6 +390,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
     );
   return {
     db,
+    writer,
     words,
     hear,
     texts: async () =>
@@ -396,6 +408,36 @@ test('where nobody watches, a write inside a write ends with a sentence instead 
   t.regex(message, /a write of notes waited 0.2 s behind a write of notes; .*pass its tx on/);
   await db.write((tx) => add(tx, 'next'));
   t.deepEqual(await texts(), ['outer', 'next']);
+});
+
+test('the writer is closed when the last write is delivered, not when it is committed', async (t) => {
+  const { db, writer, hear, texts } = await unwatched(t, 4000);
+  const slow = latch();
+  const heard: string[] = [];
+  hear(async (text) => (await slow.opened, void heard.push(text)));
+  const write = db.write(async (tx) => (await add(tx, 'last'), tx.after(afterNote, 'last')));
+  await until(async () => (await texts()).length === 1, 'it is committed');
+  const closed = writer.close().then(() => heard.push('closed'));
+  // Longer than any chain of promises takes.
+  await texts();
+  slow.open();
+  await Promise.all([write, closed]);
+  t.deepEqual(heard, ['last', 'closed']);
+});
+
+test('a write that gave up waiting lets none overtake the one that it waited for', async (t) => {
+  const { db, texts } = await unwatched(t, 200);
+  const slow = latch();
+  const first = db.write(async (tx) => (await add(tx, 'first'), await slow.opened));
+  await t.throwsAsync(
+    db.write((tx) => add(tx, 'second')),
+    { message: /waited 0.2 s/ },
+  );
+  const third = db.write((tx) => add(tx, 'third'));
+  t.deepEqual(await texts(), []);
+  slow.open();
+  await Promise.all([first, third]);
+  t.deepEqual(await texts(), ['first', 'third']);
 });
 
 test('a write that waits behind many others is not given up while they make way', async (t) => {

@@ -85,7 +85,14 @@ export class TestGroup {
       ...each,
       macro: chain.macro,
       meta: chain.meta,
+      requireTestsIn: (paths) => this.#requireTestsIn(paths),
     });
+  }
+
+  /** ava finds fault with a file without tests, but not where other files of its group have some. */
+  #requireTestsIn(paths) {
+    const empty = paths.filter((path) => !this.#files.has(path));
+    if (empty.length > 0) throw new Error(`no test is declared in ${empty.join(', ')}`);
   }
 
   /** The file whose code declares a test just now. */

@@ -167,3 +167,12 @@ test('an address is known for 180 days after a login, and a device for 365', asy
   );
   t.deepEqual(devices.projection.state, await devices.projection.fresh());
 });
+
+test('of the tokens that are disabled together, those that were enabled are counted', async (t) => {
+  const { panel, db, tokens } = await boot();
+  await using _ = panel;
+  const [first] = [await tokens.create('a', 0, WHO), await tokens.create('b', 0, WHO)];
+  await tokens.setEnabled(first.id, false, WHO);
+  t.is(await db.write((tx) => tokens.disableAll(tx, WHO)), 1);
+  t.is(await db.write((tx) => tokens.disableAll(tx, WHO)), 0);
+});

@@ -92,3 +92,15 @@ test('what is generated is the same however often it is loaded, and after a rest
   t.is(second.store.known('a-mill.made')?.value, made);
   t.deepEqual(second.inMemory(), await second.inDatabase());
 });
+
+test('what an admin saves over a generated value is no longer generated', async (t) => {
+  const { panel, db, store } = await boot();
+  await using _ = panel;
+  const isGenerated = async (): Promise<boolean[]> =>
+    (await db.query<{ generated: unknown }>("SELECT generated FROM settings WHERE name = 'a-mill.made'")).map(
+      ({ generated }) => Boolean(generated),
+    );
+  t.deepEqual(await isGenerated(), [true]);
+  await db.write((tx) => store.save(tx, { 'a-mill.made': 'mine' }, WHO));
+  t.deepEqual(await isGenerated(), [false]);
+});

@@ -19,7 +19,7 @@ interface Groups {
   readonly isAlone: (file: string, source: string, ms: number) => boolean;
 }
 interface Group {
-  readonly test: unknown;
+  readonly test: { requireTestsIn(paths: readonly string[]): void };
 }
 type MakeGroup = new (chain: unknown, root: string, keepNote: (note: Note) => void) => Group;
 
@@ -91,6 +91,10 @@ test('each file of a group keeps its hooks and titles, and notes say which test 
     };
     file.default(group.test, say);
   }
+  t.notThrows(() => group.test.requireTestsIn(['dist/a.test.js', 'dist/b.test.js']));
+  t.throws(() => group.test.requireTestsIn(['dist/a.test.js', 'dist/c.test.js']), {
+    message: 'no test is declared in dist/c.test.js',
+  });
   const failed: string[] = [];
   const teardown = (work: Teardown): void => void teardowns.push(work);
   for (const { title, body } of declared) await body({ teardown }).catch(() => failed.push(title));

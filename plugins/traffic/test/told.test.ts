@@ -1,0 +1,52 @@
+// Who is told of a client at its limit, and what counts when a counter falls.
+import test from 'ava';
+import { type Database, definePlugin, type Plugin, tap } from '../../../kernel/index.js';
+import { Baselines, type Reading } from '../baselines.js';
+import { clientDepleted } from '../contract.js';
+import type { TrafficTables } from '../tables.js';
+import { openWorld } from './world.js';
+
+test('the core is told of each inbound of a client at its quota, and other plugins of the client', async (t) => {
+  const heard: unknown[] = [];
+  const listener: Plugin = definePlugin({
+    name: 'listener',
+    version: '1.0.0',
+    api: 1,
+    about: 'Hears of limits.',
+    taps: () => [tap(clientDepleted, ({ clients }) => void heard.push(...clients))],
+  });
+  const { engine, panel, poll, inboundId } = await openWorld([listener]);
+  await using _ = panel;
+  const second = await panel.addInbound();
+  const { id } = await panel.addClient('ann', [inboundId, second], { totalGB: 10 });
+  engine.told.length = 0;
+  engine.move(second, id, 4, 6);
+  await poll();
+  t.deepEqual(engine.told, [
+    [
+      { inboundId, clientId: id },
+      { inboundId: second, clientId: id },
+    ],
+  ]);
+  t.deepEqual(heard, [{ id, email: 'ann', cause: 'quota', inboundIds: [inboundId, second] }]);
+});
+
+test('when either counter fell in the same core, all of both counts', (t) => {
+  const last = { epoch: 'e', up: 10, down: 20 };
+  const db = {
+    projection: () => ({ state: new Map([[1, new Map([[2, last]])]]) }),
+  } as unknown as Database;
+  const baselines = new Baselines({ db, tables: {} as TrafficTables });
+  const moved = (now: Partial<Reading>): unknown => {
+    const { epoch = 'e', up = 10, down = 20 } = now;
+    const counters = { epoch, users: [{ clientId: 1, inboundId: 2, up, down }] };
+    const [usage] = baselines.compare(counters, () => true).usage;
+    return usage && [usage.up, usage.down];
+  };
+  t.is(moved({}), undefined);
+  t.deepEqual(moved({ down: 25 }), [0, 5]);
+  t.deepEqual(moved({ up: 11 }), [1, 0]);
+  t.deepEqual(moved({ up: 12, down: 3 }), [12, 3]);
+  t.deepEqual(moved({ up: 2, down: 30 }), [2, 30]);
+  t.deepEqual(moved({ epoch: 'next', up: 11, down: 21 }), [11, 21]);
+});
