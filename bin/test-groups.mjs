@@ -9,7 +9,7 @@ const ALONE = [
   // It says so, with the reason.
   /^\/\/ Runs alone: /m,
   // ava takes no test that is declared after a wait.
-  /^(?!.*\basync\b)[^\s/*].*\bawait\b/m,
+  /^(?![\s/*])(?!.*\basync\b).*\bawait\b/m,
   // What it changes holds for the whole process.
   /\bnock\b|^ *process\.env\S* = |\b(?:umask|chdir|setFlagsFromString)\(/m,
 ];

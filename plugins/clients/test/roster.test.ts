@@ -62,9 +62,9 @@ test('one edit may attach and detach', async (t) => {
 test('what was computed from the clients is out of date after each change, and after nothing else', async (t) => {
   const roster = await rosterOf(...Array.from({ length: 40 }, (_, i) => row(i + 1)));
   const moved = async (change: Parameters<Roster['apply']>[0]): Promise<string> => {
-    const { edits, counts } = roster;
+    const { editsVersion: edits, countsVersion: counts } = roster;
     await roster.apply(change);
-    return `${roster.edits > edits ? 'edits' : ''} ${roster.counts > counts ? 'counts' : ''}`.trim();
+    return `${roster.editsVersion > edits ? 'edits' : ''} ${roster.countsVersion > counts ? 'counts' : ''}`.trim();
   };
   t.is(await moved({ added: [row(90)] }), 'edits', 'one');
   t.is(await moved({ added: [91, 92, 93, 94, 95].map((id) => row(id)) }), 'edits', 'many');

@@ -11,15 +11,14 @@ import {
   type Tx,
 } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
-import type { InboundsApi } from '../../inbounds/contract.js';
 import { type ClientChange, duringClientSave } from '../contract.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import type { ClientService } from '../edits/client-service.js';
 import clients from '../index.js';
 import { ClientStore } from '../model/client-store.js';
+import { depletionOf } from '../model/depletion.js';
 import { newClient } from '../model/new-client.js';
 import { Roster } from '../model/roster.js';
-import { depletionOf } from '../model/row.js';
 
 interface Inside {
   readonly db: Database;
@@ -141,7 +140,7 @@ test('thousands of clients of one call, two attachments at once, and limits: eac
   store.fetched(id, NOW);
   await store.projection.load();
   t.is(store.byId(id)?.lastSubFetch, 0);
-  await store.flushFetches();
+  await store.fetches.flush();
   t.is(store.byId(id)?.lastSubFetch, NOW);
   await matches('fetched');
 });
@@ -165,13 +164,13 @@ test('fetches that cannot be written are part of the next write', async (t) => {
       await work(tx);
     },
   } as unknown as Database;
-  const store = new ClientStore({ db, inbounds: {} as InboundsApi });
+  const store = new ClientStore({ db });
   store.fetched(1, NOW);
-  await t.throwsAsync(store.flushFetches(), { message: 'the disk is full' });
+  await t.throwsAsync(store.fetches.flush(), { message: 'the disk is full' });
   store.fetched(2, NOW + 1);
   isFull = false;
-  await store.flushFetches();
-  await store.flushFetches();
+  await store.fetches.flush();
+  await store.fetches.flush();
   t.deepEqual(written, [
     [
       [1, NOW],
