@@ -1283,7 +1283,7 @@ declare module '@weir-panel/weir/kernel' {
     /** for `shape({ ...fields.schemas })` */
     readonly schemas: Schemas<F>;
     constructor(fields: F);
-    /** Values of a new record; `given` wins. */
+    /** Values of a new record; `given` takes precedence. */
     create(given: Partial<Values<F>>): Values<F>;
     /** All columns with their kinds, for `sql.rows`; in the order of `insert`. */
     get kinds(): Readonly<Record<string, 'integer' | 'text'>>;
@@ -2707,7 +2707,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function completeEntry<A extends Account>(template: EntryTemplate<A>, { client, server, name }: Completion): ProxyEntry<A>;
 
   // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
-  /** An entry that somebody else has changed, for drafts and filters: it carries no functions but those of the protocol. */
+  /** An entry that another plugin changed, for drafts and filters: its only functions are those of the protocol. */
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
 
   // Accounts of clients in an inbound, and what a sample account shows about it.
@@ -3040,7 +3040,7 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly log: string;
     /** bytes */
     readonly logFrom: number;
-    /** a previous panel has found it ready, and it is being taken over */
+    /** the process is being adopted, and a previous panel found it ready */
     readonly adopted: boolean;
     /** aborted when nobody waits for the answer any more */
     readonly signal: AbortSignal;
@@ -3913,7 +3913,7 @@ declare module '@weir-panel/weir/testing' {
   // A whole panel as a child process: for what only a process can show, such as kill -9, exit codes and a core that outlives its panel.
   interface PanelProcessOptions {
     readonly env?: Readonly<Record<string, string>>;
-    /** a folder of a former panel; else one is made */
+    /** a folder of a previous panel; else one is made */
     readonly dataDirectory?: string;
     /** do not log in */
     readonly anonymous?: boolean;

@@ -47,7 +47,7 @@ test('a facade has the methods, fields and inherited methods of its object', (t)
   t.is(facade.raise, facade.raise);
   t.true(facade instanceof Api);
   t.deepEqual(['raise' in facade, 'lower' in facade], [true, false]);
-  t.throws(() => (facade.level = 9), { instanceOf: TypeError }, 'nobody changes another plugin from outside');
+  t.throws(() => (facade.level = 9), { instanceOf: TypeError }, 'a plugin cannot change another one');
   t.is(facade.level, 2);
 });
 

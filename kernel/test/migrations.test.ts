@@ -133,7 +133,7 @@ onServer(
       'CREATE INDEX extra_x ON extra (x)',
       insert('two'),
     );
-    // Each of the two moments: the table is made and not written down; the index is.
+    // Each of the two moments: the table is created but not recorded; the index is recorded.
     await look(folder, 'CREATE TABLE extra (x INT)');
     await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
     await look(

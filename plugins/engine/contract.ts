@@ -113,7 +113,7 @@ export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
 export const AccountTypes = extensionPoint<AccountType>('engine', 'AccountTypes', (type, _, others) => {
   const other = others.find(({ value }) => value.name === type.name);
   return other
-    ? `the account type ${type.name} is there already, of plugin ${other.plugin}; choose another name`
+    ? `the account type ${type.name} already exists, in plugin ${other.plugin}; choose another name`
     : accountTypeProblem(type);
 });
 

@@ -1,4 +1,4 @@
-// Handles a call once for each key: the key is written down before, and the reply after it and before the caller has it.
+// Handles a call once for each key: stores the key before the call, and the reply after it, before the caller gets it.
 import { Op } from 'sequelize';
 import {
   type Clock,
@@ -132,7 +132,7 @@ export class IdempotentCalls implements Replays {
     return result;
   }
 
-  /** The call is done, so its caller is answered even when this cannot be written; a repetition is told that nobody knows. */
+  /** The call is done, so its caller is answered even when this cannot be written; a repeated call then gets IDEMPOTENCY_UNKNOWN. */
   async #note(
     id: string,
     write: (tx: Parameters<Parameters<Database['write']>[0]>[0]['t']) => Promise<unknown>,

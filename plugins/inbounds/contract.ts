@@ -84,7 +84,7 @@ export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (prot
   const { name } = protocol;
   const other = others.find(({ value }) => value.name === name);
   return other
-    ? `the protocol ${name} is there already, of plugin ${other.plugin}; choose another name`
+    ? `the protocol ${name} already exists, in plugin ${other.plugin}; choose another name`
     : protocolProblem(protocol);
 });
 

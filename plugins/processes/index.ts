@@ -18,7 +18,7 @@ export default definePlugin({
   api: 1,
   // The engine runs the core with it.
   essential: true,
-  about: 'Runs other programs beside the panel: keeps them running, takes over those of a previous panel.',
+  about: 'Runs other programs beside the panel: keeps them running, adopts those of a previous panel.',
   hooks: [processStateChanged],
   services: { table: singleton(ProcessTable) },
   provides: ({ table }) => [provide(Processes, table)],

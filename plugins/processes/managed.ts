@@ -93,7 +93,7 @@ export class Managed implements ManagedProcess {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Lets go of the process, which another panel takes over at once, or ends it. */
+  /** Releases the process for another panel, or stops it. */
   async close(letGo: boolean): Promise<void> {
     this.#closed = true;
     this.#backOff.cancel();

@@ -10,7 +10,7 @@ import { isInside, type Plan } from './options.js';
 const ASK_EVERY_MS = 50;
 const ADOPTION_LIMIT_MS = 5_000;
 
-/** What is written down beside a managed process. */
+/** The note in the record of a managed process. */
 export interface ManagedNote {
   /** of what it was started with */
   readonly digest: string;

@@ -12,7 +12,7 @@ export interface Probed {
   readonly log: string;
   /** bytes */
   readonly logFrom: number;
-  /** a previous panel has found it ready, and it is being taken over */
+  /** the process is being adopted, and a previous panel found it ready */
   readonly adopted: boolean;
   /** aborted when nobody waits for the answer any more */
   readonly signal: AbortSignal;

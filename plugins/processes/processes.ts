@@ -46,11 +46,11 @@ export class ProcessTable implements ProcessesApi {
     const folder = join(data, 'processes', plugin, String(options.name));
     const plan = (wanted: ProcessOptions) => planOf(wanted, folder, data);
     plan(options);
-    const former = this.#handles.get(key);
-    if (former !== undefined && (former.wanted || !['stopped', 'failed'].includes(former.state.name)))
+    const previous = this.#handles.get(key);
+    if (previous !== undefined && (previous.wanted || !['stopped', 'failed'].includes(previous.state.name)))
       throw new Error(`processes: the process ${key} is managed already; stop it first`);
     // Its old handle must not start it beside the new one.
-    if (former !== undefined) void former.close(false);
+    if (previous !== undefined) void previous.close(false);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const handle = new Managed(options, {
       ...this.#place(folder, log),
@@ -81,7 +81,7 @@ export class ProcessTable implements ProcessesApi {
     for (const handle of this.#handles.values()) if (handle.wanted) void handle.start();
   }
 
-  /** Ends what no running plugin wants: of a plugin that was switched off, removed or has failed, and processes that a plugin no longer has. */
+  /** Stops processes that no running plugin wants: of a plugin that was disabled, removed or has failed, and processes that a plugin no longer has. */
   async endUnwanted(plugins: readonly string[]): Promise<void> {
     const running = new Set(plugins);
     const left: Promise<void>[] = [];
@@ -150,7 +150,7 @@ export class ProcessTable implements ProcessesApi {
     }
   }
 
-  /** Keys of all processes that are written down. */
+  /** Keys of all recorded processes. */
   async #recorded(): Promise<string[]> {
     const root = join(this.#data, 'processes');
     const names = async (folder: string) =>

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 500;
 const LOOK_WHILE_STOPPING_MS = 20;
 export const GRACE_MS = 5000;
 
-/** Node throws some failures of a start at once, and tells of others with an event. */
+/** Node throws some failures of a start at once, and reports others with an event. */
 function spawned(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn(program, args, options);
@@ -95,7 +95,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
     return new OneProcess(file, { identity, startedAt: Date.now(), note }, child);
   }
 
-  /** Takes over a running process that is not our child. */
+  /** Adopts a running process that is not our child. */
   static watch<N extends object>(file: RecordFile<N>, recorded: Recorded<N>): OneProcess<N> {
     return new OneProcess(file, recorded);
   }

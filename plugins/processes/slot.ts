@@ -1,4 +1,4 @@
-// A place for one process: how it is marked, written down, found again, and kept from running twice.
+// A place for one process: how it is marked, recorded, found again, and kept from running twice.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ProcessSlot, ProgramCall, RunningProcess, SlotOptions } from './contract.js';
@@ -46,18 +46,18 @@ export class Slot<N extends object> implements ProcessSlot<N> {
     const strays = await processesWith(await this.#mark());
     for (const identity of strays) {
       this.#log.warn('found a process of ours without a record; killing it', { pid: identity.pid });
-      // What is told of it is never written.
+      // This note is never stored.
       await OneProcess.watch(this.#file, { identity, startedAt: 0, note: {} as N }).kill();
     }
     return strays.length;
   }
 
   async start(call: ProgramCall, note: N): Promise<RunningProcess<N>> {
-    const former = await this.adopt();
-    if (former !== undefined) {
-      former.release();
+    const previous = await this.adopt();
+    if (previous !== undefined) {
+      previous.release();
       throw new Error(
-        `a process (pid ${former.identity.pid}) is in ${this.#file.path} and runs already; adopt or stop it first`,
+        `a process (pid ${previous.identity.pid}) is in ${this.#file.path} and runs already; adopt or stop it first`,
       );
     }
     const { variable } = await this.#mark();

@@ -25,9 +25,9 @@ export const SealedColumns = extensionPoint<SealedColumn>(
         return `${part} must be a name as the database has it, in small letters`;
     // Not by the prefix alone: what begins with x_acme_ may be of acme-bots.
     if (outside && !Object.values(tables).some(({ name }) => name === sealed.table))
-      return `the table ${sealed.table} must be one that its plugin declares in \`tables\`, as a plugin from outside has no tables but its own`;
+      return `the table ${sealed.table} must be one that its plugin declares in \`tables\`, because a third-party plugin can only use its own tables`;
     const other = others.find(({ value }) => value.table === sealed.table && value.column === sealed.column);
-    return other && `${sealed.table}.${sealed.column} is there already, of plugin ${other.plugin}`;
+    return other && `${sealed.table}.${sealed.column} already exists, in plugin ${other.plugin}`;
   },
 );
 

@@ -188,7 +188,7 @@ test('with two-factor on it needs a code, which stays on', async (t) => {
   );
 });
 
-test('of two changes at once one wins, whole', async (t) => {
+test('of two concurrent changes, one is applied completely', async (t) => {
   const { panel } = t.context;
   const answers = await Promise.all(
     ['grace', 'ada'].map((newUsername) =>

@@ -174,7 +174,7 @@ test('a request that has waited since before two-factor was on cannot put a secr
       },
       headers: { 'x-forwarded-for': ip },
     });
-  // From then on, whoever has a session at an address that nobody knows waits.
+  // From then on, a session from an unknown address waits.
   for (let i = 0; i < 7; i++) t.is(await statusOf(switchOn(OTHER, 600_000, `198.51.100.${i}`)), 403);
   const waiting = switchOn(OTHER, 30_000, '198.51.100.9');
   t.is(await statusOf(switchOn(SECRET, 0, '127.0.0.1')), 200);

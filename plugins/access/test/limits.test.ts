@@ -187,7 +187,7 @@ test('strangers that fill a name slow down and refuse other strangers, and nobod
     await guess;
   }
   const four = Array.from({ length: 4 }, (_, i) => attempts.guess(`203.0.113.${i}`));
-  t.is(await attempts.guess('203.0.113.9'), 5, 'an address that nobody knows is to come again');
+  t.is(await attempts.guess('203.0.113.9'), 5, 'an unknown address is told to retry');
   const waits = attempts.delays.length;
   t.is(await attempts.login('192.0.2.1'), 'in', 'an address that is known');
   t.is(
@@ -209,7 +209,7 @@ test('failures of a caller with a session count for its known address, and its s
     guesses(attempts, times, () => ['192.0.2.1', more]);
   t.deepEqual(await fail(4, session), [401, 401, 401, 401]);
   t.is(await attempts.login('192.0.2.1', session), 'in');
-  t.deepEqual(await fail(4), [401, 401, 401, 401], 'the address begins anew');
+  t.deepEqual(await fail(4), [401, 401, 401, 401], 'the address starts from zero');
   // One more, by the session: it counts there for itself, and for the address as the fifth.
   t.deepEqual(await fail(1, session), [401]);
   t.is(await attempts.guess('192.0.2.1'), BLOCKED);

@@ -96,7 +96,7 @@ test('a success forgets the failures of the narrowest source alone', (t) => {
   times(2, () => finish(both('ada'), 'failed'));
   finish(both('ada'), 'succeeded');
   times(2, () => finish(both('ada'), 'failed'));
-  t.is(finish(both('ada'), 'undecided'), 0, 'the pair began anew');
+  t.is(finish(both('ada'), 'undecided'), 0, 'the pair started from zero');
   times(2, () => finish(both('bob'), 'failed'));
   t.is(finish(both('eve'), 'undecided'), 15 * MINUTE, 'the address did not');
 });

@@ -48,7 +48,7 @@ test('a token opens what a login opens, and is shown once', async (t) => {
   t.false([list.text, ...panel.log].join('').includes(made.token));
 });
 
-test('a token that is switched off opens nothing until it is on again; deleted, never', async (t) => {
+test('rejects a disabled token until it is enabled again, and a deleted one always', async (t) => {
   const { panel } = t.context;
   const { id, token } = await create(panel, { name: 'ci' });
   const set = (enabled: boolean) => panel.call(`${TOKENS}/setEnabled/${id}`, { body: { enabled } });

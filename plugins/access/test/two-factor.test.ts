@@ -46,7 +46,7 @@ test("codes are those of RFC 6238's appendix", async (t) => {
   t.is((await login(t, { twoFactorCode: '279037' })).status, 200);
 });
 
-test('switched on, a login needs a code, and is refused in the words of a wrong password', async (t) => {
+test('when enabled, a login needs a code, and fails with the message of a wrong password', async (t) => {
   t.false(await isOn(t));
   await switchOn(t);
   t.true(await isOn(t));
@@ -108,7 +108,7 @@ test('a wrong code blocks like a wrong password', async (t) => {
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('to switch it on needs a secret and a code of that very secret', async (t) => {
+test('enabling it needs a secret and a code of that secret', async (t) => {
   const { panel, clock } = t.context;
   const on = { twoFactorEnable: true, twoFactorToken: SECRET };
   const cases = [
@@ -160,7 +160,7 @@ test('to switch it on needs a secret and a code of that very secret', async (t) 
   t.true(await isOn(t));
 });
 
-test('switched on, those who came in with a password alone are out, but not who switched it on', async (t) => {
+test("enabling it closes sessions opened with a password only, except the caller's", async (t) => {
   const { panel } = t.context;
   const other = (await login(t, {})).headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const asOther = () =>
@@ -173,7 +173,7 @@ test('switched on, those who came in with a password alone are out, but not who 
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 });
 
-test('to switch it off needs a code, also of who knows the password, and wipes the secret', async (t) => {
+test('disabling it needs a code besides the password, and deletes the secret', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const off = { twoFactorEnable: false };
@@ -211,7 +211,7 @@ test('to switch it off needs a code, also of who knows the password, and wipes t
   );
 });
 
-test('guessing at codes to switch it off is limited like a login', async (t) => {
+test('limits guesses of codes for disabling it like a login', async (t) => {
   const { panel } = t.context;
   await switchOn(t);
   for (let i = 0; i < 5; i++)

@@ -165,7 +165,7 @@ test('a client that is off is attached without the core', async (t) => {
   t.is(engine.users.size, 2);
 });
 
-test('del with keepTraffic: a later client of that email goes on counting, one deleted without begins anew', async (t) => {
+test('after del with keepTraffic, a new client with that email continues its usage; otherwise it starts from zero', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll } = world;
   for (const email of ['Kept', 'gone', 'many']) await panel.addClient(email, ids);
@@ -231,7 +231,7 @@ test('del refuses what keepTraffic cannot be and clients that are not there', as
   );
 });
 
-test('resetTraffic begins anew and switches on; updateTraffic sets; both mind the limits', async (t) => {
+test('resetTraffic zeroes the usage and enables the client; updateTraffic sets it; both apply limits', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll, clock } = world;
   await panel.addClient('quota', ids, { totalGB: 100 });
@@ -293,7 +293,7 @@ test('bulkResetTraffic and resetAllTraffics', async (t) => {
   await post(panel, 'resetAllTraffics');
   for (const email of ['a', 'b', 'c'])
     t.like(await get(panel, email), { enable: true, traffic: { up: 0, down: 0 } });
-  t.false((await get(panel, 'off')).enable, 'whom a person has switched off stays off');
+  t.false((await get(panel, 'off')).enable, 'a client that an admin disabled stays disabled');
   t.is(engine.users.size, 3);
 });
 

@@ -103,7 +103,7 @@ test('clients are put into groups and taken out; a group goes along when it is r
   t.deepEqual(engine.told, [], 'groups are nothing to the core');
 });
 
-test('the traffic of a group goes on when counters of its clients vanish, and begins anew when it is reset', async (t) => {
+test('keeps the traffic of a group when its clients lose their counters; a reset sets it to zero', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);

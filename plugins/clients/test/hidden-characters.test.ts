@@ -1,4 +1,4 @@
-// Names with characters that nobody sees: none are made, and those that are there already go on.
+// Names with invisible characters: new ones are rejected, existing ones remain valid.
 import test from 'ava';
 import { refuseHidden } from '../../../kernel/index.js';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -70,7 +70,7 @@ test('a list that breaks in the middle changes nothing, and the item is named', 
   });
 });
 
-test('bodies that are none are refused and change nothing', async (t) => {
+test('rejects invalid bodies and changes nothing', async (t) => {
   await using panel = await boot();
   const data = JSON.stringify(JSON.stringify([item('a')]));
   for (const rawBody of [

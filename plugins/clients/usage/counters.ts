@@ -44,7 +44,7 @@ export async function setUsage(tx: Tx, totals: readonly Totals[]): Promise<void>
 
 export type Fetch = readonly [clientId: number, at: number];
 
-/** Writes when clients fetched their subscription; the latest wins. */
+/** Writes when clients fetched their subscription; the latest is stored. */
 export async function saveFetches(tx: Tx, fetches: readonly Fetch[]): Promise<void> {
   const { rows, incoming, greatest, onConflict } = tx.sql;
   await tx.run(

@@ -126,7 +126,7 @@ async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirect
   return { kernel, directory, log };
 }
 
-test('the longest name wins, options are read by their schemas', (t) => {
+test('uses the longest matching name, and reads options by their schemas', (t) => {
   const options = (...argv: string[]) => {
     const understood = parseCommandLine(commands, argv);
     return 'command' in understood ? [understood.command.name, understood.options] : understood;
@@ -186,7 +186,7 @@ test('what nobody understands is answered with a sentence that names it, and cod
   });
 });
 
-test('help tells of every command, or of one and its options', (t) => {
+test('help lists every command, or one and its options', (t) => {
   const text = (...argv: string[]) => {
     const understood = parseCommandLine(commands, argv);
     if (!('text' in understood) || understood.exit !== 0) return t.fail(argv.join(' '));

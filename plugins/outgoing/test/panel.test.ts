@@ -68,7 +68,7 @@ test('what is wrong with a variable is said at the start, without its password',
   }
 });
 
-test('a plugin with hosts or limits that are none is left out', async (t) => {
+test('leaves out a plugin with invalid hosts or limits', async (t) => {
   for (const access of [
     { hosts: ['a b'] },
     { hosts: 'example.com' },

@@ -37,7 +37,7 @@ const current = async (directory: string): Promise<Key> => {
   return key;
 };
 
-test('a new key takes over everything, the previous one goes after a while, and what is open stays open', async (t) => {
+test('seals everything with a new key, removes the previous one later, and every secret stays readable', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const dataDirectory = await folder(t);
   const panel = await open(t, { clock, dataDirectory });

@@ -65,7 +65,7 @@ test('samples add up in all tiers, before and after they are written, and in the
   second.add(0, NOW + 20_000);
   await second.recorder.flush();
   t.deepEqual(await points(second.recorder), [...expected, [20_000, 0]]);
-  t.deepEqual(await points(second.recorder, 1), [[0, 4]], 'the point of the former process goes on');
+  t.deepEqual(await points(second.recorder, 1), [[0, 4]], 'continues the point of the previous process');
   const [[, { min, max, count } = {}] = []] = [
     ...(await second.recorder.read('', 1, NOW / 60_000, NOW / 60_000)),
   ];

@@ -1,4 +1,4 @@
-// A plugin of somebody else that records: what it may do, and what it cannot do to others.
+// A third-party plugin that records: what it can do, and what it cannot do to others.
 import test from 'ava';
 import { mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
