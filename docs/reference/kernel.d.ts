@@ -1565,9 +1565,9 @@ declare module '@weir-panel/weir/plugins/clients' {
   export interface PresenceSource {
     isOnline(clientId: number): boolean;
   }
-  /** Sources of who is online: a client is online if one of them says so. */
+  /** Presence sources: a client is online if one of them says so. */
   export const PresenceSources: ExtensionPoint<PresenceSource>;
-  /** Fields of clients as they were sent and passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
+  /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
     email?: string;
@@ -1594,12 +1594,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     }[];
     readonly who: Principal;
   }>;
-  /** Before clients are written; a refusal refuses the whole call. */
+  /** Runs before clients are written; a refusal refuses the whole call. */
   export const beforeClientSave: Guard<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
+  /** Runs before clients are deleted, while the core still has them; a refusal refuses the whole call. */
   export const beforeClientDelete: Guard<{
     readonly clients: readonly {
       readonly id: number;
@@ -1609,7 +1609,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly keepTraffic: boolean;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
+  /** Runs in the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
   export const duringClientSave: During<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
@@ -1624,12 +1624,12 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly name: string;
     }) | undefined;
   }
-  /** In the transaction that changes groups on request; their clients come with `duringClientSave`. */
+  /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
   export const duringGroupSave: During<{
     readonly changes: readonly GroupChange[];
     readonly who: Principal;
   }>;
-  /** After clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
+  /** Runs after clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
   export const afterClientSave: After<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
@@ -2063,7 +2063,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
     admits(user: UserRef): boolean;
     /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
-    follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
+    follow(listener: (accepted: readonly AcceptedPeer[]) => void): () => void;
     /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
     catchUp(): Promise<void>;
   }
@@ -2164,7 +2164,7 @@ declare module '@weir-panel/weir/plugins/idempotency' {
 
   // The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07, section 2).
   export const LONGEST_KEY = 255;
-  /** As most clients send it: visible ASCII without quotes, and without commas, which join two headers. */
+  /** The form that most clients send: visible ASCII without quotes, and without commas, which join two headers. */
   export const PLAIN_KEY: RegExp;
 
   export {};
@@ -2734,18 +2734,18 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
-  /** One protocol. A third party adds such an object to `Protocols`. */
+  /** A protocol. Each plugin adds its own to `Protocols`. */
   export interface Protocol {
     readonly name: string;
     /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
-    /** `settings` as the core wants them, without clients */
+    /** Returns `settings` in the form of the core's config, without clients. */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-    /** The protocol's name in the core's config, where it differs. */
+    /** The protocol's name in the core's config, if it differs. */
     readonly coreName?: string;
-    /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
+    /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
-    /** The client's account; all fields of its type and no others. */
+    /** Returns the client's account, with all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
@@ -2760,12 +2760,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export interface InboundsApi {
     get(id: number): Inbound | undefined;
-    /** All, by id. */
+    /** All inbounds, ordered by id. */
     list(): readonly Inbound[];
     protocol(name: string): Protocol | undefined;
-    /** The plugin that brings this protocol; empty when there is none. */
+    /** Returns the plugin that adds this protocol; empty if there is none. */
     pluginOf(protocol: string): string;
-    /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+    /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
@@ -2788,14 +2788,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
     readonly kept: readonly string[];
   }
-  /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
     /** Clients of the inbound stay, without it. */
     delete(id: number, who: Principal): Promise<Applied>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
-  /** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
+  /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
   export interface InboundLimitsApi {
     /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
     deplete(inbounds: readonly {
@@ -2811,7 +2811,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly after: Inbound | undefined;
   }
-  /** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
+  /** Runs after an inbound passed the schema and before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item per call. */
   export const prepareInboundSave: Prepare<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2834,18 +2834,18 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly who: Principal;
   }>;
-  /** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
+  /** Runs before an inbound is written, when it is checked and has its tag; a refusal changes nothing. `before` is undefined for a new one. */
   export const beforeInboundSave: Guard<{
     readonly before: Inbound | undefined;
     readonly after: Omit<Inbound, 'id'>;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
+  /** Runs in the transaction that adds, changes or deletes inbounds, also when a limit disables them. */
   export const duringInboundSave: During<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
+  /** Runs after the commit and before the reply: for data that other plugins derive from inbounds. */
   export const afterInboundSave: After<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
@@ -2855,14 +2855,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];
-    /** about the inbound that this one is a fallback of; null without one */
+    /** the inbound whose fallback this one is; null without one */
     readonly fallbackParent: unknown;
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
     readonly settings: Record<string, unknown>;
   }
-  /** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
+  /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */
   export const describeInbounds: Filter<readonly InboundView[], {
     readonly whole: boolean;
   }>;
@@ -2921,27 +2921,27 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
-    /** until the connection stands, TLS included; 10 s */
+    /** ms until the connection is open, TLS included; default 10,000 */
     readonly connectMs: number;
-    /** from the start of each request until the reply begins; 30 s */
+    /** ms from the start of each request until the reply begins; default 30,000 */
     readonly firstByteMs: number;
-    /** for the whole call: waiting for a turn, redirects, and the body until it is read; 60 s, at most an hour */
+    /** ms for the whole call: the queue, redirects, and the body until it is read; default 60,000, at most an hour */
     readonly wholeMs: number;
-    /** of the reply's body, counted after decompression; 10 MiB, at most 1 GiB */
+    /** size of the reply's body after decompression; default 10 MiB, at most 1 GiB */
     readonly maxBytes: number;
-    /** that are followed; 5, at most 20 */
+    /** number of redirects that are followed; default 5, at most 20 */
     readonly redirects: number;
   }
-  /** What a plugin may call. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
+  /** The hosts that a plugin calls, and the limits. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
   export interface OutgoingAccess {
     /**
-     * Each is `example.com`, `*.example.com` (all below it), an address, any of these with `:port`, or a URL, of which host
-     * and port count. A function is asked at each call: for hosts that an admin enters in a setting.
+     * Each entry is `example.com`, `*.example.com` (all hosts below it), an address, any of these with `:port`, or a URL, of
+     * which only host and port are used. A function is called for each request: for hosts that an admin enters in a setting.
      */
     readonly hosts: readonly string[] | (() => readonly string[]);
     readonly limits?: Partial<CallLimits>;
   }
-  /** Which hosts plugins call. */
+  /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;
   export interface CallOptions {
     readonly method?: string;
@@ -2954,21 +2954,21 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
-   * it rejects in the same way. Read the body or cancel it; until then the call holds one of the plugin's turns.
+   * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface OutgoingApi {
-    /** A `fetch` with the rights of this access. */
+    /** Returns a `fetch` for the hosts and limits of this access. */
     for(access: OutgoingAccess): OutgoingFetch;
   }
   export const Outgoing: Token<OutgoingApi>;
   /**
-   * `url`: not a URL to call, or options that no call can have; `host`: not in the plugin's list; `address`: private or the
-   * panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: a limit; `busy`: too many calls of this
-   * plugin; `network`: no connection, or a broken reply.
+   * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
+   * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
+   * this plugin; `network`: no connection, or a broken reply.
    */
   export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
-  /** Why a call failed. The sentence names the host and the way out, and nothing else of the URL: that may hold secrets. */
+  /** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
   export class OutgoingError extends Error {
     readonly name = "OutgoingError";
     readonly code: OutgoingCode;
@@ -2981,30 +2981,30 @@ declare module '@weir-panel/weir/plugins/outgoing' {
 declare module '@weir-panel/weir/plugins/processes' {
   import type { Event, PluginContext, Token } from '@weir-panel/weir/kernel';
 
-  // A start that failed is tried again: soon, then less and less often.
+  // Delays between retries of a failed start: short at first, then longer.
   export interface BackOffTimes {
-    /** ms before the first new attempt; it doubles with each failure; 1,000 unless told */
+    /** ms before the first retry; it doubles with each failure; default 1,000 */
     readonly first?: number | undefined;
-    /** ms that are never exceeded; 30,000 unless told */
+    /** longest delay in ms; default 30,000 */
     readonly last?: number | undefined;
-    /** a process that ran for more than this many ms begins with `first` again; 60,000 unless told */
+    /** after a process ran for more than this many ms, delays begin with `first` again; default 60,000 */
     readonly healthy?: number | undefined;
   }
   export class BackOff {
     constructor(attempt: () => void, { first, last, healthy }?: BackOffTimes);
-    /** Plans the next attempt, in place of one that is planned already; returns in how many ms it comes. */
+    /** Plans the next attempt, and cancels a planned one; returns the delay in ms. */
     later(): number;
-    /** Nothing is tried any more; the next failure waits for the first delay. */
+    /** Cancels the planned attempt; the next failure waits for the first delay. */
     cancel(): void;
-    /** Tells how many ms a process ran before it ended. */
+    /** Records how many ms a process ran before it exited. */
     lived(ms: number): void;
   }
 
   // The environment of a process that the panel starts: a few harmless variables, and what its owner adds.
-  /** PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, those that are set, and further ones by name. */
+  /** Returns PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, if set, and further ones by name. */
   export function minimalEnvironment(also?: readonly string[]): Record<string, string>;
 
-  // Which process is which: a pid alone may have been given to another program since.
+  // Identifies processes: a pid alone may belong to another program later.
   export interface ProcessIdentity {
     readonly pid: number;
     /** clock ticks between boot and the process's start, field 22 of /proc/PID/stat */
@@ -3014,8 +3014,8 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: the end of one, and a limit on its size that the process need not know of.
-  /** Bytes; 0 for a file that is not there. */
+  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
+  /** Returns the size in bytes; 0 for a missing file. */
   export function sizeOf(path: string): Promise<number>;
   /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
   export function readTail(path: string, from?: number, limit?: number): Promise<string>;
@@ -3026,30 +3026,30 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly keep: number;
   }
   /**
-   * Cuts a file that is over its limit in place: whoever holds it open with O_APPEND goes on at its beginning, and no
+   * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
    * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
    */
   export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
 
-  // Ready-made answers to the question whether a process serves.
+  // Ready-made probes.
   export interface Probed {
     readonly pid: number;
     /** its own folder */
     readonly folder: string;
-    /** file with what it writes; what comes before `logFrom` is of earlier processes */
+    /** file with its output; bytes before `logFrom` are from earlier processes */
     readonly log: string;
     /** bytes */
     readonly logFrom: number;
     /** the process is being adopted, and a previous panel found it ready */
     readonly adopted: boolean;
-    /** aborted when nobody waits for the answer any more */
+    /** aborted when the answer is no longer needed */
     readonly signal: AbortSignal;
   }
-  /** True: it serves. False, or an error: not yet; the error's message is in the reason when the time is over. */
+  /** True: the process serves. False, or an error: not yet; after the time limit, the reason contains the error's message. */
   export type Probe = (process: Probed) => boolean | Promise<boolean>;
   /**
-   * It listens: on a TCP port (of 127.0.0.1 unless told), or on a Unix socket (a relative path is one in its own folder,
-   * an absolute one has at most 107 bytes). Another program that listens there is taken for it.
+   * Checks that it listens: on a TCP port (host 127.0.0.1 by default), or on a Unix socket (a relative path is in its folder,
+   * an absolute one has at most 107 bytes). It cannot tell the process from another program that listens there.
    */
   export const listensOn: (place: {
     readonly port: number;
@@ -3057,23 +3057,23 @@ declare module '@weir-panel/weir/plugins/processes' {
   } | {
     readonly socket: string;
   }) => Probe;
-  /** It answers to HTTP, with any status below 500. */
+  /** Checks that it answers HTTP requests with any status below 500. */
   export const answersHttp: (url: string) => Probe;
-  /** A file is there, such as a pid file; a relative path is one in its own folder. What an earlier process left counts as well. */
+  /** Checks that a file exists, such as a pid file; a relative path is in its own folder. A file of an earlier process counts too. */
   export const fileIsThere: (path: string) => Probe;
-  /** It has written this, within its last 64 KiB, or a previous panel has read it. */
+  /** Checks that its last 64 KiB of output match, or that a previous panel has seen the match. */
   export const logSays: (pattern: RegExp) => Probe;
 
   // Runs other programs beside the panel: restarts them, adopts them after a crash of the panel, stops them with their plugin.
-  /** A program cannot be run: it is missing, not executable, made for another machine. `message` names it and the way out. */
+  /** A program cannot run: it is missing, not executable, or built for another machine. `message` names it and the fix. */
   export class CannotRun extends Error {
     readonly name = "CannotRun";
   }
-  /** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
+  /** A process does not exit even after SIGKILL, because it waits for a device that does not answer. */
   export class DoesNotEnd extends Error {
     readonly name = "DoesNotEnd";
   }
-  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
+  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines have its name. */
   export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
   export interface ProcessOptions {
     /** lower-case letters, digits and hyphens, at most 48; one per plugin. Its folder is `processes/<plugin>/<name>` in the data folder. */
@@ -3081,11 +3081,11 @@ declare module '@weir-panel/weir/plugins/processes' {
     /** an absolute path, or a name that is looked up in PATH; never a line for a shell */
     readonly command: string;
     readonly args?: readonly string[];
-    /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
+    /** in addition to PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; the process gets no other variables. Never logged. */
     readonly env?: Readonly<Record<string, string>>;
     /** inside the data folder; default: its own folder */
     readonly cwd?: string;
-    /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
+    /** Identifies other inputs of the process: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
     readonly startedWith?: string;
     /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
     readonly ready?: Probe;
@@ -3143,12 +3143,12 @@ declare module '@weir-panel/weir/plugins/processes' {
   };
   export interface ManagedProcess {
     readonly state: ProcessState;
-    /** its own folder, private, for its files; there when this handle is */
+    /** its own private folder for files; it exists as soon as this handle does */
     readonly folder: string;
     /**
-     * Wants it running, from now on until `stop`. Resolves when it is ready or the first attempt has failed, and says
-     * which; never rejects. Called before the panel is open (in your `start`) it resolves at once, and the process is
-     * started when the panel opens; it is never started for a command of the command line.
+     * Keeps it running until `stop`. Resolves with the state when it is ready or the first attempt has failed; never rejects.
+     * Called before the panel is open (in your `start`), it resolves at once, and the process is started when the panel
+     * opens. Commands of the command line never start it.
      */
     start(): Promise<ProcessState>;
     /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
@@ -3191,11 +3191,11 @@ declare module '@weir-panel/weir/plugins/processes' {
     forget(): Promise<void>;
   }
   export interface SlotOptions<N extends object> {
-    /** absolute path of the record; its folder is there, and private */
+    /** absolute path of the record, in an existing, private folder */
     readonly record: string;
-    /** whether a note that was read from the record is one */
+    /** Returns whether a value that was read from the record is a note. */
     readonly isNote: (value: object) => value is N;
-    /** an argument that nothing but processes of this slot have; for programs with capabilities, whose environment is hidden */
+    /** an argument that only processes of this slot have; for programs with capabilities, whose environment is hidden */
     readonly argument?: string;
     readonly log: Pick<ProcessOwner['log'], 'warn'>;
   }
@@ -3263,28 +3263,28 @@ declare module '@weir-panel/weir/plugins/secrets' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
   // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
-  // is bound to its place: in another row, column or plugin it does not open.
+  // is bound to its place: it cannot be opened in another row, column or plugin.
   export const isSealed: (text: string) => boolean;
 
-  // Secrets in the database: sealed with a key that is not in it. For tokens and passwords that the panel has to show to
-  // others, like those of nodes, tunnels and bots. What only has to be compared is hashed instead.
-  /** A column that holds sealed text. Rows may also hold nothing there, or text that is not sealed yet. */
+  // Encrypts secrets in the database with a key that is not in it. For tokens and passwords that the panel must send to
+  // others, like those of nodes, tunnels and bots. Hash a secret that is only compared.
+  /** A column for sealed text. It may also be null or hold text that is not sealed yet. */
   export interface SealedColumn {
-    /** table and columns as the database calls them: `x_acme_bots`, `bot_token` */
+    /** name in the database: `x_acme_bots` */
     readonly table: string;
-    /** primary key; the sealed text is bound to it, so it never changes */
+    /** primary key; sealed text is bound to its value, so it must not change */
     readonly key: string;
-    /** of type `text`: sealed text is a third longer than the secret, and 80 characters */
+    /** of type `text`: sealed text is a third longer than the secret, plus 80 characters */
     readonly column: string;
   }
-  /** Columns that hold sealed text. What is sealed for a column that is not in the list would be lost with the next key, so that it is refused. */
+  /** Columns that hold sealed text. Sealing for another column throws, because a new key would make that text unreadable. */
   export const SealedColumns: ExtensionPoint<SealedColumn>;
   export interface SecretsApi {
-    /** Text for the row with this key. The same secret gives another text each time. Throws for more than 64 KiB. */
+    /** Returns sealed text for the row with this key; it differs at each call. Throws for more than 64 KiB. */
     seal(column: SealedColumn, key: string | number, secret: string): string;
     /**
-     * The secret. Throws where the text was changed or cut, belongs to another row, column or plugin, or where its key is
-     * gone; the message names the place and holds nothing of either.
+     * Returns the secret. Throws if the text was changed or cut, belongs to another row, column or plugin, or if its key is
+     * missing; the message names table, column and row, and shows neither secret nor key.
      */
     open(column: SealedColumn, key: string | number, sealed: string): string;
   }
@@ -3630,7 +3630,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
     readonly kind: K;
     /** `<plugin>.<name>` */
     readonly name: string;
-    /** of the values, like `%` or `B/s`; for people */
+    /** unit of the values for display, like `%` or `B/s` */
     readonly unit: string;
     /** 1 to 1,000; each key takes up to 500 KB (gauge) or 220 KB (counter) on disk */
     readonly mostKeys: number;
@@ -3642,14 +3642,14 @@ declare module '@weir-panel/weir/plugins/time-series' {
     /** `<plugin>.<name>` */
     readonly name: string;
     readonly unit: string;
-    /** how many days are kept, 1 to 400 */
+    /** number of days to retain, 1 to 400 */
     readonly days: number;
   }
   export type Series = TieredSeries | DailySeries;
   interface Declared {
     readonly name: string;
     readonly unit: string;
-    /** 1 without it */
+    /** default 1 */
     readonly mostKeys?: number;
   }
   export const gauge: ({ name, unit, mostKeys }: Declared) => TieredSeries<'gauge'>;
@@ -3671,20 +3671,20 @@ declare module '@weir-panel/weir/plugins/time-series' {
   export interface History<K extends SeriesKind> {
     /** ms between the points */
     readonly step: number;
-    /** without a hole, oldest first */
+    /** oldest first, one for every step */
     readonly points: readonly (K extends 'gauge' ? GaugePoint : CounterPoint)[];
   }
   /** A part of a series; times in Unix ms, both ends included. */
   export interface Span {
-    /** empty without it: for series with one key */
+    /** default: the empty key, for series with one key */
     readonly key?: string;
-    /** not before thirty days ago, else a part of the points is null */
+    /** points older than thirty days are null */
     readonly from: number;
-    /** now without it */
+    /** default: now */
     readonly to?: number;
-    /** least ms between two points; they lie further apart where `most` or the age of `from` asks for it */
+    /** least ms between two points; `most` or the age of `from` can make it longer */
     readonly step?: number;
-    /** most points, 1 to 2,000; 500 without it */
+    /** most points, 1 to 2,000; default 500 */
     readonly most?: number;
   }
   /** One day; null where nothing was counted. */
@@ -3693,7 +3693,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
     readonly day: string;
     readonly amount: number | null;
   }
-  /** Every method throws a RangeError that names series and plugin when it is called with what it cannot take, and changes nothing then. */
+  /** Every method throws a RangeError that names series and plugin if an argument is not valid, and then changes nothing. */
   export interface TimeSeriesApi {
     /** Records a sample, in memory; it is on disk within 10 s, and a crash loses those seconds. `at` (Unix ms, now without it) lies at most a minute ahead and thirty days back. */
     add(series: TieredSeries, value: number, options?: {
@@ -3735,7 +3735,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
     activeInbounds(): readonly number[];
   }
   export const Presence: Token<PresenceApi>;
-  /** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
+  /** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
   }>;
@@ -3746,12 +3746,12 @@ declare module '@weir-panel/weir/plugins/traffic' {
   }[], {
     readonly at: number;
   }>;
-  /** After every poll that the core answered; `usage` is empty when nobody moved anything. */
+  /** Reports every poll that the core answered; `usage` is empty if no client moved bytes. */
   export const trafficCounted: Event<{
     readonly at: number;
     readonly usage: readonly ClientUsage[];
   }>;
-  /** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
+  /** Reports clients that a poll disabled at a limit; one batch for each poll. `clients/clientChanged` reports clients that are created or edited beyond a limit. */
   export const clientDepleted: Event<{
     readonly clients: readonly {
       readonly id: number;
@@ -3760,7 +3760,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly inboundIds: readonly number[];
     }[];
   }>;
-  /** Inbounds that were disabled at their own limit. */
+  /** Reports inbounds that were disabled at their own limit. */
   export const inboundDepleted: Event<{
     readonly inbounds: readonly {
       readonly id: number;
@@ -3768,7 +3768,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly cause: 'quota' | 'expiry';
     }[];
   }>;
-  /** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
+  /** Reports the end of a period of `trafficReset`: the usage of these inbounds and all their clients is zero. */
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];

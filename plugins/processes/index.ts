@@ -24,7 +24,7 @@ export default definePlugin({
   provides: ({ table }) => [provide(Processes, table)],
   taps: ({ table }) => [
     tap(afterKernelOpen, () => table.open()),
-    // Every plugin has started by now, or never will.
+    // All plugins have started or failed by now.
     tap(kernelReady, ({ plugins }) => table.endUnwanted(plugins)),
     tap(beforeKernelStop, ({ again }) => table.expectEnd(again)),
   ],

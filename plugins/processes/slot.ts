@@ -30,7 +30,7 @@ export class Slot<N extends object> implements ProcessSlot<N> {
     if (recorded === undefined || !isAlive(recorded.identity)) return undefined;
     const { pid } = recorded.identity;
     if (!(await this.#isOurs(pid))) {
-      this.#log.warn('the process in the record is not one of ours; it is left alone', {
+      this.#log.warn('the recorded process is not one of ours; leaving it alone', {
         pid,
         record: this.#file.path,
       });
@@ -41,7 +41,7 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   async endStrays(): Promise<number> {
     const recorded = await this.#load();
-    // Those with the mark are its children then.
+    // Then processes with the mark are its children.
     if (recorded !== undefined && isAlive(recorded.identity)) return 0;
     const strays = await processesWith(await this.#mark());
     for (const identity of strays) {
@@ -57,7 +57,7 @@ export class Slot<N extends object> implements ProcessSlot<N> {
     if (previous !== undefined) {
       previous.release();
       throw new Error(
-        `a process (pid ${previous.identity.pid}) is in ${this.#file.path} and runs already; adopt or stop it first`,
+        `a process (pid ${previous.identity.pid}) is in ${this.#file.path} and already runs; adopt or stop it first`,
       );
     }
     const { variable } = await this.#mark();
@@ -71,14 +71,14 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   #load(): Promise<Recorded<N> | undefined> {
     return this.#file.load((reason) =>
-      this.#log.warn('the record of a process cannot be read; one that still runs is not adopted', {
+      this.#log.warn('cannot read the record of a process; if it still runs, it is not adopted', {
         path: this.#file.path,
         reason,
       }),
     );
   }
 
-  /** The folder's place on the disk and not its path: a container may have a folder of the same path, whose processes we see. */
+  /** Uses the folder's inode, not its path: a container may have a folder with the same path, and we see its processes. */
   async #mark(): Promise<{ readonly variable: string; readonly argument: string | undefined }> {
     const { dev, ino } = await stat(dirname(this.#file.path), { bigint: true });
     const name = this.#file.path.slice(dirname(this.#file.path).length + 1);
@@ -87,9 +87,9 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   async #isOurs(pid: number): Promise<boolean> {
     const carried = await carries(pid, await this.#mark());
-    // Nothing can be read of it; its pid, its start and this boot are those of the record.
+    // Its mark cannot be read, but pid, start time and boot are those of the record.
     if (carried ?? true) return true;
-    // One that a version of the panel without marks has started.
+    // It was started by a version of the panel without marks.
     return this.#argument !== undefined && (await commandLine(pid)).includes(this.#argument);
   }
 }

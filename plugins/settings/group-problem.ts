@@ -30,7 +30,7 @@ export function groupProblem(
     if (other) return `the setting ${name} already exists, in plugin ${other.plugin}; choose another name`;
     const problem = valueProblem(name, declared);
     if (problem !== undefined) return `the setting ${name} is of no use: ${problem}`;
-    // Those of the tree come from variables, which are checked already.
+    // Values of built-in plugins come from variables, which are already checked.
     const given = outside ? [defaults[name], pinned[name]?.value].filter((value) => value !== undefined) : [];
     for (const value of given) {
       const result = inspect(declared.schema.label(name), value);

@@ -47,7 +47,7 @@ test('a process is found by the next one who looks, and its note with it', async
   const first = await slot().start(call, { kind: 'a' });
   await first.remember({ kind: 'b' });
   first.release();
-  await t.throwsAsync(slot().start(call, { kind: 'c' }), { message: /runs already; adopt or stop it first/ });
+  await t.throwsAsync(slot().start(call, { kind: 'c' }), { message: /already runs; adopt or stop it first/ });
   t.is(await slot().endStrays(), 0, 'a recorded one is no stray');
   const found = await slot().adopt();
   t.like(found, { identity: first.identity, startedAt: first.startedAt, note: { kind: 'b' } });

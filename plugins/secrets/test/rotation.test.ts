@@ -185,7 +185,10 @@ test('a key that is lost is named, with the way out, and nothing is made in its 
     message: new RegExp(`sealed with the key ${lost.id}`),
   });
   panel = await open(t, { dataDirectory, env: { WEIR_SECRET_FORGET: lost.id } });
-  t.regex(await get(panel, 'ada'), new RegExp(`sealed with the key ${lost.id}, which is gone; set it again`));
+  t.regex(
+    await get(panel, 'ada'),
+    new RegExp(`sealed with the key ${lost.id}, which is missing; set it again`),
+  );
   await put(panel, 'ada', 'another');
   await panel.stop();
   panel = await open(t, { dataDirectory });

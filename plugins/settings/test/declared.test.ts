@@ -101,7 +101,7 @@ test('a setting that is declared in both ways is taken once', async (t) => {
     contributes: () => [contribute(SettingGroups, { group: { 'a-mill.stones': setting(int(), 1, 'x') } })],
   });
   await using panel = await boot(twice);
-  t.regex(panel.faults.join(), /the setting a-mill.stones is declared already/);
+  t.regex(panel.faults.join(), /the setting a-mill.stones already exists/);
   t.is(
     (await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' }))['a-mill.stones'],
     2,
