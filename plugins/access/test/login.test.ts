@@ -37,7 +37,7 @@ test('reports every login and its failure to other plugins, without secrets', as
   ]);
 });
 
-test('a login that began with a password which is changed meanwhile opens nothing', async (t) => {
+test('rejects a login whose password changes meanwhile', async (t) => {
   const open = new Set<string>();
   const sessions = {
     open: async () => {

@@ -63,7 +63,7 @@ test('when enabled, a login needs a code, and fails with the message of a wrong 
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('a code is good for a step before and after its time, no longer, and written in groups too', async (t) => {
+test('accepts a code one step early or late, also in groups', async (t) => {
   await switchOn(t);
   t.context.clock.tick(10 * STEP);
   t.is((await login(t, { twoFactorCode: code(t, -2) })).status, 401);
@@ -73,7 +73,7 @@ test('a code is good for a step before and after its time, no longer, and writte
   t.is((await login(t, { twoFactorCode: code(t, 1) })).status, 200);
 });
 
-test('no code opens twice, nor one before it; a restart does not forget', async (t) => {
+test('never accepts a used or earlier code, also after a restart', async (t) => {
   const { clock, panel } = t.context;
   await switchOn(t);
   clock.tick(10 * STEP);
@@ -91,7 +91,7 @@ test('no code opens twice, nor one before it; a restart does not forget', async 
   t.is((await login(t, { twoFactorCode: next })).status, 200);
 });
 
-test('one code sent many times at once opens once', async (t) => {
+test('accepts a code once when it is sent many times at once', async (t) => {
   await switchOn(t);
   const answers = await Promise.all(Array.from({ length: 4 }, () => login(t, { twoFactorCode: code(t) })));
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401, 401]);
@@ -224,7 +224,7 @@ test('limits guesses of codes for disabling it like a login', async (t) => {
   t.true(await isOn(t));
 });
 
-test('another secret needs the password, a code in force and a code of the new one', async (t) => {
+test('changing the secret needs the password, a valid code and a code of the new one', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const whole = {
@@ -258,7 +258,7 @@ test('another secret needs the password, a code in force and a code of the new o
   t.is((await login(t, { twoFactorCode: code(t, 0, OTHER) })).status, 200);
 });
 
-test('other settings go their way, and what all returned is taken again', async (t) => {
+test('other settings change as usual, and the reply of all can be sent back', async (t) => {
   const { panel } = t.context;
   await switchOn(t);
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
@@ -268,7 +268,7 @@ test('other settings go their way, and what all returned is taken again', async 
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('the secret is in no reply and in no line of the log', async (t) => {
+test('the secret is never in replies or in the log', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const calls = [
@@ -295,7 +295,7 @@ test('the secret is in no reply and in no line of the log', async (t) => {
   for (const secret of [SECRET, OTHER, ADMIN.password]) t.false(panel.log.join('').includes(secret));
 });
 
-test('a session that began with the password alone ends, though two-factor was being saved just then', async (t) => {
+test('closes a session opened with a password only while two-factor was being saved', async (t) => {
   const { clock } = t.context;
   await t.context.panel[Symbol.asyncDispose]();
   let opened: Promise<Answer> | undefined;

@@ -30,7 +30,7 @@ const remove = (panel: TestPanel, email: string): Promise<null> =>
 const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> =>
   TestPanel.boot({ plugins: [engine.plugin], clock });
 
-test('a new client gets credentials of its own and every described field', async (t) => {
+test('a new client gets its own credentials and every described field', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);
@@ -83,7 +83,7 @@ test('a new client gets credentials of its own and every described field', async
   t.deepEqual(engine.users.get(`i${inboundId}.c${a.id}`), { protocol: 'vless', id: a.uuid, flow: '' });
 });
 
-test("id in a client body: a UUID is the uuid, a number is somebody else's row number", async (t) => {
+test('id in a client body: a UUID is the uuid, a number is ignored', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
   t.is((await panel.addClient('wire', [inboundId], { id: UUID.toUpperCase() })).uuid, UUID);
@@ -112,7 +112,7 @@ test('ignores unknown keys, trims an email, and accepts enable and a past expiry
   t.deepEqual([...engine.users.keys()], [`i${inboundId}.c1`]);
 });
 
-test('an update changes what is sent; what is left out and blank credentials stay', async (t) => {
+test('an update changes only sent fields; blank credentials stay', async (t) => {
   const clock = new FakeClock();
   await using panel = await boot(new FakeEngine(), clock);
   const inboundId = await panel.addInbound();
@@ -137,7 +137,7 @@ test('an update changes what is sent; what is left out and blank credentials sta
   t.like(await get(panel, 'a'), { comment: '', group: '', tgId: 0, reverse: null, totalGB: 10 });
 });
 
-test('what get returns can be sent back and changes nothing', async (t) => {
+test('the reply of get can be sent back and changes nothing', async (t) => {
   const clock = new FakeClock();
   await using panel = await boot(new FakeEngine(), clock);
   await panel.addClient('a', [await panel.addInbound()], { totalGB: 10, expiryTime: -5000 });
@@ -202,7 +202,7 @@ test('emails with plus, percent signs and letters of any language work in paths,
   }
 });
 
-test('a renamed client keeps its number, credentials and bytes; another case of its name is a rename, too', async (t) => {
+test('a renamed client keeps its id, credentials and bytes, also if only the case changes', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);

@@ -22,7 +22,7 @@ async function boot(engine: FakeEngine, clock: FakeClock, dataDirectory?: string
   return { panel, post, used };
 }
 
-test('deletes, resets and returns of clients leave what their group has used', async (t) => {
+test('deleting, resetting and re-adding clients does not change the usage of their group', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   const world = await boot(engine, clock);

@@ -17,7 +17,7 @@ const names = async (panel: TestPanel): Promise<string[]> =>
 const boot = (engine = new FakeEngine(), clock = new FakeClock()): Promise<TestPanel> =>
   TestPanel.boot({ plugins: [engine.plugin], clock });
 
-test('groups are those that were created and those that clients name', async (t) => {
+test('lists created groups and groups that clients name', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound();
   t.deepEqual(await groups(panel), []);
@@ -57,7 +57,7 @@ test('groups are those that were created and those that clients name', async (t)
   );
 });
 
-test('clients are put into groups and taken out; a group goes along when it is renamed', async (t) => {
+test('adds clients to groups and removes them; a rename keeps the clients', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const id = await panel.addInbound();
@@ -146,7 +146,7 @@ test('keeps the traffic of a group when its clients lose their counters; a reset
   );
 });
 
-test('names that a group cannot have are refused', async (t) => {
+test('rejects invalid group names', async (t) => {
   await using panel = await boot();
   for (const wrong of [undefined, null, 5, '', '   ', 'a\nb', 'x'.repeat(256), []]) {
     for (const [path, field] of [
