@@ -14,7 +14,7 @@ interface Named {
   readonly route: { readonly method: string; readonly name?: string };
 }
 
-/** Why this route cannot have its name beside the routes that are there already. */
+/** Returns why the name of this route conflicts with an existing route. */
 export function nameProblem({ owner, route: { name } }: Named, others: readonly Named[]): string | undefined {
   if (name === undefined) return undefined;
   const area = areaOf(owner.name);

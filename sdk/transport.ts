@@ -19,7 +19,7 @@ export class PanelFailure extends Error {
   readonly status: number;
   readonly code: string;
   readonly issues: readonly Issue[];
-  /** under which the panel's log tells more */
+  /** find this id in the panel's log */
   readonly requestId: string;
 
   constructor(
@@ -55,7 +55,7 @@ export class Transport {
   readonly #url: string;
   readonly #token: string | undefined;
   readonly #fetch: typeof fetch;
-  /** Kept where fetch keeps no cookies; a browser does it by itself and shows none. */
+  /** Stored where fetch stores no cookies; a browser stores them itself and hides them. */
   #cookie: string | undefined;
   #csrf: string | undefined;
 
@@ -83,7 +83,7 @@ export class Transport {
     this.#csrf = (await read(await this.#send('GET', '/csrf-token'))).obj as string;
   }
 
-  /** Rejects with PanelFailure where the panel does not do what was asked. */
+  /** Rejects with PanelFailure if the panel refuses or fails. */
   protected async call<T>({ method, path, gives }: Endpoint, input: Input = {}): Promise<T> {
     const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
       encodeURIComponent(String(input[name])),

@@ -68,7 +68,7 @@ export class Fields<F extends FieldTable> {
     );
   }
 
-  /** Values of a new record; `given` wins. */
+  /** Values of a new record; `given` takes precedence. */
   create(given: Partial<Values<F>>): Values<F> {
     const values: Record<string, unknown> = {};
     for (const [name, { initial }] of Object.entries(this.#fields))

@@ -7,7 +7,7 @@ import { messageOf } from '../../kernel/errors/errors.js';
 const STEPS =
   'CREATE TABLE IF NOT EXISTS kernel_migration_steps (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, begun BIGINT NOT NULL, done BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 const COMMITS_BY_ITSELF = /^\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i;
-/** Errors of a statement that had run when the panel crashed before it could record that: the table, column or index exists already, or is gone. */
+/** Errors of a statement that had run when the panel crashed before it could record that: the table, column or index already exists, or is gone. */
 const DONE_ALREADY = new Set([1050, 1051, 1060, 1061, 1091, 1826]);
 
 interface Pending {

@@ -7,7 +7,7 @@ import { lockFolder } from '../lock.js';
 import { replaceFile } from '../replace.js';
 import { createLog } from '../../panel/log.js';
 
-test('a new file is private, a replaced one keeps its rights, and a mode that is given counts', async (t) => {
+test('a new file is private, a replaced one keeps its mode, and a given mode is used', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const path = join(folder, 'deep', 'file.json');
@@ -21,7 +21,7 @@ test('a new file is private, a replaced one keeps its rights, and a mode that is
   t.deepEqual(await now(), ['three', 0o600]);
 });
 
-test('a full disk leaves the previous content, and nothing beside it', async (t) => {
+test('a full disk leaves the previous content and no other file', async (t) => {
   const disk = SmallDisk.mount(t, 1);
   if (!disk) return;
   const path = join(disk.path, 'file.json');
@@ -35,7 +35,7 @@ test('a full disk leaves the previous content, and nothing beside it', async (t)
   t.deepEqual(await readdir(disk.path), ['file.json']);
 });
 
-test('a panel whose panel.pid cannot be written holds its folder all the same, and logs why', async (t) => {
+test('a panel whose panel.pid cannot be written still locks its folder, and logs why', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'panel.pid'));

@@ -61,7 +61,7 @@ export class PluginInstance implements Owner {
   get why(): string {
     if (this.state === 'starting') return `the plugin ${this.name} is still starting; try again in a moment`;
     if (this.state === 'failed') return this.#reason;
-    return this.faulty ? `the plugin ${this.name} is switched off after repeated faults` : '';
+    return this.faulty ? `the plugin ${this.name} is closed after repeated faults` : '';
   }
 
   fail(reason: string): void {

@@ -29,7 +29,7 @@ async function replyToHead(path: string, headers: readonly string[], sent = ''):
   return reply.toString();
 }
 
-test('a body larger than its route takes is 413, compressed or not, and the panel goes on', async (t) => {
+test("refuses a body above the route's limit with 413, compressed or not, and keeps running", async (t) => {
   const text = JSON.stringify({ count: 1, note: 'x'.repeat(10 * 1024 * 1024) });
   for (const [body, headers] of [
     [text, {}],
@@ -52,7 +52,7 @@ test('a body larger than its route takes is 413, compressed or not, and the pane
   t.regex(usual.body.msg, /larger than the 1 MiB/);
 });
 
-test('a route without login takes 16 KiB, nothing compressed, and says so before the body is sent', async (t) => {
+test('limits a route without login to 16 KiB, uncompressed, and replies before the body is sent', async (t) => {
   const whole = (size: number) => `{"count":1,"note":"${'x'.repeat(size - 21)}"}`;
   t.is((await world.call('/json', { raw: whole(16 * 1024), headers: JSON_TYPE })).status, 200);
   const larger = await world.call('/json', { raw: whole(16 * 1024 + 1), headers: JSON_TYPE });
@@ -90,7 +90,7 @@ test('a route without login takes 16 KiB, nothing compressed, and says so before
   );
 });
 
-test('compressed bytes that unfold to nothing count towards the limit', async (t) => {
+test('counts compressed bytes that decompress to nothing towards the limit', async (t) => {
   const login = await world.login();
   const socket = connect(world.port, '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
@@ -107,7 +107,7 @@ test('compressed bytes that unfold to nothing count towards the limit', async (t
   t.regex(bytes.toString(), /^HTTP\/1.1 413 .*larger than the 1 MiB/s);
 });
 
-test('a form of more than a thousand fields is refused', async (t) => {
+test('rejects a form with more than a thousand fields', async (t) => {
   const form = (fields: number) =>
     world.call('/form', {
       raw: `count=1${'&a'.repeat(fields - 1)}`,
@@ -118,7 +118,7 @@ test('a form of more than a thousand fields is refused', async (t) => {
   t.deepEqual([refused.status, refused.body.msg], [400, 'the form has more than 1000 fields']);
 });
 
-test('a route may refuse a request before anything of its body is read', async (t) => {
+test('a route can refuse a request before its body is read', async (t) => {
   const reply = await replyToHead('/asks-first', [
     'Content-Type: application/json',
     'Content-Length: 11',
@@ -128,7 +128,7 @@ test('a route may refuse a request before anything of its body is read', async (
   t.is((await world.call('/asks-first', { body: { count: 1 } })).status, 200);
 });
 
-test("a body that is not what its headers say is the caller's fault: 400, and no fault of the plugin", async (t) => {
+test('returns 400 for a body that does not match its headers, without a fault of the plugin', async (t) => {
   for (const encoding of ['gzip', 'deflate', 'br']) {
     const answer = await large('not compressed', { 'content-encoding': encoding });
     t.deepEqual([answer.status, answer.body.code], [400, 'KERNEL_BAD_BODY'], encoding);
@@ -155,7 +155,7 @@ test("a body that is not what its headers say is the caller's fault: 400, and no
   );
 });
 
-test('nesting without end is refused wherever it hides, and the panel lives', async (t) => {
+test('rejects endless nesting everywhere, and the panel survives', async (t) => {
   const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   for (const body of [
     '['.repeat(150_000),
@@ -175,7 +175,7 @@ test('nesting without end is refused wherever it hides, and the panel lives', as
   );
 });
 
-test('separators are counted before JSON is parsed, inside of texts that hold JSON as well', async (t) => {
+test('counts separators before it parses JSON, also in texts that contain JSON', async (t) => {
   const items = (count: number) => `[${'1,'.repeat(count)}1]`;
   const refused = await large(`{"count":1,"nested":{"a":${items(200_000)}}}`);
   t.deepEqual([refused.status, refused.body.code], [413, 'KERNEL_TOO_LARGE']);
@@ -194,7 +194,7 @@ test('separators are counted before JSON is parsed, inside of texts that hold JS
   t.regex(usual.body.msg, /more than 20000 separators/);
 });
 
-test('5,000 different keys are taken, in a body and in a text that holds JSON; a key counts again behind other keys', async (t) => {
+test('accepts 5,000 different keys in a body and in JSON text; counts a key again after other keys', async (t) => {
   const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join()}}`;
   const refused = await large(`{"count":1,"nested":{"a":${object(6000)}}}`);
   t.deepEqual([refused.status, refused.body.code], [413, 'KERNEL_TOO_LARGE']);
@@ -209,7 +209,7 @@ test('5,000 different keys are taken, in a body and in a text that holds JSON; a
   t.is((await large(JSON.stringify({ count: 1, nested: { a: objects } }))).status, 413);
 });
 
-test('of a list the length is looked at first; of many issues 50 are named', async (t) => {
+test('checks the length of a list first, and reports at most 50 issues', async (t) => {
   const tooLong = await large(JSON.stringify({ count: 1, names: Array(150_000).fill(1) }));
   t.deepEqual((tooLong.body.obj as Issues).issues, [
     { path: 'names', message: 'names must contain less than or equal to 100000 items' },

@@ -54,7 +54,7 @@ const listens = (port: number): Promise<boolean> =>
     () => false,
   );
 
-test('plugins start after what they use and stop before it', async (t) => {
+test('starts plugins after their dependencies and stops them before', async (t) => {
   const story: string[] = [];
   const world = await World.boot(chain(story));
   await world[Symbol.asyncDispose]();
@@ -68,7 +68,7 @@ test('plugins start after what they use and stop before it', async (t) => {
   ]);
 });
 
-test('an essential plugin that does not start ends the boot: its name is said, what had started is stopped in reverse, nothing listens, the folder is free', async (t) => {
+test('if an essential plugin fails to start, the boot ends: names it, stops the others in reverse, listens nowhere, frees the folder', async (t) => {
   const story: string[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -84,7 +84,7 @@ test('an essential plugin that does not start ends the boot: its name is said, w
   await again[Symbol.asyncDispose]();
 });
 
-test('a port in use is a sentence that names host and port, and what had started is stopped', async (t) => {
+test('if a port is in use, names host and port and stops what had started', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   t.teardown(() => void other.close());
@@ -117,7 +117,7 @@ test('a second listener that cannot open closes the first', async (t) => {
   t.false(await listens(port));
 });
 
-test('what goes wrong after the listeners are open leaves nothing open either', async (t) => {
+test('closes everything if a step after the listeners fails', async (t) => {
   const late = bare('late', { essential: true, jobs: () => [job('often', 'now and then', () => undefined)] });
   const story: string[] = [];
   const port = await freePort();
@@ -128,7 +128,7 @@ test('what goes wrong after the listeners are open leaves nothing open either', 
   t.deepEqual(story.slice(3), ['stop third', 'stop second', 'stop first']);
 });
 
-test('an address that this machine does not have is named', async (t) => {
+test('names an address that this machine does not have', async (t) => {
   await t.throwsAsync(World.boot([], { env: { WEIR_HOST: '192.0.2.1' } }), {
     message: /^the panel listener cannot use 192\.0\.2\.1:0: .*EADDRNOTAVAIL/,
   });
@@ -158,7 +158,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   },
 );
 
-test('routes are checked before anything listens: twins and routes for nobody are refused by name', async (t) => {
+test('checks routes before it listens: rejects duplicates and routes of unknown listeners by name', async (t) => {
   const get = (path: string, listener?: string) =>
     route({
       method: 'GET',
@@ -183,7 +183,7 @@ test('routes are checked before anything listens: twins and routes for nobody ar
   });
 });
 
-test('a stop closes listeners, then jobs, then tells guards, then stops plugins, then the database; twice is once', async (t) => {
+test('stops listeners, jobs, guards, plugins, database in this order; a second stop does nothing', async (t) => {
   const story: string[] = [];
   const clock = new FakeClock();
   const begun = latch();
@@ -232,7 +232,7 @@ test('a stop closes listeners, then jobs, then tells guards, then stops plugins,
   t.regex(world.faults().join(), /kernel\/beforeKernelStop of watcher: stay a while/);
 });
 
-test('a plugin that fails or hangs at its stop does not keep the others from theirs', async (t) => {
+test('stops the other plugins if one fails or hangs at its stop', async (t) => {
   const story: string[] = [];
   const inner: { hooks?: Hooks } = {};
   const called = event<number>('z-hangs/called');
@@ -253,7 +253,7 @@ test('a plugin that fails or hangs at its stop does not keep the others from the
   t.regex(world.faults().join('\n'), /stop: the events took longer than 1 s\nstop: no/);
 });
 
-test('events of before the stop are delivered before it', async (t) => {
+test('delivers events from before the stop', async (t) => {
   const story: string[] = [];
   const said = event<string>('tells/said');
   const inner: { hooks?: Hooks } = {};
@@ -271,7 +271,7 @@ test('events of before the stop are delivered before it', async (t) => {
   t.deepEqual(story, ['one', 'two', 'stop']);
 });
 
-test('opened, ready line, ready: in this order, when the listeners answer', async (t) => {
+test('calls opened, logs ready, resolves ready: in this order, after the listeners answer', async (t) => {
   const story: string[] = [];
   const clock = new FakeClock();
   const port = await freePort();
@@ -302,14 +302,14 @@ test('opened, ready line, ready: in this order, when the listeners answer', asyn
   );
 });
 
-test('two panels cannot share a data folder: the second says which process has it', async (t) => {
+test('refuses a data folder that another panel uses, and names its process', async (t) => {
   await using world = await World.boot([]);
   await t.throwsAsync(World.boot([], { folder: world.folder }), {
     message: new RegExp(`data folder .* process id ${process.pid}; .*WEIR_DATA_DIR`),
   });
 });
 
-test('a file that is no database is named, and the folder is free again', async (t) => {
+test('names a file that is not a database, and frees the folder', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'weir.sqlite'), 'this is no database, whatever its name says\n'.repeat(100));
@@ -321,7 +321,7 @@ test('a file that is no database is named, and the folder is free again', async 
   await world[Symbol.asyncDispose]();
 });
 
-test('the data folder is made, for its owner alone', async (t) => {
+test('creates the data folder for its owner only', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(parent, { recursive: true, force: true }));
   const folder = join(parent, 'a', 'b');
@@ -330,7 +330,7 @@ test('the data folder is made, for its owner alone', async (t) => {
   await world[Symbol.asyncDispose]();
 });
 
-test('a wrong configuration is found before the data folder is touched', async (t) => {
+test('finds a wrong configuration before it touches the data folder', async (t) => {
   const folder = join(tmpdir(), `weir-never-${process.pid}`);
   await t.throwsAsync(World.boot([], { folder, env: { WEIR_PANEL_PORT: 'x' } }), { instanceOf: ConfigError });
   await t.throwsAsync(stat(folder), { code: 'ENOENT' });

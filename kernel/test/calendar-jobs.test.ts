@@ -41,7 +41,7 @@ async function days(clock: FakeClock, count: number): Promise<void> {
   await idle();
 }
 
-test('a job by the calendar runs at its times, in its own zone, over a gap and a fold', async (t) => {
+test('runs a calendar job at its times, in its zone, when clocks go forward and back', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 2, 27, 12));
   const { ran, schedule } = noted({ at: { hour: 2, minute: 30 }, zone: 'Europe/Berlin' }, clock);
   schedule.begin();
@@ -58,7 +58,7 @@ test('a job by the calendar runs at its times, in its own zone, over a gap and a
   await folded.schedule.stop();
 });
 
-test("without a zone of its own the panel's holds, from the moment that it changes", async (t) => {
+test("without its own zone, a job follows the panel's zone and its changes", async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const { ran, schedule } = noted({ at: { hour: 6 } }, clock);
   schedule.useZone('UTC');
@@ -72,7 +72,7 @@ test("without a zone of its own the panel's holds, from the moment that it chang
   t.is(schedule.list()[0]?.nextAt, 0, 'none is planned');
 });
 
-test('a change of the zone does not put off what comes every so often', async (t) => {
+test('a change of the zone does not delay periodic jobs', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const { ran, schedule } = noted({ every: '1h' }, clock);
   schedule.begin();
@@ -85,7 +85,7 @@ test('a change of the zone does not put off what comes every so often', async (t
   await schedule.stop();
 });
 
-test('jitter delays each time by a part of it, and a stop leaves no timer behind', async (t) => {
+test('jitter delays each run by a part of it, and a stop leaves no timer', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   let random = 0.5;
   const { ran, schedule } = noted({ at: { minute: 0 }, zone: 'UTC', jitter: '10m' }, clock, () => random);
@@ -113,7 +113,7 @@ test('jitter delays each time by a part of it, and a stop leaves no timer behind
   await often.schedule.stop();
 });
 
-test('a machine that slept over a time makes up for it once', async (t) => {
+test('runs once after the machine slept through a time', async (t) => {
   let now = Date.UTC(2026, 0, 15, 3, 40);
   const timers = new Map<() => void, number>();
   const clock: Clock = {
@@ -145,7 +145,7 @@ test('a machine that slept over a time makes up for it once', async (t) => {
   t.is(timers.size, 0);
 });
 
-test('a run on demand tells how it went, and the last turn stays visible', async (t) => {
+test('reports the result of a run on demand, and shows the last run', async (t) => {
   const oven = latch();
   const jobs = [
     job('bread', '1d', () => oven.opened),
@@ -178,7 +178,7 @@ test('a run on demand tells how it went, and the last turn stays visible', async
   await schedule.stop();
 });
 
-test('a job that cannot be run is refused by name, and none of its plugin is added', (t) => {
+test('rejects an invalid job by name, with all jobs of its plugin', (t) => {
   const { schedule, owner } = world();
   const add = (...jobs: readonly unknown[]) => schedule.add(owner, jobs as Job[]);
   const bread = job('bread', '5s', () => undefined);
@@ -201,7 +201,7 @@ test('a job that cannot be run is refused by name, and none of its plugin is add
   t.deepEqual(schedule.list(), []);
 });
 
-test('the jobs of a plugin that is dropped are gone', async (t) => {
+test('removes the jobs of a dropped plugin', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const { ran, schedule, owner } = noted({ at: { minute: 0 } }, clock);
   schedule.begin();

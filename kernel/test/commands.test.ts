@@ -6,7 +6,7 @@ const says = (name: string) => command({ name, about: 'Says it.', run: ({ say })
 const offers = (plugin: string, ...names: string[]) =>
   bare(plugin, { essential: true, commands: () => names.map(says) });
 
-test('the kernel lists the commands of all plugins, each with its plugin', async (t) => {
+test('lists the commands of all plugins, each with its plugin', async (t) => {
   await using world = await World.boot([offers('door', 'door open', 'door'), offers('bell', 'ring-2 twice')]);
   t.deepEqual(
     world.kernel.commands.map(({ name, owner }) => `${owner.name}: ${name}`),
@@ -14,13 +14,13 @@ test('the kernel lists the commands of all plugins, each with its plugin', async
   );
 });
 
-test('two plugins cannot offer one command', async (t) => {
+test('rejects a command that two plugins offer', async (t) => {
   await t.throwsAsync(World.boot([offers('bell', 'ring'), offers('door', 'open', 'ring')]), {
     message: 'the command ring is declared by bell and by door',
   });
 });
 
-test('a name that nobody could type as words is refused, with the plugin', async (t) => {
+test('rejects a command name that is not words, and names the plugin', async (t) => {
   for (const name of ['', 'Open', 'open  it', 'open it ', '-open', '--help', 'open/it', 'öffne'])
     await t.throwsAsync(World.boot([offers('door', name)]), {
       message: `plugin door declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`,

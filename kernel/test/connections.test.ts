@@ -28,7 +28,7 @@ const alone = (errors: 'envelope' | 'status' = 'envelope') =>
     basePath: () => '/',
   });
 
-test('a handler that fails when half of the reply is sent breaks the connection', async (t) => {
+test('resets the connection if a handler fails after half of the reply', async (t) => {
   const pipeline = alone();
   const listener = new Listener({ name: 'test', pipeline });
   listener.intercept = (request, response) => {
@@ -42,7 +42,7 @@ test('a handler that fails when half of the reply is sent breaks the connection'
   await t.throwsAsync(call(port, '/'), { message: /aborted|hang up|reset/i });
 });
 
-test('what answers before the routes may fail: 500, and the process lives', async (t) => {
+test('returns 500 if a function before the routes fails, and the process survives', async (t) => {
   const side = definePlugin({
     name: 'side',
     version: '1.0.0',
@@ -64,7 +64,7 @@ test('what answers before the routes may fail: 500, and the process lives', asyn
   );
 });
 
-test('a listener of a plugin has its own routes and answers failures with nothing but a status', async (t) => {
+test('a listener of a plugin has its own routes and returns only a status for failures', async (t) => {
   const side = definePlugin({
     name: 'side',
     version: '1.0.0',
@@ -93,7 +93,7 @@ test('a listener of a plugin has its own routes and answers failures with nothin
   t.is((await beside.call('/side')).status, 404);
 });
 
-test('a request that does nothing for too long is given up with 503, and its handler is told', async (t) => {
+test('returns 503 for a request that is idle for too long, and aborts its handler', async (t) => {
   const told = latch();
   const hanging = [
     route({
@@ -146,7 +146,7 @@ async function bytes(port: number, sent: string): Promise<string> {
   return heard;
 }
 
-test('nothing that a caller sends takes the panel down', async (t) => {
+test('survives anything that a caller sends', async (t) => {
   const hostile = [
     'nonsense\r\n\r\n',
     `GET /public HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(100_000)}\r\n\r\n`,
@@ -173,7 +173,7 @@ test('nothing that a caller sends takes the panel down', async (t) => {
   t.is((await world.call('/public')).body.msg, 'hello');
 });
 
-test('a caller that goes away is noticed by the handler', async (t) => {
+test("aborts the handler's signal if the caller disconnects", async (t) => {
   const begun = latch();
   const gone = latch();
   const waits = bare('waits', {
@@ -202,7 +202,7 @@ test('a caller that goes away is noticed by the handler', async (t) => {
   t.deepEqual(waiting.faults(), []);
 });
 
-test('requests under way at a stop get their answer; new ones do not', async (t) => {
+test('at a stop, answers requests under way but no new ones', async (t) => {
   const begun = latch();
   const finish = latch();
   const waits = bare('waits', {
@@ -235,7 +235,7 @@ test('requests under way at a stop get their answer; new ones do not', async (t)
   await stopped;
 });
 
-test('a request that never ends does not keep a stop: its connection is cut', async (t) => {
+test('at a stop, closes the connection of a request that never ends', async (t) => {
   const begun = latch();
   const never = () => (begun.open(), new Promise<string>(() => undefined));
   const hangs = bare('hangs', {
@@ -261,7 +261,7 @@ async function answerTo(port: number, bytes: string): Promise<string> {
   return text;
 }
 
-test('what cannot be read as a request is answered with an envelope, and the connection is closed', async (t) => {
+test('answers an unreadable request with an envelope and closes the connection', async (t) => {
   const long = 'x'.repeat(20_000);
   for (const [status, code, bytes] of [
     [431, 'KERNEL_LONG_HEADERS', `GET /${long} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
@@ -280,7 +280,7 @@ test('what cannot be read as a request is answered with an envelope, and the con
   t.is((await world.call('/public')).status, 200);
 });
 
-test('a request that becomes nonsense in its body is answered once, and a listener of a plugin says no more than a status', async (t) => {
+test('answers a request with an unreadable body once; a listener of a plugin sends only a status', async (t) => {
   const cut = await answerTo(
     world.port,
     'POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',

@@ -2,14 +2,14 @@ import test from 'ava';
 import { newCsrfToken, requireCsrf } from '../auth/csrf.js';
 import { isSafe, isSameOrigin } from '../../net/same-origin.js';
 
-test('only methods that change nothing are safe', (t) => {
+test('treats only methods that change nothing as safe', (t) => {
   t.deepEqual(
     ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get', 'TRACE', ''].filter(isSafe),
     ['GET', 'HEAD', 'OPTIONS'],
   );
 });
 
-test('a token passes only against itself; none passes against none', (t) => {
+test('accepts only the same token; an empty one never matches', (t) => {
   const token = newCsrfToken();
   t.notThrows(() => requireCsrf(token, token));
   for (const [expected, sent] of [
@@ -25,13 +25,13 @@ test('a token passes only against itself; none passes against none', (t) => {
   }
 });
 
-test('tokens are long and never the same', (t) => {
+test('generates long, different tokens', (t) => {
   const tokens = new Set(Array.from({ length: 100 }, newCsrfToken));
   t.is(tokens.size, 100);
   for (const token of tokens) t.regex(token, /^[\w-]{43}$/);
 });
 
-test('a page is ours when browser or origin say so, and never when neither does', (t) => {
+test('accepts a page as its own if browser or origin confirm it, never otherwise', (t) => {
   const host = 'panel.example:2053';
   const cases: [Parameters<typeof isSameOrigin>[0], boolean][] = [
     [{ host, origin: 'https://panel.example:2053' }, true],

@@ -59,7 +59,7 @@ async function open(options: { folder?: string; env?: Record<string, string> } =
   };
 }
 
-test('texts are equal when every character is: case, accents, spaces at the end', async (t) => {
+test('compares texts by every character: case, accents, trailing spaces', async (t) => {
   const { world, db, add, names } = await open();
   await using _ = world;
   const all = ['ada', 'Ada', 'ada ', 'adá', 'ada\u0301', 'ß', 'ss', '🙂', '🙃'];
@@ -71,7 +71,7 @@ test('texts are equal when every character is: case, accents, spaces at the end'
   t.is(error.name, 'SequelizeUniqueConstraintError');
 });
 
-test('texts come back as they went in, whatever is in them', async (t) => {
+test('returns every text unchanged', async (t) => {
   const { world, add, names } = await open();
   await using _ = world;
   const all = [
@@ -86,7 +86,7 @@ test('texts come back as they went in, whatever is in them', async (t) => {
   t.deepEqual(await names(), all);
 });
 
-test('numbers come back as numbers, sums and counts too; booleans and JSON as the table declares them', async (t) => {
+test('returns numbers, sums and counts as numbers, booleans and JSON as declared', async (t) => {
   const { world, db, models } = await open();
   await using _ = world;
   const data = { z: [1, { y: 'ü\\"' }], a: null, big: MOST };
@@ -116,7 +116,7 @@ test('numbers come back as numbers, sums and counts too; booleans and JSON as th
   t.is(JSON.stringify(rows[0]?.data), JSON.stringify(data));
 });
 
-test('one statement inserts many rows, and adds to those that are there', async (t) => {
+test('one statement inserts many rows and updates existing ones', async (t) => {
   const { world, db } = await open();
   await using _ = world;
   const save = (rows: readonly (readonly [number, number, number, string | null])[]) =>
@@ -151,7 +151,7 @@ test('one statement inserts many rows, and adds to those that are there', async 
   ]);
 });
 
-test('a change tells how many rows it was about, also where they were so before', async (t) => {
+test('a change returns how many rows it matched, also unchanged ones', async (t) => {
   const { world, db, add } = await open();
   await using _ = world;
   await add('one');
@@ -163,7 +163,7 @@ test('a change tells how many rows it was about, also where they were so before'
   });
 });
 
-test('an address of a database that cannot be right is refused without repeating its password', async (t) => {
+test('rejects an invalid database URL without showing its password', async (t) => {
   for (const url of [
     'mysql://weir:hush-hush@db',
     'postgres://weir:hush-hush@db/weir',
@@ -181,7 +181,7 @@ test('an address of a database that cannot be right is refused without repeating
   }
 });
 
-test('a server that does not answer is named, without the password, and the folder is free again', async (t) => {
+test('names a server that does not answer, without the password, and frees the folder', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const error = await t.throwsAsync(
@@ -207,7 +207,7 @@ async function cut(folder: string): Promise<void> {
   }
 }
 
-onServer('a wrong password is an error without the password', async (t) => {
+onServer('does not show the password when it is wrong', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const url = new URL((await databaseOf(folder)) ?? '');
@@ -218,7 +218,7 @@ onServer('a wrong password is an error without the password', async (t) => {
 });
 
 onServer(
-  'two panels cannot share a database: the second says which process has it; it is free when that one stops',
+  'refuses a database that another panel uses, names its process, and accepts it after a stop',
   async (t) => {
     const { world } = await open();
     await using _ = world;
@@ -238,44 +238,41 @@ onServer(
   },
 );
 
-onServer(
-  'a panel goes on when its connections are cut, and loses nothing that was acknowledged',
-  async (t) => {
-    const { world, db, add, names } = await open();
-    await using _ = world;
-    await add('before');
-    await names();
+onServer('survives closed connections and loses no acknowledged write', async (t) => {
+  const { world, db, add, names } = await open();
+  await using _ = world;
+  await add('before');
+  await names();
+  await cut(world.folder);
+  await add('after');
+  await until(
+    () =>
+      names().then(
+        () => true,
+        () => false,
+      ),
+    'reading works again',
+  );
+  t.deepEqual(await names(), ['before', 'after']);
+  const failing = db.write(async (tx) => {
+    await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost', 1, 1)");
     await cut(world.folder);
-    await add('after');
-    await until(
-      () =>
-        names().then(
-          () => true,
-          () => false,
-        ),
-      'reading works again',
-    );
-    t.deepEqual(await names(), ['before', 'after']);
-    const failing = db.write(async (tx) => {
-      await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost', 1, 1)");
-      await cut(world.folder);
-      await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost too', 1, 1)");
-    });
-    await t.throwsAsync(failing);
-    await add('next');
-    await until(
-      () =>
-        names().then(
-          () => true,
-          () => false,
-        ),
-      'reading works again',
-    );
-    t.deepEqual(await names(), ['before', 'after', 'next']);
-  },
-);
+    await tx.run("INSERT INTO things (name, size, fit) VALUES ('lost too', 1, 1)");
+  });
+  await t.throwsAsync(failing);
+  await add('next');
+  await until(
+    () =>
+      names().then(
+        () => true,
+        () => false,
+      ),
+    'reading works again',
+  );
+  t.deepEqual(await names(), ['before', 'after', 'next']);
+});
 
-onServer('a panel that lost its database to another one cannot write any more', async (t) => {
+onServer('refuses writes after another panel took the database', async (t) => {
   const { world, add, names } = await open();
   await using _ = world;
   const url = (await databaseOf(world.folder)) ?? '';

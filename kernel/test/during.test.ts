@@ -92,7 +92,7 @@ const crash = (): never => {
   throw new Error('out of ink');
 };
 
-test('what a tap writes is committed with the write, and gone with it when a later tap fails', async (t) => {
+test("commits a tap's rows with the write, and rolls them back if a later tap fails", async (t) => {
   const { note, both, heard } = await boot(t, async ({ text, who }, tx, own) => {
     await own.create({ text: `${who}: ${text}` }, { transaction: tx.t });
     tx.after(afterRecord, text);
@@ -106,7 +106,7 @@ test('what a tap writes is committed with the write, and gone with it when a lat
   t.deepEqual(heard, ['a']);
 });
 
-test('a tap sees what the write has written, and refuses it without a fault', async (t) => {
+test('a tap sees the rows of the write and can refuse it without a fault', async (t) => {
   const { note, both, world } = await boot(t, async (_, tx) => {
     const [{ many } = { many: 0 }] = await tx.query<{ many: number }>('SELECT COUNT(*) AS many FROM notes');
     if (Number(many) > 1) throw new Refusal('one note is enough');
@@ -138,7 +138,7 @@ for (const [what, statement] of [
     t.regex(world.faults().join(), /write only what its `tables` declare \(x_audit_records\), so not: /);
   });
 
-test('a statement that comes as an object is looked at as well', async (t) => {
+test('also checks a statement that is passed as an object', async (t) => {
   const { note, both, world } = await boot(t, async (_, tx, own) => {
     const query = "INSERT INTO notes (text) VALUES ('x')";
     await own.sequelize?.query({ query, values: [] }, { transaction: tx.t });
@@ -148,7 +148,7 @@ test('a statement that comes as an object is looked at as well', async (t) => {
   t.regex(world.faults().join(), /write only what its `tables` declare/);
 });
 
-test('statements about its own tables, written out or by a model, are all allowed', async (t) => {
+test('allows all statements about its own tables, as SQL or by a model', async (t) => {
   const { note, both, world } = await boot(t, async (_, tx, own) => {
     await tx.run("INSERT INTO x_audit_records (text) VALUES ('a'), ('b'), ('c')");
     await tx.run("UPDATE x_audit_records SET text = 'B' WHERE text = 'b'");
@@ -163,7 +163,7 @@ test('statements about its own tables, written out or by a model, are all allowe
   t.deepEqual(await both(), [['n'], ['B', 'C', 'e']]);
 });
 
-test('a tap that hangs holds the writer for its limit and no longer, and its tx is over then', async (t) => {
+test('a tap that hangs blocks the writer only up to its limit, then its tx is closed', async (t) => {
   const hung = latch();
   const late: unknown[] = [];
   const { note, both, world } = await boot(
@@ -183,7 +183,7 @@ test('a tap that hangs holds the writer for its limit and no longer, and its tx 
   t.deepEqual(await both(), [['b'], []]);
 });
 
-test('the tx of a tap is over with the tap, though the write goes on', async (t) => {
+test('closes the tx of a tap with the tap, while the write continues', async (t) => {
   let kept: Tx | undefined;
   const { db, both } = await boot(t, (_, tx) => void (kept = tx));
   await db.write(async (tx) => {
@@ -194,7 +194,7 @@ test('the tx of a tap is over with the tap, though the write goes on', async (t)
   t.deepEqual(await both(), [['a'], []]);
 });
 
-test('a tap calls its own hooks only, and none when it is over', async (t) => {
+test('a tap can call only its own hooks, and none after it returned', async (t) => {
   const told: unknown[] = [];
   let kept: Tx | undefined;
   const { db, heard } = await boot(t, async (_, tx) => {
@@ -215,7 +215,7 @@ test('a tap calls its own hooks only, and none when it is over', async (t) => {
   t.deepEqual([told, heard], [['asked'], []]);
 });
 
-test('after three failures in a row it is left out and said so; a success resets the count', async (t) => {
+test('leaves a tap out after three failures in a row and logs it; a success resets the count', async (t) => {
   const heard: string[] = [];
   const { note, both, state } = await boot(t, ({ text }) => {
     heard.push(text);
@@ -236,7 +236,7 @@ test('after three failures in a row it is left out and said so; a success resets
   );
 });
 
-test('a full disk is no fault of the tap, and is not counted', async (t) => {
+test('does not count a full disk as a fault of the tap', async (t) => {
   const { note, both, world, state } = await boot(t, () => {
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
   });
@@ -246,7 +246,7 @@ test('a full disk is no fault of the tap, and is not counted', async (t) => {
   t.deepEqual(await both(), [[], []]);
 });
 
-test('while its plugin starts, a strict tap has writes refused, another is passed over', async (t) => {
+test('while its plugin starts, a strict tap refuses writes; another tap is skipped', async (t) => {
   for (const strict of [true, false]) {
     const slow = latch();
     const { note, both, world } = await boot(
@@ -264,7 +264,7 @@ test('while its plugin starts, a strict tap has writes refused, another is passe
   }
 });
 
-test('a broken rule of its own tables is its failure, not one of the write', async (t) => {
+test("a constraint error of the tap's own table is its fault, not the write's", async (t) => {
   const { note, both } = await boot(
     t,
     async (_, tx, own) => void (await own.create({ text: 'one' }, { transaction: tx.t })),

@@ -4,14 +4,14 @@ import { failure, success } from '../http/envelope.js';
 
 const errors = defineErrors('sub-links', { GONE: [410, 'it is gone'] });
 
-test('a catalogue makes errors with code, status and sentence', (t) => {
+test('a catalogue makes errors with code, status and message', (t) => {
   const error = errors.GONE();
   t.true(error instanceof PanelError && error instanceof Error);
   t.like(error, { code: 'SUB_LINKS_GONE', status: 410, message: 'it is gone', issues: [], headers: {} });
   t.like({ ...errors.GONE }, { code: 'SUB_LINKS_GONE', status: 410, text: 'it is gone' });
 });
 
-test('an error can say more: its own sentence, field, cause and headers', (t) => {
+test('an error can have its own message, field, cause and headers', (t) => {
   const cause = new Error('why');
   t.like(errors.GONE('gone for good', { path: 'link', cause, headers: { 'Retry-After': '1' } }), {
     message: 'gone for good',
@@ -35,11 +35,11 @@ test('a refusal is 422 unless it says otherwise', (t) => {
   t.true(new Refusal('no') instanceof PanelError);
 });
 
-test('the text of anything thrown', (t) => {
+test('returns the text of anything thrown', (t) => {
   t.deepEqual([new Error('a'), 'b', 3, undefined].map(messageOf), ['a', 'b', '3', 'undefined']);
 });
 
-test('known errors speak for themselves; of others only the request id is said', (t) => {
+test('sends the message of known errors, and only the request id of others', (t) => {
   const known = failure(errors.GONE(undefined, { path: 'link', headers: { X: 'y' } }), 'id');
   t.deepEqual(known, {
     expected: true,

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { people, World } from './world.js';
 
-test('healthz answers everybody below the base path, with no facts and no cookie', async (t) => {
+test('healthz answers every caller below the base path, without facts and cookies', async (t) => {
   await using world = await World.boot([people]);
   world.kernel.listeners.panel.mountAt('/base/');
   const answer = await world.call('/base/healthz');

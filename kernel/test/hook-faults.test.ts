@@ -29,7 +29,7 @@ import {
   sailed,
 } from './hook-fixtures.js';
 
-test('twenty faults within five minutes close a plugin: guards, drafts, filters, answers and events pass it over, after hooks do not', async (t) => {
+test('closes a plugin after twenty faults in five minutes: skips all its taps except after hooks', async (t) => {
   const { registry, plugin, clock, log } = hookFixtures();
   const bad = plugin('bad');
   const heard: string[] = [];
@@ -79,7 +79,7 @@ test('twenty faults within five minutes close a plugin: guards, drafts, filters,
   t.is(log.filter(({ name, where }) => name === 'bad' && where === undefined).length, 1);
 });
 
-test('a tap that adds more entries than one may adds none, and the others are heard', async (t) => {
+test('drops all entries of a tap that adds too many, and calls the others', async (t) => {
   const { registry, plugin } = hookFixtures();
   registry.add(
     plugin('flood'),
@@ -98,7 +98,7 @@ test('a tap that adds more entries than one may adds none, and the others are he
   );
 });
 
-test('what a filter gave is frozen, and a value that its owner refuses leaves the one before', (t) => {
+test('freezes the value of a filter, and keeps the previous value if its owner rejects one', (t) => {
   const { registry, plugin } = hookFixtures();
   const prices = filter<{ each: number }[], object>('fleet/prices', list(shape({ each: num() })));
   registry.declare('fleet', [prices]);
@@ -122,14 +122,14 @@ test('what a filter gave is frozen, and a value that its owner refuses leaves th
   );
 });
 
-test('an essential plugin is never closed', (t) => {
+test('never closes an essential plugin', (t) => {
   const { plugin } = hookFixtures();
   const heart = plugin('heart', true);
   for (let i = 0; i < 100; i++) heart.fault('here', new Error('x'));
   t.false(heart.faulty);
 });
 
-test('a closed plugin answers 503 on its routes, and the others go on', async (t) => {
+test('returns 503 on the routes of a closed plugin; the others keep running', async (t) => {
   const bad = bare('bad', {
     routes: () => [
       route({ method: 'GET', path: '/bad', auth: 'anyone', doc: 'Fails.', reply: message(), handle: crash }),
@@ -157,7 +157,7 @@ test('a closed plugin answers 503 on its routes, and the others go on', async (t
   t.is(world.kernel.plugins().find(({ name }) => name === 'bad')?.state, 'faulty');
 });
 
-test("calling another plugin's hook throws, with both names", async (t) => {
+test("throws with both names if a plugin calls another one's hook", async (t) => {
   const inner: { hooks?: Hooks } = {};
   await using _ = await World.boot([
     bare('pirate', { start: ({ hooks }: { hooks: Hooks }) => void (inner.hooks = hooks) }),
@@ -201,7 +201,7 @@ test('a slow listener delays neither the caller nor other plugins', async (t) =>
   t.deepEqual(heard.slice(2), ['tortoise a', 'tortoise b']);
 });
 
-test('a crashing listener is blamed and hears the next event', async (t) => {
+test("attributes a crash to the listener's plugin, and calls it for the next event", async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   const bad = plugin('bad');
@@ -219,7 +219,7 @@ test('a crashing listener is blamed and hears the next event', async (t) => {
   t.deepEqual(faults(), [{ name: 'bad', where: 'fleet/sailed of bad', message: 'out of coal' }]);
 });
 
-test('a queue that overflows warns once and tells each tap that asked, after what it did keep; later events are heard again', async (t) => {
+test('a full queue warns once, calls missed after the stored events, and delivers later events again', async (t) => {
   const { registry, plugin, log } = hookFixtures();
   const slow = latch();
   const full = plugin('full');
@@ -248,7 +248,7 @@ test('a queue that overflows warns once and tells each tap that asked, after wha
   t.is(heard.at(-1), 'again');
 });
 
-test('what has a `then` and never settles is waited for as long as a promise, and so is `missed`', async (t) => {
+test('waits for a thenable and for missed only as long as for a promise', async (t) => {
   const log: string[] = [];
   const noted: Log = {
     debug: () => undefined,

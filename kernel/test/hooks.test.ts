@@ -13,7 +13,7 @@ import {
   sailed,
 } from './hook-fixtures.js';
 
-test("a refusal in a guard ends the operation and is nobody's fault; later guards are not asked", async (t) => {
+test('a refusal in a guard stops the operation without a fault; later guards are not called', async (t) => {
   const { registry, plugin, log } = hookFixtures();
   const asked: string[] = [];
   registry.add(
@@ -36,7 +36,7 @@ test("a refusal in a guard ends the operation and is nobody's fault; later guard
   t.deepEqual(log, []);
 });
 
-test('any 4xx error in a guard refuses; a 5xx one is a fault', async (t) => {
+test('a 4xx error in a guard refuses; a 5xx error is a fault', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const errors = defineErrors('customs', {
     FORBIDDEN: [403, 'no papers'],
@@ -59,7 +59,7 @@ test('any 4xx error in a guard refuses; a 5xx one is a fault', async (t) => {
   await t.throwsAsync(registry.check(beforeSail, { ship: 'Argo' }), { message: 'no papers' });
 });
 
-test('a crash in a guard is blamed on its plugin and the operation goes on, unless the tap is strict', async (t) => {
+test('attributes a crash in a guard to its plugin and continues, unless the tap is strict', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const asked: string[] = [];
   registry.add(plugin('boiler'), tap(beforeSail, crash));
@@ -79,7 +79,7 @@ test('a crash in a guard is blamed on its plugin and the operation goes on, unle
   t.is(faults().at(-1)?.name, 'pump');
 });
 
-test('a guard that is only told cannot end it: neither refusal nor strict crash keeps the others from hearing', async (t) => {
+test('a notified guard cannot stop the operation: after a refusal or a strict crash the others are called', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   registry.add(
@@ -101,7 +101,7 @@ test('a guard that is only told cannot end it: neither refusal nor strict crash 
   );
 });
 
-test('entries of a draft are stamped and in order; all that a crashing tap added is taken out', async (t) => {
+test('stamps and orders the entries of a draft; removes all entries of a crashing tap', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   registry.add(
     plugin('grain'),
@@ -126,7 +126,7 @@ test('entries of a draft are stamped and in order; all that a crashing tap added
   t.deepEqual(faults(), [{ name: 'spices', where: 'fleet/composeCargo of spices', message: 'out of coal' }]);
 });
 
-test('a strict tap of a draft fails the whole; nothing added after the end gets in', async (t) => {
+test('a strict tap fails the whole draft; entries added after the end are ignored', async (t) => {
   const { registry, plugin } = hookFixtures();
   const late: { add?: (entry: string) => void } = {};
   registry.add(
@@ -140,7 +140,7 @@ test('a strict tap of a draft fails the whole; nothing added after the end gets 
   await t.throwsAsync(registry.compose(composeCargo, { ship: 'Argo' }), { message: 'out of coal' });
 });
 
-test('a filter passes on what each tap returns; that of a crashing tap is the value before it', (t) => {
+test("a filter passes each tap's value on; a crashing tap leaves the previous value", (t) => {
   const { registry, plugin, faults } = hookFixtures();
   t.is(registry.refine(price, 7, { ship: 'Argo' }), 7);
   registry.add(
@@ -156,7 +156,7 @@ test('a filter passes on what each tap returns; that of a crashing tap is the va
   t.deepEqual(faults(), [{ name: 'broken', where: 'fleet/price of broken', message: 'out of coal' }]);
 });
 
-test('the first answer wins; who has none or crashes is passed over; a refusal passes through', async (t) => {
+test('takes the first answer, skips taps without one or that crash, and passes a refusal on', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const asked: string[] = [];
   t.is(await registry.choose(choosePilot, 'Argo'), undefined);
@@ -189,7 +189,7 @@ test('the first answer wins; who has none or crashes is passed over; a refusal p
   await t.throwsAsync(registry.choose(choosePilot, 'Argo'), { message: 'no pilot may' });
 });
 
-test('an answer that is falsy is an answer', async (t) => {
+test('accepts a falsy answer', async (t) => {
   const { registry, plugin } = hookFixtures();
   const count = choose<string, number>('fleet/count', int());
   registry.declare('fleet', [count]);
@@ -204,7 +204,7 @@ test('an answer that is falsy is an answer', async (t) => {
   t.is(await registry.choose(count, ''), 0);
 });
 
-test('after hooks are awaited one by one; a crash is blamed, fails nothing, and keeps no other from hearing', async (t) => {
+test('awaits after hooks one by one; a crash is a fault that stops nothing', async (t) => {
   const { registry, plugin, faults } = hookFixtures();
   const heard: string[] = [];
   const slow = latch();
@@ -248,7 +248,7 @@ test('stages set the order, registration the order within one', async (t) => {
   t.deepEqual(order, ['first', 'early', 'normal1', 'normal2', 'late', 'last']);
 });
 
-test('only a hook that its owner declares, and of its kind, is called and tapped', (t) => {
+test('calls and taps only hooks that their owner declares, with their kind', (t) => {
   const { registry, plugin } = hookFixtures();
   const nothing = () => undefined;
   t.throws(() => registry.declare('fleet', [afterSail]), {
@@ -271,7 +271,7 @@ test('only a hook that its owner declares, and of its kind, is called and tapped
   t.is(registry.taps.at(-1)?.hook.id, 'lighthouse/lit');
 });
 
-test('whether a hook is used is known before its payload is made', (t) => {
+test('knows whether a hook is tapped before its payload is made', (t) => {
   const { registry, plugin } = hookFixtures();
   t.false(registry.isUsed(sailed));
   registry.emit(sailed, 'nobody hears it');

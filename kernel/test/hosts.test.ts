@@ -36,7 +36,7 @@ function exchange(port: number, head: string): Promise<string> {
   });
 }
 
-test('a request is known to be for a host only when that is a host name or an address', async (t) => {
+test('accepts only a host name or an address as the host of a request', async (t) => {
   const world = await boot(t);
   for (const [header, host] of [
     ['panel.example:2053', 'panel.example'],
@@ -69,7 +69,7 @@ test('a request is known to be for a host only when that is a host name or an ad
   t.is(hostName('fe80::1%eth0'), 'fe80::1');
 });
 
-test('hops with a port count, and an address is one address however it is written', async (t) => {
+test('accepts hops with a port, and treats all notations of an address as one', async (t) => {
   const world = await boot(t, { WEIR_TRUSTED_PROXIES: '::ffff:127.0.0.0/104,2001:db8::1' });
   for (const [hops, ip] of [
     ['198.51.100.7:567', '198.51.100.7'],
@@ -86,7 +86,7 @@ test('hops with a port count, and an address is one address however it is writte
     t.is((await asked(world, { 'x-forwarded-for': hops })).ip, ip, hops);
 });
 
-test('with a list of hosts the panel answers under these and on loopback alone', async (t) => {
+test('with a list of hosts, answers only for these and on loopback', async (t) => {
   const world = await boot(t);
   const { listeners } = world.kernel;
   const ask = (host: string, path = '/public') => world.call(path, { headers: { host } });
@@ -130,13 +130,13 @@ test('with a list of hosts the panel answers under these and on loopback alone',
   t.is((await ask('evil.example')).status, 200);
 });
 
-test('the host that the panel listens on is allowed whatever the list says', (t) => {
+test('always allows the host that the panel listens on', (t) => {
   const hosts = new AllowedHosts('2001:DB8::7', new Proxies([]), Error);
   t.is(hosts.refused(['panel.example'], ['2001:db8::7', 'panel.example']), undefined);
   t.is(hosts.refused(['panel.example'], ['2001:db8::7', '2001:db8::8']), '2001:db8::8');
 });
 
-test('behind a proxy the host that it was asked for counts, and its own request besides', async (t) => {
+test("behind a proxy, checks the forwarded host and the proxy's own host", async (t) => {
   const world = await boot(t, { WEIR_TRUSTED_PROXIES: '127.0.0.1' });
   world.kernel.listeners.allowHosts(['panel.example'], 'x');
   const status = async (host: string, forwarded: string) =>
@@ -147,7 +147,7 @@ test('behind a proxy the host that it was asked for counts, and its own request 
   t.is(await status('evil.example', 'localhost'), 421, 'a page of evil.example can set that header');
 });
 
-test('what cannot be decoded below the right base path is answered as a wrong base path is', async (t) => {
+test('answers an undecodable path like a wrong base path', async (t) => {
   const world = await boot(t);
   world.kernel.listeners.panel.mountAt('/secret/');
   t.is((await world.call('/secret/public')).status, 200);
@@ -177,7 +177,7 @@ test('what cannot be decoded below the right base path is answered as a wrong ba
 });
 
 const STS = 'strict-transport-security';
-test('who came over TLS under a host name is to stay with it', async (t) => {
+test('sends HSTS to callers over TLS under a host name', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-sts-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const pair = selfSigned();
@@ -209,7 +209,7 @@ test('who came over TLS under a host name is to stay with it', async (t) => {
     t.is(await header(host), undefined, host);
 });
 
-test('that it came over TLS is believed of a trusted proxy alone', async (t) => {
+test('believes only a trusted proxy that a request came over TLS', async (t) => {
   const headers = { host: 'panel.example', 'x-forwarded-proto': 'https' };
   const trusting = await boot(t, { WEIR_TRUSTED_PROXIES: '127.0.0.1' });
   t.is((await trusting.call('/public', { headers })).headers[STS], 'max-age=15552000');
@@ -221,7 +221,7 @@ test('that it came over TLS is believed of a trusted proxy alone', async (t) => 
   t.is((await alone.call('/public', { headers })).headers[STS], undefined);
 });
 
-test('a body that is not UTF-8 is refused', async (t) => {
+test('rejects a body that is not UTF-8', async (t) => {
   const world = await boot(t);
   const send = (path: string, type: string, raw: Buffer) =>
     world.call(path, { raw, headers: { 'content-type': type } });

@@ -23,7 +23,7 @@ const fail = (instance: PluginInstance, times: number) => {
   for (let i = 0; i < times; i++) instance.fault('here', new Error('x'));
 };
 
-test('a facade shows methods, fields and inherited methods of what is behind it', (t) => {
+test('a facade has the methods, fields and inherited methods of its object', (t) => {
   class Base {
     #secret = 42;
     inherited(): number {
@@ -47,11 +47,11 @@ test('a facade shows methods, fields and inherited methods of what is behind it'
   t.is(facade.raise, facade.raise);
   t.true(facade instanceof Api);
   t.deepEqual(['raise' in facade, 'lower' in facade], [true, false]);
-  t.throws(() => (facade.level = 9), { instanceOf: TypeError }, 'nobody changes another plugin from outside');
+  t.throws(() => (facade.level = 9), { instanceOf: TypeError }, 'a plugin cannot change another one');
   t.is(facade.level, 2);
 });
 
-test('a frozen object can be provided', (t) => {
+test('a plugin can provide a frozen object', (t) => {
   const { instance } = running();
   const facade = instance.facade(Object.freeze({ greet: (name: string) => `hello ${name}`, size: 3 })) as {
     greet(name: string): string;
@@ -68,7 +68,7 @@ test('a facade refuses while its plugin is closed', (t) => {
   t.throws(() => facade.greet(), { code: 'KERNEL_PLUGIN_OFF', message: /plugin mill/ });
 });
 
-test('faults are counted within five minutes only', (t) => {
+test('counts only faults of the last five minutes', (t) => {
   const { instance, clock, lines } = running();
   for (let i = 0; i < 40; i++) {
     fail(instance, 1);
@@ -84,7 +84,7 @@ test('faults are counted within five minutes only', (t) => {
   t.is(lines.filter(({ msg }) => msg === 'plugin fault').length, 47);
 });
 
-test('faults before the start is over close nothing: there is nothing open yet', (t) => {
+test('faults during the start close nothing, because nothing is open yet', (t) => {
   const { instance } = running();
   instance.state = 'built';
   fail(instance, 30);

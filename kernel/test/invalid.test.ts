@@ -1,7 +1,7 @@
 import test from 'ava';
 import { bool, int, list, refuseHidden, shape, validate, validateInSlices } from '../index.js';
 
-test('all findings come at once, as one 400 with a sentence and a list', (t) => {
+test('reports all findings at once, as one 400 with a message and a list', (t) => {
   const error = t.throws(() => validate(shape({ a: int(), b: bool() }), { a: 'x', b: 'y' }));
   t.like(error, {
     status: 400,
@@ -14,7 +14,7 @@ test('all findings come at once, as one 400 with a sentence and a list', (t) => 
   });
 });
 
-test('a large value is refused with the same error, and a good one comes back', async (t) => {
+test('rejects a large value with the same error, and returns a valid one', async (t) => {
   const numbers = Array.from({ length: 2000 }, (_, i) => i);
   t.deepEqual(await validateInSlices(list(int()), numbers), numbers);
   const error = await t.throwsAsync(validateInSlices(list(int()), [...numbers, ...Array(51).fill('x')]));
@@ -22,7 +22,7 @@ test('a large value is refused with the same error, and a good one comes back', 
   t.regex(error?.message ?? '', /^\[2000\] must be a number; .*; and at least 1 more$/);
 });
 
-test('an invisible character is refused by its field and its number', (t) => {
+test('rejects an invisible character with its field and code point', (t) => {
   t.notThrows(() => refuseHidden('name', 'Zoë 👩‍🚀', 'name'));
   t.throws(() => refuseHidden('name', 'ad\u200ba', 'name'), {
     code: 'KERNEL_INVALID',

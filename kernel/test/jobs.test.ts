@@ -25,7 +25,7 @@ function schedule() {
 const start = (jobs: Schedule, runner: Owner, one: Job) => jobs.add(runner, [one]);
 const idle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-test('a job runs once each time that it is due, and not before', async (t) => {
+test('runs a job once each time that it is due, and not before', async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
   start(
@@ -48,7 +48,7 @@ test('a job runs once each time that it is due, and not before', async (t) => {
   t.is(runs, 2);
 });
 
-test('a job that takes longer than its period is not run beside itself; others are', async (t) => {
+test('never runs a slow job twice at once; other jobs run meanwhile', async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   const ovens: ReturnType<typeof latch>[] = [];
   let others = 0;
@@ -83,7 +83,7 @@ test('a job that takes longer than its period is not run beside itself; others a
   await jobs.stop();
 });
 
-test('a job that throws is a fault with its name, and runs again', async (t) => {
+test('reports a job that throws as a fault with its name, and runs it again', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
   start(
     jobs,
@@ -110,7 +110,7 @@ test('a job that throws is a fault with its name, and runs again', async (t) => 
   await jobs.stop();
 });
 
-test('a stop tells jobs under way, waits for them, and does not blame them for ending', async (t) => {
+test('a stop aborts jobs under way, waits for them, and counts no fault', async (t) => {
   const { clock, runner, faults, schedule: jobs } = schedule();
   const story: string[] = [];
   start(
@@ -135,7 +135,7 @@ test('a stop tells jobs under way, waits for them, and does not blame them for e
   t.deepEqual(faults, []);
 });
 
-test("a faulty plugin's jobs rest", async (t) => {
+test('pauses the jobs of a closed plugin', async (t) => {
   const { clock, runner, schedule: jobs } = schedule();
   let runs = 0;
   start(

@@ -9,7 +9,7 @@ import test from 'ava';
 import { connect } from '../database/connect.js';
 import { databaseOf } from '../../test/harness/database.js';
 
-test('what was acknowledged is there after kill -9', async (t) => {
+test('keeps every acknowledged write after kill -9', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kernel-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (let round = 0; round < 3; round++) {

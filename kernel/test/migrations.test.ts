@@ -49,7 +49,7 @@ async function tables(folder: string, ...names: string[]): Promise<string[]> {
 const words = async (folder: string) =>
   (await look<{ word: string }>(folder, 'SELECT word FROM words ORDER BY id')).map(({ word }) => word);
 
-test('pending migrations run in order, once', async (t) => {
+test('runs pending migrations in order, once', async (t) => {
   const folder = await folderFor(t);
   const second = step('0002-more', insert('two'), insert('three'));
   const third = step('0003-last', insert('four'));
@@ -86,7 +86,7 @@ const failing = step(
 );
 
 onFile(
-  'on SQLite, a migration that fails half-way leaves nothing of itself, is named, and runs whole when it is fixed',
+  'on SQLite, rolls back and names a migration that fails half-way, and runs it again when it is fixed',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
@@ -101,7 +101,7 @@ onFile(
 );
 
 onServer(
-  'on MySQL, a migration that fails half-way is named with the statement, and continues there when it is fixed',
+  'on MySQL, names a migration that fails half-way with its statement, and continues there when it is fixed',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
@@ -123,7 +123,7 @@ onServer(
 );
 
 onServer(
-  'on MySQL, a panel that died after a statement and before it could write so down does not stumble over it; an error of a first try counts',
+  'on MySQL, skips a statement that ran but was not recorded before a crash; reports an error of a first try',
   async (t) => {
     const folder = await folderFor(t);
     await run(folder, first);
@@ -133,7 +133,7 @@ onServer(
       'CREATE INDEX extra_x ON extra (x)',
       insert('two'),
     );
-    // Each of the two moments: the table is made and not written down; the index is.
+    // Each of the two moments: the table is created but not recorded; the index is recorded.
     await look(folder, 'CREATE TABLE extra (x INT)');
     await t.throwsAsync(run(folder, first, second), { message: /failed at statement 1.*already exists/ });
     await look(
@@ -152,7 +152,7 @@ onServer(
   },
 );
 
-onServer('on MySQL nothing is copied, and the log says so', async (t) => {
+onServer('on MySQL, copies nothing and logs it', async (t) => {
   const folder = await folderFor(t);
   t.is((await run(folder, first)).filter(({ msg }) => /without a backup/.test(msg)).length, 0);
   const log = await run(folder, first, step('0002-more', insert('two')), step('0003-last', insert('three')));
@@ -163,7 +163,7 @@ onServer('on MySQL nothing is copied, and the log says so', async (t) => {
   );
 });
 
-test('two plugins may call their migrations alike', async (t) => {
+test('two plugins can use the same migration name', async (t) => {
   const folder = await folderFor(t);
   const world = await World.boot(
     [
@@ -177,7 +177,7 @@ test('two plugins may call their migrations alike', async (t) => {
 });
 
 onFile(
-  'a database file with content is copied before it is changed, one copy a start; the last three are kept',
+  'copies a database file with content before a change, once per start, and retains three copies',
   async (t) => {
     const folder = await folderFor(t);
     const copies = () =>
@@ -211,7 +211,7 @@ onFile(
   },
 );
 
-test('foreign keys hold, names are compared without case, and a column type is the same for all', async (t) => {
+test('enforces foreign keys, ignores case in names, and uses the same column types everywhere', async (t) => {
   const folder = await folderFor(t);
   const up: Migration['up'] = ({ id, name, integer, bool, json }) => [
     `CREATE TABLE parents (id ${id}, name ${name} NOT NULL UNIQUE, at ${integer}, fit ${bool}, data ${json})`,

@@ -80,7 +80,7 @@ function farm(tap = 20, slow: number = LIMITS.slow) {
   };
 }
 
-test('one that hangs in a guard, a draft, a choice or an after hook is a fault after a while, and the others are heard', async (t) => {
+test('a tap that hangs in a guard, draft, choice or after hook becomes a fault, and the others are called', async (t) => {
   const { registry, plugin, faults } = farm();
   const bad = plugin('bad');
   const good = plugin('good');
@@ -126,7 +126,7 @@ test('one that hangs in a guard, a draft, a choice or an after hook is a fault a
   );
 });
 
-test('a filter that answers with a promise is a fault, and the value before it holds', (t) => {
+test('a filter that returns a promise is a fault, and the previous value is used', (t) => {
   const { registry, plugin, faults } = farm();
   const bad = plugin('bad');
   registry.add(bad, tap(weight, (() => never()) as never));
@@ -140,7 +140,7 @@ test('a filter that answers with a promise is a fault, and the value before it h
   t.deepEqual(faults(), [said, said]);
 });
 
-test('nobody waits for the after hooks of one that is closed, and it hears them', async (t) => {
+test('calls the after hooks of a closed plugin without waiting for them', async (t) => {
   const { registry, plugin } = farm(60_000);
   const bad = plugin('bad');
   const heard: string[] = [];
@@ -162,7 +162,7 @@ test('nobody waits for the after hooks of one that is closed, and it hears them'
   late.open();
 });
 
-test('what an entry of a list does wrong is written down to who added it', async (t) => {
+test('attributes a fault of an entry to the plugin that added it', async (t) => {
   const adder = bare('bad', { contributes: () => [contribute(Ears, 1)] });
   const owner = bare('farm', {
     hooks: farmHooks,
@@ -202,7 +202,7 @@ function tapped({ registry, plugin }: ReturnType<typeof farm>): () => Promise<vo
   };
 }
 
-test('one that keeps others waiting is warned of by plugin and hook, once an hour for each tap', async (t) => {
+test('warns about a slow tap with plugin and hook, once an hour for each tap', async (t) => {
   // However fast a tap is, it takes longer than this.
   const field = farm(20, -1);
   const call = tapped(field);
@@ -220,13 +220,13 @@ test('one that keeps others waiting is warned of by plugin and hook, once an hou
   t.deepEqual(field.faults(), []);
 });
 
-test('one that does not is not', async (t) => {
+test('does not warn about a fast tap', async (t) => {
   const field = farm(20, 60_000);
   await tapped(field)();
   t.deepEqual(field.warnings(), []);
 });
 
-test('a strict guard that hangs fails closed', async (t) => {
+test('refuses the operation if a strict guard hangs', async (t) => {
   const { registry, plugin } = farm();
   registry.add(plugin('bad'), tap(beforeSow, never, { strict: true }));
   await t.throwsAsync(registry.check(beforeSow, 'rye'), {
@@ -234,7 +234,7 @@ test('a strict guard that hangs fails closed', async (t) => {
   });
 });
 
-test('what is essential is waited for', async (t) => {
+test('waits for an essential plugin', async (t) => {
   const { registry, plugin, faults } = farm(1);
   const slow = latch();
   registry.add(
@@ -248,7 +248,7 @@ test('what is essential is waited for', async (t) => {
   t.deepEqual(faults(), []);
 });
 
-test('a listener that hangs on an event is given up, and hears the next one', async (t) => {
+test('gives up on a listener that hangs, and calls it for the next event', async (t) => {
   const { registry, plugin, faults } = farm();
   const bad = plugin('bad');
   const heard: string[] = [];
@@ -263,7 +263,7 @@ test('a listener that hangs on an event is given up, and hears the next one', as
   t.regex(faults().join(), /^farm\/sown of bad: .*took longer/);
 });
 
-test('twenty faults of any kind within five minutes close it, and the rest goes on', async (t) => {
+test('twenty faults of any kind within five minutes close the plugin; the rest keeps running', async (t) => {
   const inner: { hooks?: Hooks } = {};
   const get = (path: string, handle: () => string) =>
     route({ method: 'GET', path, auth: 'anyone', doc: 'x', reply: message(), handle });
@@ -305,7 +305,7 @@ test('twenty faults of any kind within five minutes close it, and the rest goes 
   t.is((await world.call('/farm')).body.msg, 'well');
 });
 
-test('a flood of events fills only the queue of who is slow, and a stop is not kept by it', async (t) => {
+test('a flood of events fills only the queue of a slow plugin and does not delay a stop', async (t) => {
   const inner: { hooks?: Hooks } = {};
   let heard = 0;
   const flood = latch();
@@ -454,7 +454,7 @@ for (const [step, part, said] of steps) {
   });
 }
 
-test('whoever is waited for at the opening, or breaks the line that says ready, does not keep the panel from it', async (t) => {
+test('becomes ready even if a plugin hangs at the opening or breaks the startup summary', async (t) => {
   const bad = bare('bad', {
     taps: () => [tap(afterKernelOpen, never), tap(composeStartupSummary, crash, { strict: true })],
   });
@@ -466,7 +466,7 @@ test('whoever is waited for at the opening, or breaks the line that says ready, 
   );
 });
 
-test('an essential plugin stops the start at the same places', async (t) => {
+test('an essential plugin that fails at the same steps ends the start', async (t) => {
   for (const [step, part, said] of steps.filter(([name]) =>
     ['migrate', 'taps', 'start', 'routes', 'jobs'].includes(name),
   )) {

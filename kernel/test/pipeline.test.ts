@@ -4,7 +4,7 @@ import { open, seen } from './shop.js';
 const world = await open();
 test.after.always(() => world[Symbol.asyncDispose]());
 
-test('an unknown path is 404 before anything else is looked at', async (t) => {
+test('returns 404 for an unknown path before any other check', async (t) => {
   const answer = await world.call('/no/such', {
     method: 'POST',
     raw: 'no json',
@@ -15,7 +15,7 @@ test('an unknown path is 404 before anything else is looked at', async (t) => {
   t.deepEqual([answer.body.success, answer.body.obj], [false, null]);
 });
 
-test('a known path asks who comes first (401), then for the token (403), then reads the body (400)', async (t) => {
+test('checks the login first (401), then the CSRF token (403), then the body (400)', async (t) => {
   const bad = { raw: '{no json', headers: { 'content-type': 'application/json' } };
   t.is((await world.call('/orders', bad)).status, 401);
   const login = await world.login();
@@ -35,7 +35,7 @@ test('a known path asks who comes first (401), then for the token (403), then re
   t.deepEqual([done.status, done.body.obj], [200, { count: 2, by: 'ada' } as never]);
 });
 
-test('an Authorization header is never made good by a cookie', async (t) => {
+test('a wrong Authorization header fails even with a valid cookie', async (t) => {
   const login = await world.login();
   t.is((await world.call('/me', { headers: login })).status, 200);
   t.is((await world.call('/me', { headers: { ...login, authorization: 'Bearer wrong' } })).status, 401);
@@ -50,7 +50,7 @@ test('an Authorization header is never made good by a cookie', async (t) => {
   );
 });
 
-test('unsafe calls take the token from a form field too', async (t) => {
+test('accepts the CSRF token from a form field too', async (t) => {
   const { cookie, 'x-csrf-token': token } = await world.login();
   const form = (fields: string) =>
     world.call('/logout', {
@@ -63,7 +63,7 @@ test('unsafe calls take the token from a form field too', async (t) => {
   t.is((await form(`_csrf=${token}`)).status, 401);
 });
 
-test('an unknown method on a known path is 404 with an envelope, OPTIONS included', async (t) => {
+test('returns 404 with an envelope for an unknown method, OPTIONS included', async (t) => {
   for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS', 'PROPFIND']) {
     const answer = await world.call('/public', { method });
     t.deepEqual(
@@ -82,7 +82,7 @@ test('HEAD is GET without the body', async (t) => {
   }
 });
 
-test('literal segments win over parameters, and parameters are typed', async (t) => {
+test('literal segments take precedence over parameters, and parameters are typed', async (t) => {
   t.deepEqual((await world.call('/things/list')).body, { success: true, msg: 'two things', obj: ['a', 'b'] });
   t.deepEqual((await world.call('/things/7?loud=true')).body.obj, { id: 7, loud: true });
   const wrong = await world.call('/things/seven?loud=maybe');
@@ -93,12 +93,12 @@ test('literal segments win over parameters, and parameters are typed', async (t)
   });
 });
 
-test('paths are told apart by case and by a slash at their end', async (t) => {
+test('distinguishes paths by case and trailing slash', async (t) => {
   t.is((await world.call('/Public')).status, 404);
   t.is((await world.call('/public/')).status, 404);
 });
 
-test('percent escapes in a path are decoded, malformed ones lead nowhere', async (t) => {
+test('decodes percent escapes in a path, and returns 404 for malformed ones', async (t) => {
   t.is((await world.call('/named/a%2Fb%20%C3%A4')).body.obj, 'a/b ä');
   for (const path of ['/named/%', '/named/%zz', '/named/%C3%28']) {
     const answer = await world.call(path);
@@ -110,7 +110,7 @@ test('percent escapes in a path are decoded, malformed ones lead nowhere', async
   );
 });
 
-test('every issue of a body is named by its path; unknown keys are dropped', async (t) => {
+test('names every issue of a body by its path, and drops unknown keys', async (t) => {
   const answer = await world.call('/json', { body: { count: '1', note: 5, nested: [] } });
   t.is(answer.status, 400);
   t.deepEqual((answer.body.obj as { issues: { path: string }[] }).issues.map(({ path }) => path).sort(), [
@@ -123,7 +123,7 @@ test('every issue of a body is named by its path; unknown keys are dropped', asy
     t.is((await world.call('/json', { body })).status, 400, JSON.stringify(body));
 });
 
-test('a body of the wrong kind is 415 and says what is taken; without any the fields are missing', async (t) => {
+test('returns 415 with the accepted types for a wrong body; without a body the fields are missing', async (t) => {
   const sent = (type: string) => world.call('/json', { raw: 'count=1', headers: { 'content-type': type } });
   for (const type of [
     'text/plain',
@@ -154,7 +154,7 @@ test('a body of the wrong kind is 415 and says what is taken; without any the fi
   t.deepEqual([empty.status, empty.body.msg], [400, 'count is required']);
 });
 
-test('a form is taken where it is declared, and its text becomes numbers; JSON there stays strict', async (t) => {
+test('accepts a form where it is declared and converts its numbers; JSON stays strict there', async (t) => {
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   t.deepEqual((await world.call('/form', { raw: 'count=3&x=y', headers: type })).body.obj, { count: 3 });
   t.is((await world.call('/form', { raw: 'count=three', headers: type })).status, 400);
@@ -170,7 +170,7 @@ test('a form is taken where it is declared, and its text becomes numbers; JSON t
   );
 });
 
-test('a route that takes no body does not care for one', async (t) => {
+test('ignores a body that the route does not declare', async (t) => {
   t.is(
     (await world.call('/nothing', { raw: 'what is this', headers: { 'content-type': 'text/plain' } })).status,
     200,
@@ -178,7 +178,7 @@ test('a route that takes no body does not care for one', async (t) => {
   t.is((await world.call('/nothing', { body: { any: 1 } })).status, 200);
 });
 
-test('__proto__ and its kin are keys like others: they lend no field and change no object', async (t) => {
+test('treats __proto__ and similar as plain keys: they add no field and change no object', async (t) => {
   const type = { 'content-type': 'application/json' };
   t.is((await world.call('/json', { raw: '{"__proto__":{"count":1}}', headers: type })).status, 400);
   const before = seen.length;
@@ -215,7 +215,7 @@ test('__proto__ and its kin are keys like others: they lend no field and change 
   t.is((await world.call('/things/1?__proto__=1&constructor=2')).status, 200);
 });
 
-test('cookies are text, whatever the caller writes into them', async (t) => {
+test('reads cookies as text, whatever they contain', async (t) => {
   const sent = (cookie: string) => world.call('/cookies', { headers: { cookie } });
   t.deepEqual((await sent('a=1; b=%7B; __proto__=x; c=j:{"x":1}; d=%zz')).body.obj, {
     a: '1',
@@ -238,7 +238,7 @@ test('cookies are text, whatever the caller writes into them', async (t) => {
   );
 });
 
-test('cookies of a handler are bound to the base path, SameSite, and HttpOnly unless it says otherwise', async (t) => {
+test("a handler's cookies have the base path, SameSite, and HttpOnly unless it says otherwise", async (t) => {
   const { headers } = await world.call('/cookies');
   const [kept, open_, gone] = headers['set-cookie'] as string[];
   t.regex(kept ?? '', /^seen=1; Max-Age=5; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
@@ -246,14 +246,14 @@ test('cookies of a handler are bound to the base path, SameSite, and HttpOnly un
   t.regex(gone ?? '', /^old=; Path=\/; Expires=Thu, 01 Jan 1970/);
 });
 
-test('status and headers of a handler arrive', async (t) => {
+test('sends the status and headers of a handler', async (t) => {
   const moved = await world.call('/moved');
   t.deepEqual([moved.status, moved.headers['location'], moved.text], [302, '/public', '']);
   t.is((await world.call('/raw')).text, 'plain text');
   t.deepEqual((await world.call('/bare')).body as unknown, { n: 1 });
 });
 
-test("replies are JSON that nobody stores, with helmet's headers and without Express' name", async (t) => {
+test("sends JSON with no-store and helmet's headers, without the name Express", async (t) => {
   const { headers } = await world.call('/public');
   t.is(headers['content-type'], 'application/json; charset=utf-8');
   t.is(headers['cache-control'], 'no-store');
@@ -266,7 +266,7 @@ test("replies are JSON that nobody stores, with helmet's headers and without Exp
   t.is((await world.call('/no/such')).headers['x-content-type-options'], 'nosniff');
 });
 
-test('errors of a catalogue answer their status, code, issues and headers', async (t) => {
+test('errors of a catalogue send their status, code, issues and headers', async (t) => {
   const sold = await world.call('/sold-out');
   t.is(sold.status, 409);
   const { requestId, ...rest } = sold.body;
@@ -281,7 +281,7 @@ test('errors of a catalogue answer their status, code, issues and headers', asyn
   t.deepEqual([later.status, later.headers['retry-after'], later.body.msg], [429, '7', 'not so fast']);
 });
 
-test('a bug answers 500 without its text; the log has it under the request id, and the plugin has the fault', async (t) => {
+test('a bug returns 500 without its text; the log has it with the request id; the plugin gets the fault', async (t) => {
   const answer = await world.call('/bug');
   t.deepEqual([answer.status, answer.body.code], [500, 'KERNEL_INTERNAL']);
   t.false(answer.text.includes('secret of the house'));
@@ -291,7 +291,7 @@ test('a bug answers 500 without its text; the log has it under the request id, a
   t.true(world.faults().includes('GET /bug: secret of the house'));
 });
 
-test('a reply that does not fit its declaration is found out in tests', async (t) => {
+test('in tests, rejects a reply that does not fit its declaration', async (t) => {
   t.is((await world.call('/wrong-reply')).status, 500);
   t.true(
     world
@@ -301,7 +301,7 @@ test('a reply that does not fit its declaration is found out in tests', async (t
   );
 });
 
-test('everything lies below the base path, and nothing beside it', async (t) => {
+test('serves everything below the base path and nothing outside of it', async (t) => {
   await using below = await open();
   below.kernel.listeners.panel.mountAt('/secret/');
   t.is((await below.call('/secret/public')).body.msg, 'hello');

@@ -4,7 +4,7 @@ import { checkedList, inspect, jsonRecord, whyNotJson } from '../index.js';
 
 const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
 
-test('what JSON would lose or change is named with its path', (t) => {
+test('names the path of a value that JSON would lose or change', (t) => {
   class Odd {}
   for (const [value, says] of [
     [{ a: { b: Number.NaN } }, /^a\.b is NaN, which JSON cannot represent$/],
@@ -31,7 +31,7 @@ test('what JSON would lose or change is named with its path', (t) => {
   t.deepEqual(inspect(jsonRecord(), { a: [1] }), { value: { a: [1] } });
 });
 
-test('a checked list has at most so many items, each as its check wants it, holes included', (t) => {
+test('a checked list limits the number of items and checks each one, holes included', (t) => {
   const schema = checkedList<number>(2, (item) => (typeof item === 'number' ? undefined : 'no number'));
   const says = (value: unknown) => {
     const result = inspect(schema, value);

@@ -81,7 +81,7 @@ async function open() {
   return { world, db, counts, add, wrong, slow, startedWith, hook };
 }
 
-test('it is loaded before the start, and has each change when its write resolves', async (t) => {
+test('loads before the start, and has each change when its write resolves', async (t) => {
   const { world, counts, add, startedWith } = await open();
   await using _ = world;
   t.deepEqual(startedWith, [10]);
@@ -126,7 +126,7 @@ test('a fresh state comes from the database, so tests see a change that was not 
   t.is((await counts.fresh()).get('a'), 99);
 });
 
-test('a change that cannot be brought in has the state loaded again before the write resolves', async (t) => {
+test('loads the state again before the write resolves if apply throws', async (t) => {
   const { world, counts, add, wrong } = await open();
   await using _ = world;
   wrong.apply = 1;
@@ -135,7 +135,7 @@ test('a change that cannot be brought in has the state loaded again before the w
   t.is(world.log.filter(({ msg }) => msg.startsWith('a projection no longer matches')).length, 1);
 });
 
-test('writes that come meanwhile are counted once', async (t) => {
+test('counts writes during a load once', async (t) => {
   const { world, counts, add, wrong, slow } = await open();
   await using _ = world;
   let go: () => void = () => undefined;
@@ -154,7 +154,7 @@ test('writes that come meanwhile are counted once', async (t) => {
   ]);
 });
 
-test('while it cannot be loaded it answers 503 instead of something wrong, and its next use loads it', async (t) => {
+test('throws 503 while the load fails, and loads again at its next use', async (t) => {
   const { world, counts, add, wrong } = await open();
   await using _ = world;
   Object.assign(wrong, { apply: 1, load: 2 });
@@ -167,7 +167,7 @@ test('while it cannot be loaded it answers 503 instead of something wrong, and i
   t.is(counts.state.get('a'), 15);
 });
 
-test('the next change loads it too', async (t) => {
+test('loads again at the next change', async (t) => {
   const { world, counts, add, wrong } = await open();
   await using _ = world;
   Object.assign(wrong, { apply: 1, load: 1 });
@@ -176,7 +176,7 @@ test('the next change loads it too', async (t) => {
   t.is(counts.state.get('a'), 16);
 });
 
-test('a state that cannot be loaded keeps its plugin from starting', async (t) => {
+test('a plugin does not start if its state cannot be loaded', async (t) => {
   class Broken {
     constructor({ db }: { db: Database }) {
       db.projection({ load: () => Promise.reject(new Error('no such table')), apply: () => undefined });
@@ -192,7 +192,7 @@ test('a state that cannot be loaded keeps its plugin from starting', async (t) =
   await t.throwsAsync(World.boot([plugin]), { message: /broken did not start: no such table/ });
 });
 
-test('after thousands of random changes the state is what a fresh load gives', async (t) => {
+test('after thousands of random changes, the state equals a fresh load', async (t) => {
   const { world, counts, add, wrong } = await open();
   await using _ = world;
   let seed = 7;

@@ -7,7 +7,7 @@ const from = (remoteAddress: string, headers: Record<string, string> = {}, socke
   ({ socket: { remoteAddress, ...socket }, headers }) as unknown as IncomingMessage;
 const forwarded = (remote: string, hops: string) => from(remote, { 'x-forwarded-for': hops });
 
-test('without trusted proxies the other end of the connection is the caller, whatever it claims', (t) => {
+test('without trusted proxies, the peer of the connection is the caller, whatever it claims', (t) => {
   const none = new Proxies([]);
   const request = from('127.0.0.1', {
     'x-forwarded-for': '198.51.100.7',
@@ -21,7 +21,7 @@ test('without trusted proxies the other end of the connection is the caller, wha
   t.true(none.isSecure(from('127.0.0.1', {}, { encrypted: true })));
 });
 
-test('hops are walked from the right, and the first stranger is the caller', (t) => {
+test('reads hops from the right; the first untrusted one is the caller', (t) => {
   const proxies = new Proxies(['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']);
   const cases: [remote: string, hops: string, caller: string][] = [
     ['127.0.0.1', '198.51.100.7', '198.51.100.7'],
@@ -39,7 +39,7 @@ test('hops are walked from the right, and the first stranger is the caller', (t)
     t.is(proxies.callerAddress(forwarded(remote, hops)), caller, `${remote} ${hops}`);
 });
 
-test('an IPv4 address in IPv6 clothes is the IPv4 address', (t) => {
+test('treats an IPv4-mapped IPv6 address as the IPv4 address', (t) => {
   const proxies = new Proxies(['127.0.0.1']);
   t.is(proxies.callerAddress(from('::ffff:198.51.100.7')), '198.51.100.7');
   t.is(proxies.callerAddress(forwarded('::ffff:127.0.0.1', '::ffff:198.51.100.7')), '198.51.100.7');
@@ -51,7 +51,7 @@ test('an IPv4 address in IPv6 clothes is the IPv4 address', (t) => {
   t.true(proxies.isSecure(from('::ffff:127.0.0.1', { 'x-forwarded-proto': 'https' })));
 });
 
-test('host and TLS of a trusted proxy count', (t) => {
+test('believes host and TLS of a trusted proxy', (t) => {
   const proxies = new Proxies(['127.0.0.1']);
   t.is(
     proxies.requestHost(from('127.0.0.1', { host: 'inner:1', 'x-forwarded-host': 'outer.example:443' })),
@@ -64,7 +64,7 @@ test('host and TLS of a trusted proxy count', (t) => {
   t.false(proxies.isSecure(from('127.0.0.2', { 'x-forwarded-proto': 'https' })));
 });
 
-test('an entry that is neither address nor CIDR is named', (t) => {
+test('names an entry that is neither address nor CIDR', (t) => {
   for (const entry of [
     'proxy.example',
     '10.0.0.0/33',
@@ -83,7 +83,7 @@ test('an entry that is neither address nor CIDR is named', (t) => {
   }
 });
 
-test('a prefix says how much must agree', (t) => {
+test('compares as many bits as the prefix says', (t) => {
   t.true(new Proxies(['0.0.0.0/0']).trusts('203.0.113.1'));
   t.false(new Proxies(['203.0.113.0/25']).trusts('203.0.113.128'));
   t.true(new Proxies(['203.0.113.0/25']).trusts('203.0.113.127'));
@@ -92,7 +92,7 @@ test('a prefix says how much must agree', (t) => {
   t.false(new Proxies(['127.0.0.1']).trusts('not an address'));
 });
 
-test('what is this machine itself, and what only looks like it', (t) => {
+test('recognises addresses of this machine, and rejects similar ones', (t) => {
   for (const host of [
     'localhost',
     'LocalHost.',

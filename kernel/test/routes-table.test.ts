@@ -17,14 +17,14 @@ const owner = (name: string) => ({ name, about: 'x', faulty: false, why: '', fau
 const sorted = (...paths: string[]) =>
   sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
 
-test('at the first difference a literal comes before a parameter', (t) => {
+test('orders a literal before a parameter at the first difference', (t) => {
   t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
   t.deepEqual(sorted('/{x}/b', '/a/{y}'), ['/a/{y}', '/{x}/b']);
   t.deepEqual(sorted('/a/{x}/c', '/a/b/{y}', '/a/b/c'), ['/a/b/c', '/a/b/{y}', '/a/{x}/c']);
   t.deepEqual(sorted('/{all*}', '/a/{rest*}', '/a/{x}', '/a/b'), ['/a/b', '/a/{x}', '/a/{rest*}', '/{all*}']);
 });
 
-test('the order is the same whatever the order of the plugins', (t) => {
+test('gives the same order for any order of plugins', (t) => {
   const paths = ['/b/{x}', '/bb', '/c/d', '/b/lit', '/{y}/d', '/c/{z}', '/b', '/b/{x}/more', '/b/lit/more'];
   const expected = sorted(...paths);
   t.true(expected.indexOf('/b/lit') < expected.indexOf('/b/{x}'));
@@ -39,7 +39,7 @@ test('the order is the same whatever the order of the plugins', (t) => {
   }
 });
 
-test('two routes for one request are refused with both places; another method or listener is another request', (t) => {
+test('rejects two routes for one request with both places; allows another method or listener', (t) => {
   const twins = [
     { owner: owner('one'), route: get('/a/{id}/b') },
     { owner: owner('two'), route: get('/a/{name}/b') },
@@ -60,7 +60,7 @@ test('two routes for one request are refused with both places; another method or
   );
 });
 
-test('a path that an admin configures changes with a remount; one that would clash changes nothing', async (t) => {
+test('a remount changes a configured path; a conflict changes nothing', async (t) => {
   const inner: { listeners?: ListenersApi } = {};
   let where = '/old/{id}';
   const mover = definePlugin({
@@ -95,7 +95,7 @@ test('a path that an admin configures changes with a remount; one that would cla
   );
 });
 
-test('a name is for one listener, and an unopened one has no port', async (t) => {
+test('a name belongs to one listener, and an unopened listener has no port', async (t) => {
   const inner: { listeners?: ListenersApi } = {};
   const opener = definePlugin({
     name: 'opener',
@@ -114,7 +114,7 @@ test('a name is for one listener, and an unopened one has no port', async (t) =>
   t.is(inner.listeners?.panel.port, world.port);
 });
 
-test('a path is decoded, told apart by case and slashes, and HEAD is GET', async (t) => {
+test('decodes a path, distinguishes case and slashes, and treats HEAD as GET', async (t) => {
   const echo = route({
     method: 'GET',
     path: '/echo/{what}',
@@ -141,7 +141,7 @@ test('a path is decoded, told apart by case and slashes, and HEAD is GET', async
     t.deepEqual(await answer('/echo/a', method), [404, 'nosniff'], method);
 });
 
-test('a wildcard takes the rest of a path, decoded, and its parameter is held to its schema', async (t) => {
+test('a wildcard matches the decoded rest of a path and checks it against its schema', async (t) => {
   const rest = route({
     method: 'GET',
     path: '/files/{path*}',

@@ -21,7 +21,7 @@ const me = (world: World, headers: Readonly<Record<string, string>>) =>
 const boot = (clock = new FakeClock(), folder?: string, env: Record<string, string> = {}) =>
   World.boot([people, spy], { clock, env, ...(folder && { folder }) });
 
-test.serial('a session lives on while it is used, and ends when it is not', async (t) => {
+test.serial('extends a session while it is used, and closes an idle one', async (t) => {
   const clock = new FakeClock();
   await using world = await boot(clock);
   const login = await world.login();
@@ -43,7 +43,7 @@ test.serial('a session lives on while it is used, and ends when it is not', asyn
   t.is(await me(world, login), 401);
 });
 
-test.serial('a session in use ends after its longest lifetime, and leaves the database', async (t) => {
+test.serial('closes a session after its longest lifetime and deletes it from the database', async (t) => {
   const clock = new FakeClock();
   await using world = await boot(clock);
   const login = await world.login();
@@ -71,7 +71,7 @@ test.serial('a shorter lifetime takes effect at once', async (t) => {
   t.is(await me(world, login), 401);
 });
 
-test.serial('a log-out ends this session and no other; the old cookie opens nothing', async (t) => {
+test.serial('a log-out closes only this session; the old cookie is rejected', async (t) => {
   await using world = await boot();
   const [one, other] = [await world.login(), await world.login()];
   t.is((await world.call('/logout', { method: 'POST', headers: one })).status, 200);
@@ -92,7 +92,7 @@ test.serial('sessions survive a restart of the panel, log-outs too', async (t) =
   t.is((await second.call('/logout', { method: 'POST', headers: kept })).status, 200);
 });
 
-test.serial('use is written down: a restart knows who was there shortly before', async (t) => {
+test.serial('stores the last use: after a restart, recent sessions are open', async (t) => {
   const clock = new FakeClock();
   const first = await boot(clock);
   inner.sessions?.setLifetime(600 * MINUTE);
@@ -113,7 +113,7 @@ test.serial('use is written down: a restart knows who was there shortly before',
   t.is(await me(second, login), 'ada');
 });
 
-test.serial('the database holds a digest, from which no cookie can be made', async (t) => {
+test.serial('stores only a digest, from which no cookie can be made', async (t) => {
   await using world = await boot();
   const { cookie } = await world.login();
   const id = cookie.split('=')[1] ?? '';
@@ -124,7 +124,7 @@ test.serial('the database holds a digest, from which no cookie can be made', asy
   t.is(await me(world, { cookie: `weir_session=${row?.['digest']}` }), 401);
 });
 
-test.serial('every login has a new id and a new token; that of another session is refused', async (t) => {
+test.serial('gives every login a new id and token; rejects the token of another session', async (t) => {
   await using world = await boot();
   const [one, other] = [await world.login(), await world.login()];
   t.not(one.cookie, other.cookie);
@@ -143,18 +143,15 @@ test.serial('every login has a new id and a new token; that of another session i
   t.is(inner.sessions?.csrfOf(undefined), undefined);
 });
 
-test.serial(
-  'a login while carrying a cookie opens another session: a planted id gains nothing',
-  async (t) => {
-    await using world = await boot();
-    const answer = await world.call('/login', {
-      body: { name: 'ada' },
-      headers: { cookie: 'weir_session=planted' },
-    });
-    t.notRegex(String(answer.headers['set-cookie']), /planted/);
-    t.is(await me(world, { cookie: 'weir_session=planted' }), 401);
-  },
-);
+test.serial('a login with a cookie opens a new session, so a planted id is useless', async (t) => {
+  await using world = await boot();
+  const answer = await world.call('/login', {
+    body: { name: 'ada' },
+    headers: { cookie: 'weir_session=planted' },
+  });
+  t.notRegex(String(answer.headers['set-cookie']), /planted/);
+  t.is(await me(world, { cookie: 'weir_session=planted' }), 401);
+});
 
 test.serial(
   'the cookie is HttpOnly, SameSite=Lax and bound to the base path; Secure when the outer side is TLS',
@@ -174,7 +171,7 @@ test.serial(
   },
 );
 
-test.serial('who is not a trusted proxy cannot make a cookie Secure', async (t) => {
+test.serial('only a trusted proxy can make a cookie Secure', async (t) => {
   await using world = await boot();
   const answer = await world.call('/login', {
     body: { name: 'ada' },
@@ -183,7 +180,7 @@ test.serial('who is not a trusted proxy cannot make a cookie Secure', async (t) 
   t.notRegex(String(answer.headers['set-cookie']), /Secure/);
 });
 
-test.serial('a login that is under way when all sessions are ended is ended with them', async (t) => {
+test.serial('closes a login under way when all sessions are closed', async (t) => {
   await using world = await boot();
   const before = await world.login();
   const opening = inner.sessions?.open('mallory');
@@ -195,7 +192,7 @@ test.serial('a login that is under way when all sessions are ended is ended with
   t.is(await me(world, await world.login()), 'ada');
 });
 
-test('a session that could not be written is not open', async (t) => {
+test('does not open a session that could not be stored', async (t) => {
   const broken = {
     write: () => Promise.reject(new Error('disk full')),
     query: async () => [],
@@ -228,7 +225,7 @@ test('listeners hear when a sweep ends sessions, and only then', async (t) => {
   t.is(ends, 1);
 });
 
-test('at most ten thousand sessions are open: the one that is idle the longest ends first', async (t) => {
+test('closes the session that is idle the longest above ten thousand', async (t) => {
   const db = { write: async () => undefined, query: async () => [] } as unknown as Database;
   const clock = new FakeClock();
   const store = new SessionStore(db, clock);
@@ -246,14 +243,14 @@ test('at most ten thousand sessions are open: the one that is idle the longest e
   t.is(store.find(second), undefined);
 });
 
-test('secrets are equal when every byte is', (t) => {
+test('compares every byte of secrets', (t) => {
   t.true(sameSecret('abc', 'abc'));
   t.false(sameSecret('abc', 'abd'));
   t.false(sameSecret('abc', 'abcd'));
   t.false(sameSecret('', 'a'));
 });
 
-test("a job of the kernel's own that fails is logged, and harms no plugin", async (t) => {
+test('logs a failing job of the kernel without a fault of a plugin', async (t) => {
   const clock = new FakeClock();
   const keeper: { db?: Database } = {};
   await using world = await World.boot(

@@ -69,7 +69,7 @@ const get = async (path: string, headers: Readonly<Record<string, string>> = {},
   return { status, text, got };
 };
 
-test('files are sent with their type; a path that ends with a slash is its index.html', async (t) => {
+test('sends files with their type, and index.html for a path that ends with a slash', async (t) => {
   for (const [path, text, type] of [
     ['/open/', '<!doctype html>', 'text/html; charset=utf-8'],
     ['/open/index.html', '<!doctype html>', 'text/html; charset=utf-8'],
@@ -86,7 +86,7 @@ test('files are sent with their type; a path that ends with a slash is its index
   t.deepEqual([head.status, head.text, head.got['content-length']], [200, '', '5']);
 });
 
-test('dotfiles, folders, and what lies outside are not there, however they are written', async (t) => {
+test('returns 404 for dotfiles, folders and paths outside, in any notation', async (t) => {
   for (const path of [
     '.env',
     '.git/config',
@@ -121,7 +121,7 @@ test('dotfiles, folders, and what lies outside are not there, however they are w
   t.deepEqual(world.faults(), []);
 });
 
-test('a login is asked for where the route does', async (t) => {
+test('requires a login if the route does', async (t) => {
   t.is((await get('/closed/app.js')).status, 401);
   const login = await world.login();
   t.is((await get('/closed/app.js', login)).text, 'app()');
@@ -131,7 +131,7 @@ test('a login is asked for where the route does', async (t) => {
   );
 });
 
-test('files with a hash in their name are kept for a year, all others are asked for again', async (t) => {
+test('caches files with a hash in their name for a year, and revalidates all others', async (t) => {
   for (const [path, wanted] of [
     ['index.html', 'no-cache'],
     ['', 'no-cache'],
@@ -143,7 +143,7 @@ test('files with a hash in their name are kept for a year, all others are asked 
     t.is((await get(`/open/${path}`)).got['cache-control'], wanted, path);
 });
 
-test('the ETag is that of the content: a new version of the same length and time is a new one', async (t) => {
+test('computes the ETag from the content: a new version of the same length and time gets a new one', async (t) => {
   await put('changing.html', 'version 1');
   await utimes(join(page, 'changing.html'), 499_162_500, 499_162_500);
   const first = await get('/open/changing.html');
@@ -162,7 +162,7 @@ test('the ETag is that of the content: a new version of the same length and time
   t.deepEqual([changed.status, changed.text], [200, 'version 2']);
 });
 
-test('a range is answered with its part; an invalid range, or many at once, costs no more than the file', async (t) => {
+test('sends the part of a range; an invalid range, or many at once, costs no more than the file', async (t) => {
   const range = (value: string, more = {}) => get('/open/digits.txt', { range: value, ...more });
   const part = await range('bytes=2-4');
   t.deepEqual([part.status, part.text, part.got['content-range']], [206, '234', 'bytes 2-4/10']);
@@ -178,7 +178,7 @@ test('a range is answered with its part; an invalid range, or many at once, cost
   t.is((await get('/open/digits.txt', { 'if-match': '"another"' })).status, 412);
 });
 
-test('a page has a strict policy of its own, which its route may change', async (t) => {
+test('sends a strict policy with a page, which its route can change', async (t) => {
   const policy = String((await get('/open/')).got['content-security-policy']);
   t.is(
     policy,
@@ -198,7 +198,7 @@ test('a page has a strict policy of its own, which its route may change', async 
     });
 });
 
-test('a browser that goes to a path of the page gets the page, a program and a missing file do not', async (t) => {
+test('sends the fallback page to a browser, but not to a program or for a missing file', async (t) => {
   const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
   const deep = await get('/clients/17', html);
   t.deepEqual([deep.status, deep.text, deep.got['cache-control']], [200, '<!doctype html>', 'no-cache']);
@@ -209,7 +209,7 @@ test('a browser that goes to a path of the page gets the page, a program and a m
   t.is((await world.call('/clients/17', { method: 'POST', headers: html })).status, 404);
 });
 
-test('a folder that is not there is named when the route is declared', (t) => {
+test('names a missing folder when the route is declared', (t) => {
   t.throws(() => staticFiles({ path: '/x/', folder: join(folder, 'nowhere'), doc: 'x' }), {
     message: /the folder .*nowhere does not exist; build it first/,
   });

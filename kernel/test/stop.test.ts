@@ -8,7 +8,7 @@ import { bare, World } from './world.js';
 
 const never = () => new Promise<never>(() => undefined);
 
-test('a job that does not heed its signal does not keep a stop', async (t) => {
+test('stops although a job ignores its signal', async (t) => {
   const clock = new FakeClock();
   const faults: string[] = [];
   const jobs = new Schedule(
@@ -32,7 +32,7 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
   t.deepEqual(faults, ['job plough of bad: its end took longer than 0.02 s']);
 });
 
-test('those from outside are asked to stop all at once: one that hangs does not use up the time of the next', async (t) => {
+test('stops third-party plugins all at once: one that hangs does not use the time of the next', async (t) => {
   const faultsSeen: number[] = [];
   const hanging = (name: string) => ({
     ...bare(name, { stop: () => (faultsSeen.push(world.faults().length), never()) }),
@@ -43,7 +43,7 @@ test('those from outside are asked to stop all at once: one that hangs does not 
   t.deepEqual(faultsSeen, [0, 0]);
 });
 
-test('at a stop nobody waits for a guard as long as elsewhere', async (t) => {
+test('waits less for a guard at a stop than elsewhere', async (t) => {
   const world = await World.boot([bare('bad', { taps: () => [tap(beforeKernelStop, never)] })], {
     limits: { tap: 3_600_000, job: 20 },
   });

@@ -128,7 +128,7 @@ async function ask(path: string): Promise<Socket> {
   return socket;
 }
 
-test('a stream is sent as it comes, with the headers of every reply; nobody stores it', async (t) => {
+test('sends a stream as it is produced, with the usual headers and no-store', async (t) => {
   const answer = await world.call('/lines');
   t.deepEqual([answer.status, answer.text], [200, 'line 0\nline 1\nline 2\n']);
   t.is(answer.headers['content-type'], 'text/plain');
@@ -141,7 +141,7 @@ test('a stream is sent as it comes, with the headers of every reply; nobody stor
   t.deepEqual([many.text.length, many.headers['content-length']], [3_000_000, '3000000']);
 });
 
-test('a file name is written as RFC 6266 says, whatever is in it', async (t) => {
+test('writes any file name as RFC 6266 says', async (t) => {
   const { headers } = await world.call('/named');
   const disposition = String(headers['content-disposition']);
   t.true(
@@ -153,7 +153,7 @@ test('a file name is written as RFC 6266 says, whatever is in it', async (t) => 
   t.is(headers['content-type'], 'text/plain');
 });
 
-test('headers of its own are held to their declaration', async (t) => {
+test('checks additional headers against their declaration', async (t) => {
   const { headers, text } = await world.call('/counted');
   t.deepEqual(
     [headers['x-rows'], headers['content-type'], text],
@@ -165,7 +165,7 @@ test('headers of its own are held to their declaration', async (t) => {
   );
 });
 
-test('who has it already is answered 304, and HEAD without a body; neither opens the stream', async (t) => {
+test('answers 304 for a known ETag and HEAD without a body; neither opens the stream', async (t) => {
   const whole = await world.call('/cached');
   t.deepEqual(
     [whole.status, whole.text, whole.headers['etag'], whole.headers['cache-control'], opened],
@@ -185,7 +185,7 @@ test('who has it already is answered 304, and HEAD without a body; neither opens
   t.is((await world.call('/lines', { method: 'HEAD' })).status, 200);
 });
 
-test('a stream waits for a slow reader, and ends when the reader is gone', async (t) => {
+test('waits for a slow reader, and stops when the reader disconnects', async (t) => {
   const socket = await ask('/endless');
   await once(socket, 'data');
   socket.pause();
@@ -203,7 +203,7 @@ test('a stream waits for a slow reader, and ends when the reader is gone', async
   t.pass();
 });
 
-test('a caller that leaves ends what the stream waits for; that is no fault', async (t) => {
+test("a caller that disconnects aborts the stream's wait, without a fault", async (t) => {
   for (const [path, gone] of [
     ['/waits', left.waiting],
     ['/stuck', left.readable],
@@ -219,7 +219,7 @@ test('a caller that leaves ends what the stream waits for; that is no fault', as
   );
 });
 
-test('a stream that fails at once is answered with an error, without a header of the file', async (t) => {
+test('answers a stream that fails at once with an error, without headers of the file', async (t) => {
   for (const path of ['/fails/first', '/fails/nothing', '/fails/etag']) {
     const answer = await world.call(path);
     t.deepEqual([answer.status, answer.body.code], [500, 'KERNEL_INTERNAL'], path);
@@ -233,7 +233,7 @@ test('a stream that fails at once is answered with an error, without a header of
   }
 });
 
-test('one that fails later, gives junk or is not as long as it said breaks the connection; never a short body', async (t) => {
+test('resets the connection if a stream fails later, is invalid or has a wrong length; never sends a short body', async (t) => {
   for (const [path, why] of [
     ['/fails/late', 'the disk is gone'],
     ['/fails/short', 'the stream ended after 7 of the 100 bytes that it announced'],
@@ -250,7 +250,7 @@ test('one that fails later, gives junk or is not as long as it said breaks the c
   t.is((await world.call('/lines')).status, 200);
 });
 
-test('a request that turns out to be nonsense while it is answered gets no second reply into the first', async (t) => {
+test('sends no second reply if a request becomes invalid during the reply', async (t) => {
   const socket = connect(world.port, '127.0.0.1');
   let text = '';
   socket.on('error', () => undefined).on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -60,7 +60,7 @@ function ask(
   });
 }
 
-test('with certificate and key the panel speaks HTTPS, says so, and its cookies are secure', async (t) => {
+test('serves HTTPS with certificate and key, logs it, and sets secure cookies', async (t) => {
   const pair = selfSigned();
   const { certFile, keyFile } = await writePair(await folderOf(t), pair);
   await using world = await World.boot([people], {
@@ -74,7 +74,7 @@ test('with certificate and key the panel speaks HTTPS, says so, and its cookies 
   t.false(world.log.some(({ level }) => level === 'warn' || level === 'error'));
 });
 
-test('a renewed certificate is taken up while open connections go on', async (t) => {
+test('uses a renewed certificate while open connections continue', async (t) => {
   const folder = await folderOf(t);
   const [old, renewed] = [selfSigned('old.example'), selfSigned('renewed.example')];
   const { certFile, keyFile } = await writePair(folder, old);
@@ -106,7 +106,7 @@ test('a renewed certificate is taken up while open connections go on', async (t)
   await t.throwsAsync(ask(world.port, '/healthz', old.cert));
 });
 
-test('one file of two, files that are not there, hold something else or do not fit are mistakes of the start', async (t) => {
+test('fails the start if a file is missing, has other content, or does not match the other', async (t) => {
   const folder = await folderOf(t);
   const { certFile, keyFile } = await writePair(folder, selfSigned());
   const other = join(folder, 'other.pem');
@@ -139,7 +139,7 @@ test('one file of two, files that are not there, hold something else or do not f
   );
 });
 
-test('plain HTTP on an address that others may reach is warned of, on loopback it is not', async (t) => {
+test('warns about plain HTTP on a reachable address, not on loopback', async (t) => {
   const warnings = async (host: string): Promise<string[]> => {
     await using world = await World.boot([], { env: { WEIR_HOST: host } });
     return world.log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);

@@ -48,7 +48,7 @@ const refusedBoot = async (...plugins: Plugin[]): Promise<Error> => {
   throw new Error('the boot went through');
 };
 
-test('each plugin has a container of its own: services of one name are different objects, built once', async (t) => {
+test('each plugin has its own container: services with one name are different objects, built once', async (t) => {
   const built: { plugin: string; tally: Tally; again: Tally }[] = [];
   class Pair {
     readonly tally: Tally;
@@ -72,7 +72,7 @@ test('each plugin has a container of its own: services of one name are different
   t.not(one?.tally, two?.tally);
 });
 
-test("what a plugin uses is the other's, behind a facade, under the name it chose", async (t) => {
+test('a plugin gets a used token behind a facade, under the name it chose', async (t) => {
   const seen: Counter[] = [];
   await using _ = await World.boot([
     counter(),
@@ -107,7 +107,7 @@ test("what a plugin uses is the other's, behind a facade, under the name it chos
   t.is(seen[1]?.count(), 4);
 });
 
-test('what may be absent is undefined when it is, and there when it is not', async (t) => {
+test('an optional token is undefined if it is absent', async (t) => {
   const seen: unknown[] = [];
   const user = definePlugin({
     name: 'user',
@@ -122,14 +122,14 @@ test('what may be absent is undefined when it is, and there when it is not', asy
   t.deepEqual(seen, [undefined, 1]);
 });
 
-test('a token that its owner does not provide is named, with who needs it', async (t) => {
+test('names a token that its owner does not provide, and its users', async (t) => {
   const user = definePlugin({ name: 'user', version: '1.0.0', api: 1, about: 'x', uses: { numbers: Count } });
   const error = await refusedBoot(counter({ provides: () => [] }), user);
   t.true(error instanceof PluginError);
   t.is(error.message, 'plugin user needs counter/Count, but counter does not provide it');
 });
 
-test('all missing tokens of a plugin are named at once', async (t) => {
+test('names all missing tokens of a plugin at once', async (t) => {
   const user = definePlugin({
     name: 'user',
     version: '1.0.0',
@@ -144,7 +144,7 @@ test('all missing tokens of a plugin are named at once', async (t) => {
   );
 });
 
-test('a token of another number is refused, and both numbers said', async (t) => {
+test('rejects a token with another number, and names both numbers', async (t) => {
   const user = definePlugin({
     name: 'user',
     version: '1.0.0',
@@ -160,7 +160,7 @@ test('a token of another number is refused, and both numbers said', async (t) =>
   );
 });
 
-test('a token is known by its name: a second copy of a contract is as good', async (t) => {
+test('identifies a token by its name: a second copy of a contract works', async (t) => {
   const seen: number[] = [];
   await using _ = await World.boot([
     counter(),
@@ -176,7 +176,7 @@ test('a token is known by its name: a second copy of a contract is as good', asy
   t.deepEqual(seen, [1]);
 });
 
-test('a plugin provides its own tokens, and each once', async (t) => {
+test('a plugin provides only its own tokens, each once', async (t) => {
   const thief = bare('thief', { provides: () => [provide(Count, new Tally())] });
   t.is((await refusedBoot(thief)).message, 'plugin thief provides counter/Count, a token of another plugin');
   t.is(
@@ -189,7 +189,7 @@ test('a plugin provides its own tokens, and each once', async (t) => {
   );
 });
 
-test('a service or a use cannot take a name that is taken', async (t) => {
+test('rejects a service or a use whose name is taken', async (t) => {
   const named = (rest: object) => ({ ...counter(), ...rest }) as Plugin;
   t.is(
     (await refusedBoot(named({ services: { log: singleton(Tally) } }))).message,
@@ -211,7 +211,7 @@ test('a service or a use cannot take a name that is taken', async (t) => {
   t.regex((await refusedBoot(counter(), user)).message, /plugin user has a service "numbers"/);
 });
 
-test('a service that asks for what is not there, or for itself in a circle, is an error of the start that names it', async (t) => {
+test('names a service with a missing or circular dependency', async (t) => {
   class Asks {
     constructor({ printer }: { printer: unknown }) {
       void printer;
@@ -242,7 +242,7 @@ test('a service that asks for what is not there, or for itself in a circle, is a
   t.regex(circle.message, /^plugin office could not be built: .*left -> right -> left/s);
 });
 
-test('a plugin that breaks while it is built is named, and nothing was started', async (t) => {
+test('names a plugin that fails while it is built, and starts nothing', async (t) => {
   let started = false;
   const early = bare('early', { start: () => void (started = true) });
   class Explodes {
@@ -276,7 +276,7 @@ test('a plugin that breaks while it is built is named, and nothing was started',
   t.false(started);
 });
 
-test('entries of an extension point reach its owner with their plugin, in start order, all of them at its start', async (t) => {
+test('the owner of an extension point gets all entries at its start, with their plugin, in start order', async (t) => {
   const seen: unknown[] = [];
   const owner = definePlugin({
     name: 'shelf',
@@ -298,7 +298,7 @@ test('entries of an extension point reach its owner with their plugin, in start 
   t.deepEqual(seen[1], []);
 });
 
-test('a table has one owner', async (t) => {
+test('rejects a table with two owners', async (t) => {
   const owner = (name: string) => bare(name, { tables: { rows: table('rows', { id: column.id() }) } });
   t.is(
     (await refusedBoot(owner('one'), owner('two'))).message,
@@ -306,7 +306,7 @@ test('a table has one owner', async (t) => {
   );
 });
 
-test('what a closed plugin provides answers 503 to its users; what others provide goes on', async (t) => {
+test('tokens of a closed plugin throw 503; tokens of others keep working', async (t) => {
   const bad = {
     ...counter(),
     routes: () => [

@@ -63,7 +63,7 @@ const Person = shape({
 type Person = Static<typeof Person>;
 const person: Person = { name: 'ada', kind: 'a', tags: [], nick: null, loud: true };
 
-test('a class gets what its plugin has, and the compiler refuses one that asks for more', (t) => {
+test('a class gets what its plugin has; the compiler rejects one that needs more', (t) => {
   const fits = definePlugin({
     ...identity,
     uses: { printer: Printing },
@@ -127,7 +127,7 @@ test('a handler returns what the reply declares and reads what the input declare
   route({ method: 'GET', path: '/x', reply: message(), handle: () => '' });
 });
 
-test('taps, tokens and entries have the types of their contract', (t) => {
+test('types taps, tokens and entries by their contract', (t) => {
   const fits = [
     tap(saved, ({ ids }) => void ids.length),
     tap(price, (value, { at }) => value + at),

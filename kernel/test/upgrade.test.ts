@@ -74,7 +74,7 @@ async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = 
 }
 const isClosed = (caller: Caller): Promise<void> => until(() => caller.closed, 'the connection is closed');
 
-test('a plugin takes the connection over', async (t) => {
+test('a plugin takes over the connection', async (t) => {
   const { cookie, connections, call } = await boot(t);
   const caller = call('/echo?x=1', { cookie });
   await until(() => caller.status === 101, 'the reply');
@@ -83,7 +83,7 @@ test('a plugin takes the connection over', async (t) => {
   t.like(connections[0]?.who, { name: 'ada', kind: 'session' });
 });
 
-test('refused with a reply: unknown path, no session, foreign page', async (t) => {
+test('refuses an unknown path, a missing session and a page of another site with a reply', async (t) => {
   const { cookie, connections, call } = await boot(t);
   const refused = async (path: string, headers: Record<string, string>, status: number, code: string) => {
     const caller = call(path, headers);
@@ -104,7 +104,7 @@ test('refused with a reply: unknown path, no session, foreign page', async (t) =
   await until(() => own.status === 101, 'the own page is let in');
 });
 
-test('the base path counts', async (t) => {
+test('requires the base path', async (t) => {
   const { world, cookie, call } = await boot(t);
   world.kernel.listeners.panel.mountAt('/base/');
   const outside = call('/echo', { cookie });
@@ -115,7 +115,7 @@ test('the base path counts', async (t) => {
   t.pass();
 });
 
-test('the end of the session ends the connection, at log-out and when it expires', async (t) => {
+test('closes the connection with the session, at log-out and expiry', async (t) => {
   const { world, clock, cookie, token, connections, call } = await boot(t);
   const first = call('/echo', { cookie });
   const other = call('/echo', { cookie: (await world.login()).cookie });
@@ -131,7 +131,7 @@ test('the end of the session ends the connection, at log-out and when it expires
   t.true(lives?.aborted);
 });
 
-test('errors of a plugin and of the network harm nobody else', async (t) => {
+test('errors of a plugin and of the network affect no other connection', async (t) => {
   let fail: () => void = () => {
     throw new Error('a bug');
   };
@@ -152,7 +152,7 @@ test('errors of a plugin and of the network harm nobody else', async (t) => {
   t.is((await world.call('/me', { headers: { cookie } })).status, 200);
 });
 
-test('a plugin that is closed after its faults takes no connection over', async (t) => {
+test('a closed plugin takes over no connection', async (t) => {
   const { cookie, connections, call } = await boot(t, () => {
     throw new Error('a bug');
   });
@@ -160,11 +160,11 @@ test('a plugin that is closed after its faults takes no connection over', async 
   const late = call('/echo', { cookie });
   await isClosed(late);
   t.is(late.status, 503);
-  t.regex(late.text, /the plugin echo is switched off after repeated faults/);
+  t.regex(late.text, /the plugin echo is closed after repeated faults/);
   t.is(connections.length, 0);
 });
 
-test('a stop ends what is open', async (t) => {
+test('a stop closes open connections', async (t) => {
   const { world, cookie, connections, call } = await boot(t);
   const caller = call('/echo', { cookie });
   await until(() => caller.status === 101, 'the reply');
@@ -173,7 +173,7 @@ test('a stop ends what is open', async (t) => {
   t.like(connections[0]?.signal.reason, { status: 503, message: 'the panel is stopping' });
 });
 
-test('an offer of another protocol is passed over, and the request answered with its body', async (t) => {
+test('ignores an upgrade to another protocol, and answers the request with its body', async (t) => {
   const { world, cookie, token } = await boot(t);
   const offer = {
     connection: 'Upgrade, HTTP2-Settings',
@@ -191,7 +191,7 @@ test('an offer of another protocol is passed over, and the request answered with
   );
 });
 
-test('two plugins cannot serve one path', async (t) => {
+test('rejects two plugins on one path', async (t) => {
   const one = (name: string) =>
     bare(name, { contributes: () => [contribute(Upgrades, { path: '/echo', open: () => undefined })] });
   await t.throwsAsync(World.boot([people, one('first'), one('second')]), {
@@ -199,7 +199,7 @@ test('two plugins cannot serve one path', async (t) => {
   });
 });
 
-test('over TLS it is the same', async (t) => {
+test('works the same over TLS', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-tls-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const pair = selfSigned();

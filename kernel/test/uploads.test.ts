@@ -149,7 +149,7 @@ async function refused(path: string, ...parts: readonly Part[]): Promise<readonl
   return [status, body.code, issues?.[0]?.path, body.msg];
 }
 
-test.serial('files and texts arrive as they are declared, and are gone afterwards', async (t) => {
+test.serial('passes files and texts as declared, and removes the files afterwards', async (t) => {
   const answer = await send(
     '/backup',
     formOf(COUNT, BACKUP, { name: 'notes', fileName: 'a.txt', content: 'a' }),
@@ -162,7 +162,7 @@ test.serial('files and texts arrive as they are declared, and are gone afterward
   t.deepEqual(await leftovers(), []);
 });
 
-test.serial('while it is handled a file is private to the panel', async (t) => {
+test.serial('keeps a file private to the panel', async (t) => {
   const sent = send('/held', formOf(COUNT, BACKUP));
   await held.opened;
   const { backup } = seen.at(-1) as Kept;
@@ -174,14 +174,14 @@ test.serial('while it is handled a file is private to the panel', async (t) => {
   t.deepEqual(await leftovers(), []);
 });
 
-test.serial('a reply may be read from the file; it goes when the reply is sent', async (t) => {
+test.serial('a reply can stream the file; it is removed after the reply', async (t) => {
   const content = Buffer.alloc(2_500_000, 'z');
   const answer = await send('/echo', formOf({ name: 'any', fileName: 'z', content }));
   t.deepEqual([answer.status, answer.text.length], [200, 2_500_000]);
   await until(async () => (await leftovers()).length === 0, 'the file is gone');
 });
 
-test.serial('who asks, the token and beforeBody come before anything is kept', async (t) => {
+test.serial('checks login, token and beforeBody before it stores anything', async (t) => {
   const form = formOf(COUNT, BACKUP);
   t.is((await world.call('/backup', { raw: form, headers: TYPE })).status, 401);
   const forged = await world.call('/backup', { raw: form, headers: { ...TYPE, cookie: login.cookie } });
@@ -190,13 +190,13 @@ test.serial('who asks, the token and beforeBody come before anything is kept', a
   t.deepEqual(await leftovers(), []);
 });
 
-test.serial('an error of the handler takes the files away as well', async (t) => {
+test.serial('removes the files after an error of the handler too', async (t) => {
   t.is((await send('/breaks', formOf(COUNT, BACKUP))).status, 500);
   await t.throwsAsync(stat((seen.at(-1) as Kept).backup.path), { code: 'ENOENT' });
   t.deepEqual(await leftovers(), []);
 });
 
-test.serial('what does not fit is refused by the name of its field', async (t) => {
+test.serial('names the field of an invalid part', async (t) => {
   const large: Part = { ...BACKUP, content: Buffer.alloc(100_001) };
   const note: Part = { name: 'notes', fileName: 'a', content: 'a' };
   t.deepEqual(await refused('/backup', COUNT), [400, 'KERNEL_INVALID', 'backup', 'backup is required']);
@@ -249,7 +249,7 @@ test.serial('what does not fit is refused by the name of its field', async (t) =
   t.deepEqual(await leftovers(), []);
 });
 
-test.serial('a field in which no file was chosen is as if it were not sent', async (t) => {
+test.serial('treats a field without a chosen file as not sent', async (t) => {
   const none: Part = { name: 'notes', fileName: '', type: 'application/octet-stream' };
   t.is((await send('/backup', formOf(COUNT, BACKUP, none))).status, 200);
   t.deepEqual((seen.at(-1) as Kept).notes, []);
@@ -259,7 +259,7 @@ test.serial('a field in which no file was chosen is as if it were not sent', asy
   );
 });
 
-test.serial('names of files are names: no folders, no line breaks, nothing invisible', async (t) => {
+test.serial('strips folders, line breaks and invisible characters from file names', async (t) => {
   for (const [sent, shown] of [
     ['../../etc/my.db', 'my.db'],
     ['..\\\\..\\\\my.db', 'my.db'],
@@ -281,7 +281,7 @@ test.serial('names of files are names: no folders, no line breaks, nothing invis
 });
 
 test.serial(
-  'another kind of body, a compressed one or one without a boundary is refused before it is read',
+  'rejects another kind of body, a compressed one or one without a boundary before it reads it',
   async (t) => {
     const form = formOf(COUNT, BACKUP);
     const kinds: readonly (readonly [number, Readonly<Record<string, string>>])[] = [
@@ -300,7 +300,7 @@ test.serial(
   },
 );
 
-test.serial('bodies that are not what they say are 400, and the panel lives', async (t) => {
+test.serial('returns 400 for malformed bodies, and the panel survives', async (t) => {
   const bodies: readonly (readonly [string, Buffer])[] = [
     ['nothing', Buffer.alloc(0)],
     ['no end', formOf(COUNT, BACKUP).subarray(0, -BOUNDARY.length - 6)],
@@ -341,7 +341,7 @@ test.serial('bodies that are not what they say are 400, and the panel lives', as
   );
 });
 
-test.serial('there is a limit for all of it: parts, texts, bytes with and without a length', async (t) => {
+test.serial('limits parts, texts and bytes, with and without a length', async (t) => {
   const parts = Array.from({ length: 1100 }, (): Part => ({ name: 'y' }));
   t.is((await send('/backup', formOf(...parts))).status, 400);
   const same = await send(
@@ -368,7 +368,7 @@ test.serial('there is a limit for all of it: parts, texts, bytes with and withou
   await until(async () => (await leftovers()).length === 0, 'nothing is left');
 });
 
-test.serial('names of texts count to the limit of texts, to the byte', async (t) => {
+test.serial('counts names of texts towards the limit, to the byte', async (t) => {
   const named = (bytes: number): Part[] =>
     Array.from({ length: Math.ceil(bytes / 100) }, (_, i) => ({
       name: String(i).padEnd(Math.min(100, bytes - 100 * i), 'n'),
@@ -387,7 +387,7 @@ test.serial('names of texts count to the limit of texts, to the byte', async (t)
   );
 });
 
-test.serial('a sender that leaves in the middle leaves nothing behind, and is no fault', async (t) => {
+test.serial('removes the files of a sender that disconnects, without a fault', async (t) => {
   const form = formOf(COUNT, BACKUP);
   const socket = connect(world.port, '127.0.0.1');
   socket.write(
@@ -403,7 +403,7 @@ test.serial('a sender that leaves in the middle leaves nothing behind, and is no
   );
 });
 
-test.serial('without a login all of it is as small as any body', async (t) => {
+test.serial('without a login, limits the whole body like any other', async (t) => {
   const upload = (bytes: number) =>
     world.call('/anyone', {
       raw: formOf({ name: 'small', fileName: 'a', content: Buffer.alloc(bytes) }),
@@ -428,7 +428,7 @@ test.serial('without a login all of it is as small as any body', async (t) => {
   );
 });
 
-test.serial('what a crash left behind is gone after the next start', async (t) => {
+test.serial('removes files of a crashed panel at the next start', async (t) => {
   await using first = await World.boot([]);
   await first.kernel.stop('for a restart');
   await mkdir(join(first.folder, 'uploads', 'request-old'), { recursive: true });

@@ -84,7 +84,7 @@ async function open(listening: Listening = {}) {
 }
 const add = (tx: Tx, text: string) => tx.run('INSERT INTO notes (text) VALUES (:text)', { text });
 
-test('fifty overlapping writes all succeed, in the order in which they were asked for', async (t) => {
+test('fifty overlapping writes succeed in the order of their calls', async (t) => {
   const { world, db, model, texts } = await open();
   await using _ = world;
   const names = Array.from({ length: 50 }, (_unused, i) => `n${i}`);
@@ -102,7 +102,7 @@ test('fifty overlapping writes all succeed, in the order in which they were aske
   t.deepEqual(await texts(), names);
 });
 
-test('a write that throws leaves nothing, tells nobody, and the next one works', async (t) => {
+test('a write that throws leaves no rows, calls no hooks, and the next one works', async (t) => {
   const heard: string[] = [];
   const { world, db, texts } = await open({
     after: (text) => void heard.push(`after ${text}`),
@@ -126,7 +126,7 @@ test('a write that throws leaves nothing, tells nobody, and the next one works',
   t.deepEqual(heard, ['after kept', 'event kept']);
 });
 
-test('a write that only the commit finds wrong leaves nothing and tells nobody', async (t) => {
+test('a write whose commit fails leaves no rows and calls no hooks', async (t) => {
   const heard: string[] = [];
   const { world, db, texts } = await open({ after: (text) => void heard.push(text) });
   await using _ = world;
@@ -143,7 +143,7 @@ test('a write that only the commit finds wrong leaves nothing and tells nobody',
   t.deepEqual(heard, []);
 });
 
-test('a write inside a write fails with both names, and the outer one can go on', async (t) => {
+test('a write inside a write fails with both names, and the outer one can continue', async (t) => {
   const { world, db, other, texts } = await open();
   await using _ = world;
   const inner = await db.write(async (tx) => {
@@ -155,7 +155,7 @@ test('a write inside a write fails with both names, and the outer one can go on'
   t.deepEqual(await texts(), ['outer']);
 });
 
-test('work that outlives its transaction fails instead of landing in the next one', async (t) => {
+test('work after the end of its transaction fails and never joins the next one', async (t) => {
   const { world, db, model, texts } = await open();
   await using _ = world;
   const kept: { tx?: Tx } = {};
@@ -184,7 +184,7 @@ test('work that outlives a write that failed fails too', async (t) => {
   t.deepEqual(await texts(), []);
 });
 
-test('a statement that nobody waited for is in its own transaction or fails, whatever comes next', async (t) => {
+test('a statement without await is in its own transaction or fails', async (t) => {
   const { world, db, texts } = await open();
   await using _ = world;
   const stray: Promise<string>[] = [];
@@ -213,7 +213,7 @@ test('a statement that nobody waited for is in its own transaction or fails, wha
   );
 });
 
-test('reads see only what is committed; the write itself sees its own rows', async (t) => {
+test('reads see only committed rows; the write also sees its own', async (t) => {
   const { world, db, texts } = await open();
   await using _ = world;
   const written = latch();
@@ -257,7 +257,7 @@ test('after hooks run in the order of the commits, even when an earlier one is s
   t.true(order.indexOf('after b') < order.indexOf('resolved b'));
 });
 
-test('a failed write between two does not let the later overtake the hooks of the earlier', async (t) => {
+test('keeps the order of hooks when a write between two others fails', async (t) => {
   const slow = latch();
   const order: string[] = [];
   const { world, db, texts } = await open({
@@ -278,7 +278,7 @@ test('a failed write between two does not let the later overtake the hooks of th
   t.deepEqual(order, ['a', 'c']);
 });
 
-test('an after hook cannot write, and is told so; the write stays a success', async (t) => {
+test('an after hook cannot write and gets an error; the write still succeeds', async (t) => {
   const inner: { db?: Database } = {};
   const { world, db, other, texts } = await open({
     after: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)),
@@ -293,7 +293,7 @@ test('an after hook cannot write, and is told so; the write stays a success', as
   );
 });
 
-test('a listener of an event may write, wherever the event came from', async (t) => {
+test('a listener of an event can write, wherever the event came from', async (t) => {
   const inner: { db?: Database } = {};
   const { world, db, hooks, other, texts } = await open({
     event: (text) => inner.db?.write((tx) => add(tx, `echo of ${text}`)),
@@ -313,7 +313,7 @@ test('a listener of an event may write, wherever the event came from', async (t)
   t.deepEqual((await texts()).sort(), ['a', 'echo of a', 'echo of b', 'echo of c', 'plain']);
 });
 
-test('what a write has only set going may write when the write is over', async (t) => {
+test('work that a write started can write after the write', async (t) => {
   const { world, db, texts } = await open();
   await using _ = world;
   const over = latch();
@@ -325,7 +325,7 @@ test('what a write has only set going may write when the write is over', async (
   t.deepEqual(await texts(), ['later']);
 });
 
-test('functions that leave the process throw inside a write, by name, and run in after hooks', async (t) => {
+test('functions with I/O throw inside a write, by name, and run in after hooks', async (t) => {
   const inner: { db?: Database } = {};
   const { world, db } = await open({ after: () => inner.db?.refuseInsideWrite('a call to the outside') });
   await using _ = world;
@@ -398,7 +398,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
   };
 }
 
-test('where nobody watches, a write inside a write ends with a sentence instead of never', async (t) => {
+test('without async tracking, a write inside a write fails with a message', async (t) => {
   const { db, texts } = await unwatched(t, 200);
   const message = await db.write(async (tx) => {
     const error = await t.throwsAsync(db.write((inner) => add(inner, 'inner')));
@@ -440,14 +440,14 @@ test('a write that gave up waiting lets none overtake the one that it waited for
   t.deepEqual(await texts(), ['first', 'third']);
 });
 
-test('a write that waits behind many others is not given up while they make way', async (t) => {
+test('keeps a write waiting behind many others while they progress', async (t) => {
   const { db, texts } = await unwatched(t, 4000);
   const names = Array.from({ length: 20 }, (_unused, i) => `n${i}`);
   await Promise.all(names.map((text) => db.write(async (tx) => (await add(tx, text), await sleep(250)))));
   t.deepEqual(await texts(), names);
 });
 
-test('where nobody watches, a write in an after hook delays its own, and neither rows nor hooks are lost', async (t) => {
+test('without async tracking, a write in an after hook is delayed and loses no rows or hooks', async (t) => {
   const { db, words, hear, texts } = await unwatched(t, 200);
   const heard: string[] = [];
   hear(async (text) => {
@@ -460,7 +460,7 @@ test('where nobody watches, a write in an after hook delays its own, and neither
   t.regex(words.join(), /after hooks are stuck.*a write of notes waited/);
 });
 
-test('writes keep nothing of what is done in memory', async (t) => {
+test('writes retain no memory', async (t) => {
   const { db } = await unwatched(t, 5000);
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

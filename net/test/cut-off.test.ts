@@ -32,7 +32,7 @@ async function cutOff(t: ExecutionContext, headers: string) {
   return { request, response };
 }
 
-test('a form whose sender went away before it is read ends, and leaves no folder', async (t) => {
+test('a form whose sender disconnects before it is read ends and leaves no folder', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-multipart-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const { request, response } = await cutOff(t, 'Content-Type: multipart/form-data; boundary=b');
@@ -48,7 +48,7 @@ test('a form whose sender went away before it is read ends, and leaves no folder
   t.deepEqual(await readdir(folder), []);
 });
 
-test('a packed body whose sender went away before it is read ends', async (t) => {
+test('a compressed body whose sender disconnects before it is read ends', async (t) => {
   const { request, response } = await cutOff(t, 'Content-Type: application/json\r\nContent-Encoding: gzip');
   const body = new RequestBody(request, response, { limit: 1000, separators: 100, compressed: true, errors });
   await t.throwsAsync(body.read(), { message: 'BAD_BODY: the body could not be read: it was cut off' });

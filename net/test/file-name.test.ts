@@ -1,7 +1,7 @@
 import test from 'ava';
 import { baseName, downloadName } from '../file-name.js';
 
-test('a name of a file is never a path, and looks like what it is', (t) => {
+test('a file name is never a path and has no invisible characters', (t) => {
   t.is(baseName('C:\\a/b\\my.db'), 'my.db');
   for (const none of ['', '..', 'a/', '\0', '\u202e']) t.is(baseName(none), '', JSON.stringify(none));
   t.is(baseName('a\u202efdp.exe'), 'afdp.exe');

@@ -10,7 +10,7 @@ function routerOf(...patterns: string[]) {
   };
 }
 
-test('text wins over parameters and parameters over wildcards, whatever the order', (t) => {
+test('literals take precedence over parameters, parameters over wildcards, in any order', (t) => {
   const found = routerOf('/{all*}', '/{x}/b', '/a/{x}', '/a/b', '/a/{x}/c', '/a/b/{y}', '/a/b/{rest*}', '/');
   t.deepEqual(found('/a/b'), ['/a/b', {}]);
   t.deepEqual(found('/?x=/a/b'), ['/', {}]);
@@ -23,7 +23,7 @@ test('text wins over parameters and parameters over wildcards, whatever the orde
   t.deepEqual(found('/a/__proto__'), ['/a/{x}', { x: '__proto__' }]);
 });
 
-test('a parameter is decoded, an escaped slash belongs to it', (t) => {
+test('decodes a parameter, with escaped slashes', (t) => {
   const found = routerOf('/a/{x}', '/w/{rest*}');
   t.deepEqual(found('/a/%C3%A4%2F%20b@c'), ['/a/{x}', { x: 'ä/ b@c' }]);
   t.deepEqual(found('/a/%2525'), ['/a/{x}', { x: '%25' }]);
@@ -33,7 +33,7 @@ test('a parameter is decoded, an escaped slash belongs to it', (t) => {
   t.deepEqual(found(`/a/${long}`), ['/a/{x}', { x: long }]);
 });
 
-test('what differs in case, in a slash or cannot be decoded leads nowhere; no parameter is empty', (t) => {
+test('rejects other case, an extra slash, undecodable text and an empty parameter', (t) => {
   const found = routerOf('/a/{x}', '/a/b', '/{x}/b');
   for (const url of ['/A/z', '/a/b/', '/a/', '//b', '/a/%', '/a/%ff', '/a/%C3%28', 'http://h/a/b', 'a/b', ''])
     t.deepEqual(found(url), [undefined, undefined], url);
@@ -41,7 +41,7 @@ test('what differs in case, in a slash or cannot be decoded leads nowhere; no pa
     t.deepEqual(found('/a/b', method), [undefined, undefined], method);
 });
 
-test('a wildcard may be empty, and never leads out of what it is appended to', (t) => {
+test('a wildcard can be empty, and never leads out of its folder', (t) => {
   const found = routerOf('/files/{path*}');
   t.deepEqual(found('/files/'), ['/files/{path*}', { path: '' }]);
   t.deepEqual(found('/files/a/b/'), ['/files/{path*}', { path: 'a/b/' }]);
@@ -62,7 +62,7 @@ test('a wildcard may be empty, and never leads out of what it is appended to', (
   t.deepEqual(found('/files'), [undefined, undefined]);
 });
 
-test('patterns are of whole segments, and a wildcard ends them', (t) => {
+test('patterns have whole segments, and a wildcard is the last', (t) => {
   for (const good of ['/', '/a', '/a/', '/{x}', '/a/{x}/b.c', '/{x*}', '/a/{x}/{rest*}', '/~a@b-c_d.e'])
     t.true(isPathPattern(good), good);
   for (const bad of [

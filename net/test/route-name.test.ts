@@ -18,19 +18,19 @@ const mounted = (plugin: string, name: string | undefined, outside = false): Mou
   }),
 });
 
-test('a route without a name has no problem with it', (t) => {
+test('accepts a route without a name', (t) => {
   t.is(nameProblem(mounted('shop', undefined), [mounted('shop', 'shop.list')]), undefined);
   t.is(nameProblem(mounted('shop', 'shop.get'), [mounted('shop', 'shop.list')]), undefined);
   t.is(nameProblem(mounted('shop', 'shop.listAll'), [mounted('shop', 'shop.list')]), undefined);
 });
 
-test('a name is of two or three words', (t) => {
+test('a name has two or three words', (t) => {
   for (const name of ['list', 'shop.', 'Shop.list', 'shop.list-all', 'a.b.c.d', '', 'shop.1'])
     t.regex(nameProblem(mounted('my-shop', name), []) ?? '', /such as myShop\.list, not /, name);
   t.regex(nameProblem(mounted('shop', 7 as unknown as string), []) ?? '', /not 7/);
 });
 
-test('a name that is taken, or stands where another has a group, names who has it', (t) => {
+test('a conflicting name is rejected with the route that has it', (t) => {
   const other = [mounted('stock', 'shop.items.list')];
   for (const name of ['shop.items.list', 'shop.items'])
     t.is(
@@ -40,7 +40,7 @@ test('a name that is taken, or stands where another has a group, names who has i
   t.regex(nameProblem(mounted('shop', 'shop.items.list'), [mounted('stock', 'shop.items')]) ?? '', /taken/);
 });
 
-test('names of a plugin from outside begin with its own', (t) => {
+test('names of a third-party plugin begin with its own', (t) => {
   t.is(areaOf('acme-tally'), 'acmeTally');
   t.is(nameProblem(mounted('acme-tally', 'acmeTally.days', true), []), undefined);
   t.regex(

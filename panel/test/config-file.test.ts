@@ -39,7 +39,7 @@ const problemsOf = async (
   return error.problems.map((problem) => problem.replaceAll(path, 'FILE'));
 };
 
-test('the environment wins over the file, the file over the default, and a plugin can tell which it was', async (t) => {
+test('the environment takes precedence over the file, the file over the default; a plugin can see the source', async (t) => {
   const { file } = await fileWith(t, {
     host: '::1',
     port: 1234,
@@ -58,7 +58,7 @@ test('the environment wins over the file, the file over the default, and a plugi
   });
 });
 
-test('a running plugin sees both: values and where they come from', async (t) => {
+test('a running plugin sees values and their sources', async (t) => {
   const { file } = await fileWith(t, { plugins: { seer: { config: { word: 'hello' } } } });
   const seen: unknown[] = [];
   const seer = bare('seer', {
@@ -69,7 +69,7 @@ test('a running plugin sees both: values and where they come from', async (t) =>
   t.deepEqual(seen, [{ word: 'hello' }, { word: 'file' }]);
 });
 
-test('mistakes of file and environment are reported together, each with its key or variable', async (t) => {
+test('reports mistakes of file and environment together, each with its key or variable', async (t) => {
   const content = {
     prot: 80,
     port: '80',
@@ -112,14 +112,14 @@ test('mistakes of file and environment are reported together, each with its key 
   t.false(all.includes('hunter2'));
 });
 
-test('folder and file themselves are no settings of the file', async (t) => {
+test('the file cannot set the data folder or its own path', async (t) => {
   t.deepEqual(
     (await problemsOf(t, { dataDirectory: '/tmp', configFile: 'x' })).map((problem) => problem.split(';')[0]),
     ['dataDirectory in FILE is unknown', 'configFile in FILE is unknown'],
   );
 });
 
-test('a file that is no object, or no JSON, is named; what stands in it is not shown', async (t) => {
+test('names a file that is not a JSON object, without showing its content', async (t) => {
   for (const content of ['[]', '"text"', 'null', '1'])
     t.regex((await problemsOf(t, content))[0] ?? '', /^FILE must hold an object/, content);
   for (const content of [
@@ -135,7 +135,7 @@ test('a file that is no object, or no JSON, is named; what stands in it is not s
   t.regex((await problemsOf(t, { plugins: ['door'] }))[0] ?? '', /^plugins in FILE must be an object/);
 });
 
-test('weir.json in the data folder may be missing, a file that was chosen may not', async (t) => {
+test('weir.json in the data folder is optional; a file that was named must exist', async (t) => {
   const { folder, path } = await fileWith(t, '{"port": 1}');
   t.deepEqual(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere') }), noFile);
   t.like(await readConfigFile({ WEIR_DATA_DIR: join(folder, 'elsewhere'), WEIR_CONFIG: path }), {
@@ -188,7 +188,7 @@ test('the preset comes from environment, file or default; the file adds plugins 
   );
 });
 
-test('plugins that are not there, on or off, and essential ones that are off are mistakes of the file', async (t) => {
+test('reports unknown plugins and disabled essential ones as mistakes of the file', async (t) => {
   const { problems } = await chosen(t, {
     plugins: { subscripton: false, 'no-such': true, '../x': true, access: false },
   });
@@ -200,7 +200,7 @@ test('plugins that are not there, on or off, and essential ones that are off are
   ]);
 });
 
-test('plugins that do not fit each other are reported with the other mistakes, or alone', async (t) => {
+test('reports incompatible plugins, with the other mistakes or alone', async (t) => {
   const old = bare('old', { api: 0 });
   await t.throwsAsync(configure([old], {}, noFile), {
     instanceOf: PluginError,

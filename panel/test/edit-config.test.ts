@@ -11,7 +11,7 @@ async function folderOf(t: ExecutionContext): Promise<string> {
 }
 const on = (name: string) => (plugins: Readonly<Record<string, unknown>>) => ({ ...plugins, [name]: true });
 
-test('what is asked for changes, everything else stays: other keys, their order, the indent, the rights; and back again', async (t) => {
+test('changes only what is asked for: other keys, their order, the indent and the mode stay; and undoes it', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'weir.json');
   const before =
@@ -31,7 +31,7 @@ test('what is asked for changes, everything else stays: other keys, their order,
   t.deepEqual(await readdir(folder), ['weir.json']);
 });
 
-test('a file that is not there is made for its owner only, and undone it is gone', async (t) => {
+test('creates a missing file for its owner only, and removes it when it undoes that', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'deep', 'weir.json');
   const edited = await editPlugins(path, on('b'));
@@ -41,7 +41,7 @@ test('a file that is not there is made for its owner only, and undone it is gone
   t.deepEqual(await readdir(join(folder, 'deep')), []);
 });
 
-test('what is there already is not written again', async (t) => {
+test('does not write an unchanged value', async (t) => {
   const path = join(await folderOf(t), 'weir.json');
   await writeFile(path, '{ "plugins": {"b":true} }');
   const edited = await editPlugins(path, on('b'));
@@ -59,7 +59,7 @@ test('a link stays a link', async (t) => {
   t.deepEqual((await readdir(folder)).sort(), ['real.json', 'weir.json']);
 });
 
-test('a file that is broken is left alone, with a sentence that does not quote it', async (t) => {
+test('leaves a broken file unchanged, with a message that does not quote it', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'weir.json');
   for (const text of ['{ "password": "hunter2", ', '[1]', '{"plugins": []}', '{"plugins": "hunter2"}']) {

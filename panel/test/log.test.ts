@@ -58,7 +58,7 @@ test('errors keep name, message, stack, fields and causes', (t) => {
   t.deepEqual([error.cause.name, error.cause.message, error.cause.code], ['TypeError', 'the root', 'E_ROOT']);
 });
 
-test('nothing below the floor is written', (t) => {
+test('writes nothing below the minimum level', (t) => {
   for (const [level, expected] of [
     ['debug', 4],
     ['info', 3],
@@ -81,7 +81,7 @@ test('a child adds its own data to every line, and its children theirs', (t) => 
   t.deepEqual([plugin, part, n], ['a', 'b', 1]);
 });
 
-test('what cannot be JSON is written all the same', (t) => {
+test('writes values that JSON cannot represent', (t) => {
   const { log, last } = written();
   const circle: Record<string, unknown> = { name: 'circle', password: 'x1x' };
   circle['self'] = circle;
@@ -95,7 +95,7 @@ test('what cannot be JSON is written all the same', (t) => {
   t.is(last()['bytes'], String(2n ** 60n));
 });
 
-test('on a terminal a line is for reading, and as discreet', (t) => {
+test('writes readable lines on a terminal, without secrets', (t) => {
   const { log, lines } = written({ readable: true });
   log.warn('mind the gap', { width: 3, token: 'x1x' });
   log.info('nothing more');
@@ -103,7 +103,7 @@ test('on a terminal a line is for reading, and as discreet', (t) => {
   t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d info {2}nothing more\n$/);
 });
 
-test("data take nobody else's name, and what throws when it is read throws nothing", (t) => {
+test('data cannot replace other fields, and a getter that throws does no harm', (t) => {
   const { log, last } = written();
   const own = log.child({ plugin: 'own' });
   own.info('mine', { plugin: 'other', msg: 'plugin fault', level: 'error', count: 1 });

@@ -17,19 +17,19 @@ const plugin = (name: string, uses: readonly string[] = [], wishes: readonly str
   });
 const order = (...plugins: Plugin[]) => orderPlugins(plugins).map(({ name }) => name);
 
-test('what a plugin uses comes before it; ties go by name, whatever the order they are given in', (t) => {
+test('orders a plugin after what it uses, else by name', (t) => {
   const all = [plugin('d', ['b', 'c']), plugin('b', ['a']), plugin('e'), plugin('c', ['a']), plugin('a')];
   t.deepEqual(order(...all), ['a', 'b', 'c', 'd', 'e']);
   t.deepEqual(order(...[...all].reverse()), ['a', 'b', 'c', 'd', 'e']);
   t.deepEqual(order(plugin('a', ['z']), plugin('z')), ['z', 'a']);
 });
 
-test('what a plugin may do without comes before it when it is there', (t) => {
+test('orders a plugin after optional dependencies that are present', (t) => {
   t.deepEqual(order(plugin('a', [], ['z']), plugin('z')), ['z', 'a']);
   t.deepEqual(order(plugin('a', [], ['z'])), ['a']);
 });
 
-test('a circle is printed as a path, without those who only lead to it', (t) => {
+test('prints a cycle as a path, without plugins that only lead to it', (t) => {
   t.throws(() => order(plugin('lead', ['a']), plugin('a', ['b']), plugin('b', ['c']), plugin('c', ['a'])), {
     instanceOf: PluginError,
     message: /in a circle: a → b → c → a;/,
@@ -38,14 +38,14 @@ test('a circle is printed as a path, without those who only lead to it', (t) => 
   t.throws(() => order(plugin('x', [], ['y']), plugin('y', ['x'])), { message: /x → y → x/ });
 });
 
-test('a missing plugin is named with who needs what of it, and the way out', (t) => {
+test('names a missing plugin, which plugins need which token of it, and the fix', (t) => {
   t.throws(() => order(plugin('shop', ['bank'])), {
     instanceOf: PluginError,
     message: 'plugin shop needs bank/Api, but the plugin bank is not enabled; enable it or disable shop',
   });
 });
 
-test('all missing plugins are named at once, whoever needs them', (t) => {
+test('names all missing plugins at once', (t) => {
   t.throws(() => order(plugin('shop', ['bank', 'till']), plugin('mill', ['river']), plugin('inn')), {
     instanceOf: PluginError,
     message: [
@@ -55,7 +55,7 @@ test('all missing plugins are named at once, whoever needs them', (t) => {
   });
 });
 
-test('of plugins from outside, the first with a missing plugin is to be left out', (t) => {
+test('leaves out the first third-party plugin whose dependency is missing', (t) => {
   const shop = { ...plugin('shop', ['bank']), outside: true };
   const error = t.throws(() => order(plugin('inn'), shop, { ...plugin('mill', ['river']), outside: true }), {
     instanceOf: PluginError,
@@ -64,7 +64,7 @@ test('of plugins from outside, the first with a missing plugin is to be left out
   t.is(error?.culprit, shop);
 });
 
-test('a plugin for another kernel, and two of one name, are refused', (t) => {
+test('rejects a plugin for another kernel, and two with one name', (t) => {
   t.throws(() => order({ ...plugin('old'), api: 0 }), {
     instanceOf: PluginError,
     message: 'plugin old was written for kernel contract 0; this kernel has 1',
@@ -79,7 +79,7 @@ test('tokens of the kernel need no plugin', (t) => {
   t.deepEqual(order(plugin('a', ['kernel'])), ['a']);
 });
 
-test('a name that is no name of a plugin never reaches the file system; an unknown one is named', async (t) => {
+test('never passes an invalid plugin name to the file system; names an unknown one', async (t) => {
   for (const name of ['../secrets', 'A', '', '1st', 'a/b', 'a.b'])
     await t.throwsAsync(
       findPlugins([name]),

@@ -11,7 +11,7 @@ const line = (number: number): string => `${`line ${number} `.padEnd(99, '.')}\n
 const numbers = (text: string): number[] =>
   [...text.matchAll(/^line (\d+) \.+$/gm)].map(([, number]) => Number(number));
 
-test('a pipe that nobody empties takes no more memory than the limit, and its lines are counted', async (t) => {
+test('limits the memory for a pipe without a reader, and counts dropped lines', async (t) => {
   const fifo = Fifo.make(t);
   const reports: [number, string][] = [];
   const output = new Output(fifo.fd, (...report) => reports.push(report));
@@ -35,7 +35,7 @@ test('a pipe that nobody empties takes no more memory than the limit, and its li
   t.is(reports.length, 1, 'what was reported is not reported again');
 });
 
-test('a line that a pipe takes in parts arrives whole, and nothing of it twice', async (t) => {
+test('a line that a pipe takes in parts arrives once and complete', async (t) => {
   const fifo = Fifo.make(t);
   const reports: number[] = [];
   const output = new Output(fifo.fd, (lines) => reports.push(lines));
@@ -60,7 +60,7 @@ test('a line that a pipe takes in parts arrives whole, and nothing of it twice',
   t.true((reports[0] ?? 0) > 8_000, `${reports[0]} lines were dropped`);
 });
 
-test('a reader that comes after another went gets what waited, and hears of what was dropped', async (t) => {
+test('a new reader gets the waiting lines and the number of dropped ones', async (t) => {
   const fifo = Fifo.make(t);
   const reports: [number, string][] = [];
   const output = new Output(fifo.fd, (...report) => reports.push(report));
@@ -79,14 +79,14 @@ test('a reader that comes after another went gets what waited, and hears of what
   t.is(output.problem, '');
 });
 
-test('a full device neither throws nor takes more than the limit', (t) => {
+test('a full device does not throw and does not exceed the limit', (t) => {
   const output = new Output(openSync('/dev/full', 'w'), () => t.fail('nothing was ever written'));
   for (let i = 0; i < (2 * MIB) / 100; i++) output.write(line(i));
   output.flush();
   t.pass();
 });
 
-test('the end of the process waits for a reader that is there', async (t) => {
+test('the process waits for its reader before it exits', async (t) => {
   const fifo = Fifo.make(t);
   const script = 'exec < "$0"; read -r first; echo "$first"; sleep 0.05; exec cat';
   const cat = spawn('sh', ['-c', script, fifo.path], { stdio: ['ignore', 'pipe', 'inherit'] });

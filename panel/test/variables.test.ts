@@ -28,20 +28,20 @@ function read(env: Record<string, string | undefined>) {
   return { values: readVariables('door', variables, env, problems), problems };
 }
 
-test('text becomes what the schema says, and what is left out its default', (t) => {
+test('converts text by the schema, and uses defaults for missing variables', (t) => {
   t.deepEqual(read({ WEIR_COUNT: '7', WEIR_LOUD: 'true', WEIR_KIND: 'red' }), {
     values: { count: 7, loud: true, name: undefined, kind: 'red', password: undefined } as never,
     problems: [],
   });
 });
 
-test('an empty variable is one that is not set', (t) => {
+test('treats an empty variable as not set', (t) => {
   const { values, problems } = read({ WEIR_COUNT: '', WEIR_NAME: '', WEIR_KIND: 'blue' });
   t.deepEqual([values.count, values.name, problems], [3, undefined, []]);
   t.deepEqual(read({ WEIR_KIND: '' }).problems, read({}).problems);
 });
 
-test('every mistake is reported, with its variable, its value and its owner', (t) => {
+test('reports every mistake, with its variable, its value and its owner', (t) => {
   const { problems } = read({ WEIR_COUNT: '0', WEIR_LOUD: 'perhaps', WEIR_NAME: 'too long' });
   t.is(problems.length, 4);
   for (const [i, [name, value]] of (
@@ -56,7 +56,7 @@ test('every mistake is reported, with its variable, its value and its owner', (t
   t.regex(problems[3] ?? '', /^WEIR_KIND .*required.* \(door\)$/);
 });
 
-test('a wrong secret is named and not shown', (t) => {
+test('names a wrong secret without showing it', (t) => {
   const [problem = ''] = read({ WEIR_KIND: 'red', WEIR_DOOR_PASSWORD: 'hunter2' }).problems;
   t.regex(problem, /^WEIR_DOOR_PASSWORD /);
   t.notRegex(problem, /hunter2/);
@@ -133,7 +133,7 @@ test('a path has a slash at both ends and nothing that a URL would have to escap
   t.is(validate(port(), 65_535), 65_535);
 });
 
-test('what a plugin declares is its own: two plugins may read one variable', async (t) => {
+test('two plugins can read one variable', async (t) => {
   const seen: unknown[] = [];
   const reads = (name: string) =>
     bare(name, {

@@ -35,7 +35,7 @@ export async function createFirstAdmin(
     return;
   }
   const file = firstLoginFile(place.dataDirectory);
-  // The file comes first: an admin whose password nobody knows would lock the panel for good.
+  // The file is written first: an admin with an unknown password would lock the panel forever.
   await replaceFile(file, `${lines.join('\n')}\n`, 0o600);
   await admins.create(username, password, place.self);
   place.log.info('first login written to a file; read it and delete it', { file });

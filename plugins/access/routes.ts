@@ -33,7 +33,7 @@ const token = {
 };
 const TokenId = shape({ id: int().min(1).example(1) });
 
-/** Of the same kind as the first admin's, which the environment may give. */
+/** The same rules as for the first admin, whom the environment may define. */
 const newPassword = () => word().min(8).max(1024);
 
 export const routes = ({

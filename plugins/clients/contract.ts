@@ -80,12 +80,12 @@ export const ClientEdits = token<ClientEditsApi>('clients', 'ClientEdits');
 export interface PresenceSource {
   isOnline(clientId: number): boolean;
 }
-/** Sources of who is online: a client is online if one of them says so. */
+/** Presence sources: a client is online if one of them says so. */
 export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources', ({ isOnline }) =>
   typeof isOnline === 'function' ? undefined : 'it needs a function isOnline',
 );
 
-/** Fields of clients as they were sent and passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
+/** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
 export const prepareClientSave = prepare<
   ClientPatch,
   {
@@ -96,19 +96,19 @@ export const prepareClientSave = prepare<
     readonly who: Principal;
   }
 >('clients/prepareClientSave', ClientPatch);
-/** Before clients are written; a refusal refuses the whole call. */
+/** Runs before clients are written; a refusal refuses the whole call. */
 export const beforeClientSave = guard<{
   readonly changes: readonly ClientChange[];
   readonly who: Principal;
 }>('clients/beforeClientSave');
-/** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
+/** Runs before clients are deleted, while the core still has them; a refusal refuses the whole call. */
 export const beforeClientDelete = guard<{
   readonly clients: readonly { readonly id: number; readonly email: string }[];
   /** their usage is retained for a client with the same email */
   readonly keepTraffic: boolean;
   readonly who: Principal;
 }>('clients/beforeClientDelete');
-/** In the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
+/** Runs in the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
 export const duringClientSave = during<{
   readonly changes: readonly ClientChange[];
   readonly who: Principal;
@@ -120,12 +120,12 @@ export interface GroupChange {
   readonly before: (Baseline & { readonly name: string }) | undefined;
   readonly after: (Baseline & { readonly name: string }) | undefined;
 }
-/** In the transaction that changes groups on request; their clients come with `duringClientSave`. */
+/** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
 export const duringGroupSave = during<{
   readonly changes: readonly GroupChange[];
   readonly who: Principal;
 }>('clients/duringGroupSave');
-/** After clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
+/** Runs after clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
 export const afterClientSave = after<{
   readonly changes: readonly ClientChange[];
   readonly who: Principal;

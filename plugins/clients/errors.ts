@@ -5,7 +5,7 @@ export const errors = defineErrors('clients', {
   AT_LIMIT: [409, 'the client is at its quota or its expiry; raise that first'],
   NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow or limitHwid'],
   NOT_ADJUSTABLE: [409, 'this client cannot be adjusted this way'],
-  GROUP_TAKEN: [409, 'a group with this name exists already'],
+  GROUP_TAKEN: [409, 'a group with this name already exists'],
   GROUP_NOT_FOUND: [404, 'group not found'],
   EMAIL_TAKEN: [409, 'email already in use'],
   SUB_ID_TAKEN: [409, 'subId already in use'],

@@ -56,9 +56,9 @@ export class Accesses implements CoreAccessApi {
       const user = userOf(name);
       return user ? [{ ...user, address, port }] : [];
     });
-    for (const hear of this.#followers) {
+    for (const follow of this.#followers) {
       try {
-        hear(accepted);
+        follow(accepted);
       } catch (error) {
         this.#log.error('a follower of the access log failed', { error });
       }

@@ -77,7 +77,7 @@ export interface CoreAccessApi {
   /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
   admits(user: UserRef): boolean;
   /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
-  follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
+  follow(listener: (accepted: readonly AcceptedPeer[]) => void): () => void;
   /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
   catchUp(): Promise<void>;
 }
@@ -113,7 +113,7 @@ export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
 export const AccountTypes = extensionPoint<AccountType>('engine', 'AccountTypes', (type, _, others) => {
   const other = others.find(({ value }) => value.name === type.name);
   return other
-    ? `the account type ${type.name} is there already, of plugin ${other.plugin}; choose another name`
+    ? `the account type ${type.name} already exists, in plugin ${other.plugin}; choose another name`
     : accountTypeProblem(type);
 });
 

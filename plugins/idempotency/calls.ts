@@ -1,4 +1,4 @@
-// Handles a call once for each key: the key is written down before, and the reply after it and before the caller has it.
+// Handles a call once for each key: stores the key before the call, and the reply after it, before the caller gets it.
 import { Op } from 'sequelize';
 import {
   type Clock,
@@ -16,12 +16,12 @@ import { keyOf } from './key.js';
 import { Recorder, replay } from './recorded.js';
 import type { CallRow, tables } from './tables.js';
 
-/** How long a reply is kept. */
+/** How long a reply is stored, in ms. */
 export const KEPT_MS = 86_400_000;
-/** Of one caller. */
+/** Limits of one caller. */
 export const MOST_CALLS = 10_000;
 export const MOST_BYTES = 32 * 1024 * 1024;
-/** A larger reply is not kept. */
+/** A larger reply is not stored. */
 export const LARGEST_REPLY = 1024 * 1024;
 
 type Input = RequestInfo & { readonly params: unknown; readonly query: unknown; readonly body: unknown };
@@ -48,7 +48,7 @@ export class IdempotentCalls implements Replays {
 
   repeatable(route: Route): Route {
     const { method, path, auth, stream, files, reply } = route;
-    // Two uploads with the same texts would be one call, and a stream is over when it was read once.
+    // Two uploads with the same text fields would count as one call, and a stream can only be read once.
     const isRead = !stream && files === undefined && reply.kind !== 'stream' && reply.kind !== 'folder';
     if (auth === 'anyone' || !isRead || method === 'GET')
       throw new Error(
@@ -91,7 +91,7 @@ export class IdempotentCalls implements Replays {
 
   #again({ fingerprint, reply }: CallRow, sent: string, input: Input): unknown {
     if (fingerprint !== sent) throw errors.OTHER_REQUEST();
-    // No call of this process, or it would be under way: the panel was killed, or the call failed on its way.
+    // This process does not handle the call: the panel was killed, or the call failed.
     if (reply === null) throw errors.UNKNOWN();
     if (reply === '') throw errors.NOT_KEPT();
     return replay(reply, input.reply);
@@ -132,7 +132,7 @@ export class IdempotentCalls implements Replays {
     return result;
   }
 
-  /** The call is done, so its caller is answered even when this cannot be written; a repetition is told that nobody knows. */
+  /** The call is done, so its caller gets the reply even if this write fails; a repeated call then gets IDEMPOTENCY_UNKNOWN. */
   async #note(
     id: string,
     write: (tx: Parameters<Parameters<Database['write']>[0]>[0]['t']) => Promise<unknown>,
@@ -140,7 +140,7 @@ export class IdempotentCalls implements Replays {
     try {
       await this.#db.write((tx) => write(tx.t));
     } catch (error) {
-      this.#log.error('the reply to an idempotent call could not be kept', { call: id, error });
+      this.#log.error('could not store the reply to an idempotent call', { call: id, error });
     }
   }
 

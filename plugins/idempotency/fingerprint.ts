@@ -4,7 +4,7 @@ import { TimeSlice } from '../../kernel/index.js';
 
 const CHUNK = 65_536;
 
-/** SHA-256 of a JSON value, whatever the order of its keys. Yields to others while it works through a large one. */
+/** SHA-256 of a JSON value, independent of the order of its keys. Yields while it hashes a large one. */
 export async function fingerprintOf(value: unknown): Promise<string> {
   const hash = createHash('sha256');
   const slice = new TimeSlice();
@@ -33,6 +33,6 @@ export async function fingerprintOf(value: unknown): Promise<string> {
   return hash.update(text).digest('hex');
 }
 
-/** SHA-256 of some texts; no two lists of texts have the same. */
+/** SHA-256 of a list of texts; different lists have different digests. */
 export const digestOf = (...texts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('hex');

@@ -4,10 +4,10 @@ import { kernelErrors } from '../../kernel/index.js';
 export const LONGEST_KEY = 255;
 /** A string of RFC 8941, section 3.3.3: `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-/** As most clients send it: visible ASCII without quotes, and without commas, which join two headers. */
+/** The form that most clients send: visible ASCII without quotes, and without commas, which join two headers. */
 export const PLAIN_KEY = /^[\x21\x23-\x2b\x2d-\x7e]+$/;
 
-/** Throws INVALID. The same key may be sent with quotes and without. */
+/** Returns the key without quotes; throws INVALID. */
 export function keyOf(header: string | readonly string[]): string {
   const text = String(header).trim();
   const quoted = QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1');

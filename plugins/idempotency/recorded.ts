@@ -5,16 +5,16 @@ export interface Recorded {
   readonly status: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
   readonly obj: unknown;
-  /** without one there is no envelope */
+  /** missing if the reply has no envelope */
   readonly msg: string | undefined;
 }
 
-/** Notes what a handler does to its reply. Cookies are not noted: a session that is replayed would be given away. */
+/** Records the reply of a handler. Cookies are not recorded: replaying one would give away a session. */
 export class Recorder {
   #status: number | undefined;
   readonly #headers: [string, string][] = [];
 
-  /** The input for the handler. Everything else of it, getters included, stays as it is. */
+  /** The input for the handler, otherwise unchanged, with its getters. */
   record<I extends RequestInfo>(input: I): I {
     const { reply } = input;
     const noting: RequestInfo['reply'] = {

@@ -1,6 +1,6 @@
 import { type Migration, column, type Row, table } from '../../kernel/index.js';
 
-/** `reply` is null from before the call until it has been handled, and empty when the reply was too large. */
+/** `reply` is null until the call has been handled, and empty if the reply was too large. */
 export const tables = {
   calls: table('idempotent_calls', {
     id: column.key<string>(),

@@ -63,18 +63,18 @@ export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
-/** One protocol. A third party adds such an object to `Protocols`. */
+/** A protocol. Each plugin adds its own to `Protocols`. */
 export interface Protocol {
   readonly name: string;
   /** `settings` of an inbound, without clients; unknown keys are kept */
   readonly settings: Schema<Record<string, unknown>>;
-  /** `settings` as the core wants them, without clients */
+  /** Returns `settings` in the form of the core's config, without clients. */
   coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-  /** The protocol's name in the core's config, where it differs. */
+  /** The protocol's name in the core's config, if it differs. */
   readonly coreName?: string;
-  /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
+  /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
-  /** The client's account; all fields of its type and no others. */
+  /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
   entry(inbound: Inbound, base: EntryBase): EntryTemplate;
@@ -84,7 +84,7 @@ export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (prot
   const { name } = protocol;
   const other = others.find(({ value }) => value.name === name);
   return other
-    ? `the protocol ${name} is there already, of plugin ${other.plugin}; choose another name`
+    ? `the protocol ${name} already exists, in plugin ${other.plugin}; choose another name`
     : protocolProblem(protocol);
 });
 
@@ -97,12 +97,12 @@ export interface InboundUsage {
 
 export interface InboundsApi {
   get(id: number): Inbound | undefined;
-  /** All, by id. */
+  /** All inbounds, ordered by id. */
   list(): readonly Inbound[];
   protocol(name: string): Protocol | undefined;
-  /** The plugin that brings this protocol; empty when there is none. */
+  /** Returns the plugin that adds this protocol; empty if there is none. */
   pluginOf(protocol: string): string;
-  /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+  /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
@@ -123,7 +123,7 @@ export interface Added {
   /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
   readonly kept: readonly string[];
 }
-/** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
+/** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
   add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
   /** Clients of the inbound stay, without it. */
@@ -131,7 +131,7 @@ export interface InboundEditsApi {
 }
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
-/** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
+/** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
 export interface InboundLimitsApi {
   /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
   deplete(
@@ -153,23 +153,23 @@ export interface InboundChange {
   readonly before: Inbound | undefined;
   readonly after: Inbound | undefined;
 }
-/** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
+/** Runs after an inbound passed the schema and before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item per call. */
 export const prepareInboundSave = prepare<
   UpdateInbound,
   { readonly before: Inbound | undefined; readonly who: Principal }
 >('inbounds/prepareInboundSave', UpdateInbound);
-/** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
+/** Runs before an inbound is written, when it is checked and has its tag; a refusal changes nothing. `before` is undefined for a new one. */
 export const beforeInboundSave = guard<{
   readonly before: Inbound | undefined;
   readonly after: Omit<Inbound, 'id'>;
   readonly who: Principal;
 }>('inbounds/beforeInboundSave');
-/** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
+/** Runs in the transaction that adds, changes or deletes inbounds, also when a limit disables them. */
 export const duringInboundSave = during<{
   readonly changes: readonly InboundChange[];
   readonly who: Principal;
 }>('inbounds/duringInboundSave');
-/** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
+/** Runs after the commit and before the reply: for data that other plugins derive from inbounds. */
 export const afterInboundSave = after<{
   readonly changes: readonly InboundChange[];
   readonly who: Principal;
@@ -180,14 +180,14 @@ export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly up: number;
   readonly down: number;
   readonly clientStats: readonly unknown[];
-  /** about the inbound that this one is a fallback of; null without one */
+  /** the inbound whose fallback this one is; null without one */
   readonly fallbackParent: unknown;
   /** null: this machine */
   readonly nodeId: number | null;
   readonly originNodeGuid: string;
   readonly settings: Record<string, unknown>;
 }
-/** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
+/** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */
 export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>(
   'inbounds/describeInbounds',
   viewsShape,

@@ -6,6 +6,6 @@ export const errors = defineErrors('inbounds', {
   PORT_IN_USE: [409, 'another program listens on this port'],
   TAG_TAKEN: [409, 'another inbound has this tag'],
   UNKNOWN_PROTOCOL: [422, 'no plugin knows this protocol'],
-  CORE_REFUSED: [422, 'the core refuses this inbound'],
+  CORE_REFUSED: [422, 'the core rejects this inbound'],
   CLIENTS_APART: [422, 'clients are added with clients/add'],
 });

@@ -34,6 +34,6 @@ export const Channels = extensionPoint<Channel>(
     if (outside && channel !== name && !channel.startsWith(`${name}.`))
       return `the channel ${channel} must be called ${name} or ${name}.…, because names of a third-party plugin begin with its own`;
     const other = others.find(({ value }) => value.name === channel);
-    return other && `the channel ${channel} exists already, in plugin ${other.plugin}; choose another name`;
+    return other && `the channel ${channel} already exists, in plugin ${other.plugin}; choose another name`;
   },
 );

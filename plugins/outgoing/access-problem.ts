@@ -1,4 +1,4 @@
-// What is wrong with what a plugin says that it calls.
+// Checks what a plugin declares that it calls.
 import { hostPatternOf } from './destination.js';
 import { limitProblem } from './limits.js';
 

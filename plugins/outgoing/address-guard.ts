@@ -1,5 +1,5 @@
-// Whether an address may be dialled. Asked about the very addresses that the connection is given, after the names were
-// resolved: a name server that answers otherwise the second time is not asked a second time.
+// Decides whether an address may be dialled. Checks exactly the addresses that the connection uses, after the names were
+// resolved, so a name server cannot give another answer later.
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { ListenersApi } from '../../kernel/index.js';
@@ -34,10 +34,10 @@ export class AddressGuard {
       .filter(({ namesAddresses }) => namesAddresses);
   }
 
-  /** The reason against dialling this address, which `host` led to. */
+  /** Returns the reason against dialling this address of `host`. */
   problem(host: string, address: string, port: number): string | undefined {
     const plain = spelled(address);
-    if (isIP(plain) === 0) return `${host} leads to something that is no address`;
+    if (isIP(plain) === 0) return `${host} resolves to something that is not an address`;
     const reach = reachOf(plain);
     if (reach === 'public') return undefined;
     const own = reach === 'own' && this.#listeners.places().find((place) => place.port === port);
@@ -55,11 +55,11 @@ export class AddressGuard {
     if (problem !== undefined) throw new OutgoingError('address', problem);
   }
 
-  /** A look-up for `net.connect` that answers with the permitted addresses only. */
+  /** A look-up for `net.connect` that returns only permitted addresses. */
   lookup(resolve: Resolve, port: number): LookupFunction {
     return (name, options, done) =>
       resolve(name, { ...options, all: true } as LookupAllOptions, (error, found) => {
-        // `net` wants a list or a single address, as `all` says.
+        // `net` expects a list or a single address, depending on `all`.
         const answer = done as (
           error: Error | null,
           address?: string | LookupAddress[],

@@ -4,28 +4,28 @@ import { accessProblem } from './access-problem.js';
 
 /** Limits of one call. */
 export interface CallLimits {
-  /** until the connection stands, TLS included; 10 s */
+  /** ms until the connection is open, TLS included; default 10,000 */
   readonly connectMs: number;
-  /** from the start of each request until the reply begins; 30 s */
+  /** ms from the start of each request until the reply begins; default 30,000 */
   readonly firstByteMs: number;
-  /** for the whole call: waiting for a turn, redirects, and the body until it is read; 60 s, at most an hour */
+  /** ms for the whole call: the queue, redirects, and the body until it is read; default 60,000, at most an hour */
   readonly wholeMs: number;
-  /** of the reply's body, counted after decompression; 10 MiB, at most 1 GiB */
+  /** size of the reply's body after decompression; default 10 MiB, at most 1 GiB */
   readonly maxBytes: number;
-  /** that are followed; 5, at most 20 */
+  /** number of redirects that are followed; default 5, at most 20 */
   readonly redirects: number;
 }
 
-/** What a plugin may call. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
+/** The hosts that a plugin calls, and the limits. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
 export interface OutgoingAccess {
   /**
-   * Each is `example.com`, `*.example.com` (all below it), an address, any of these with `:port`, or a URL, of which host
-   * and port count. A function is asked at each call: for hosts that an admin enters in a setting.
+   * Each entry is `example.com`, `*.example.com` (all hosts below it), an address, any of these with `:port`, or a URL, of
+   * which only host and port are used. A function is called for each request: for hosts that an admin enters in a setting.
    */
   readonly hosts: readonly string[] | (() => readonly string[]);
   readonly limits?: Partial<CallLimits>;
 }
-/** Which hosts plugins call. */
+/** The hosts that plugins call. */
 export const OutgoingHosts = extensionPoint<OutgoingAccess>('outgoing', 'OutgoingHosts', accessProblem);
 
 export interface CallOptions {
@@ -39,24 +39,24 @@ export interface CallOptions {
 }
 /**
  * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
- * it rejects in the same way. Read the body or cancel it; until then the call holds one of the plugin's turns.
+ * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
  */
 export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
 
 export interface OutgoingApi {
-  /** A `fetch` with the rights of this access. */
+  /** Returns a `fetch` for the hosts and limits of this access. */
   for(access: OutgoingAccess): OutgoingFetch;
 }
 export const Outgoing = token<OutgoingApi>('outgoing', 'Outgoing');
 
 /**
- * `url`: not a URL to call, or options that no call can have; `host`: not in the plugin's list; `address`: private or the
- * panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: a limit; `busy`: too many calls of this
- * plugin; `network`: no connection, or a broken reply.
+ * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
+ * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
+ * this plugin; `network`: no connection, or a broken reply.
  */
 export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
 
-/** Why a call failed. The sentence names the host and the way out, and nothing else of the URL: that may hold secrets. */
+/** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError';
   readonly code: OutgoingCode;

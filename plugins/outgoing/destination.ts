@@ -1,9 +1,9 @@
-// Hosts as plugins and admins name them, and whether a call is one of theirs.
+// Hosts as plugins and admins write them, and whether a call matches one.
 import { BlockList, isIP } from 'node:net';
 import { canonicalAddress, hostName } from '../../kernel/index.js';
 import { hostOf, plainAddress } from '../core-guard/contract.js';
 
-/** Where a call goes: an address in the spelling of `plainAddress`, or a name in lower case without a dot at its end. */
+/** The destination of a call: an address in the form of `plainAddress`, or a name in lower case without a final dot. */
 export interface Destination {
   readonly host: string;
   readonly isAddress: boolean;
@@ -14,14 +14,14 @@ export interface Destination {
 export interface Pattern {
   readonly port: number | undefined;
   readonly matches: (host: string, isAddress: boolean) => boolean;
-  /** whether an admin who wrote it means addresses, private ones as well */
+  /** whether the entry of an admin permits addresses, also private ones */
   readonly namesAddresses: boolean;
 }
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const portOf = ({ port, protocol }: URL): number => (port === '' ? (PORTS[protocol] ?? 0) : Number(port));
 
-/** Undefined when the host of the URL is neither a name nor an address. The URL parser has read numbers like 0x7f.1 and international names already. */
+/** Returns undefined if the host of the URL is neither a name nor an address. The URL parser has already converted numbers like 0x7f.1 and international names. */
 export function destinationOf(url: URL): Destination | undefined {
   const name = hostName(url.hostname);
   const read = name === undefined ? undefined : hostOf(name);
@@ -35,7 +35,7 @@ function rangeOf(text: string): Pattern | undefined {
   const [, written = '', prefix = ''] = /^\[?([^/[\]]+)\/(\d{1,3})\]?$/.exec(text) ?? [];
   const family = isIP(written);
   const address = canonicalAddress(written);
-  // A range of mapped addresses (::ffff:0:0/96) would be one of IPv4 with another prefix: it is written as that.
+  // A range of mapped addresses (::ffff:0:0/96) is an IPv4 range with another prefix.
   if (address === undefined || isIP(address) !== family || Number(prefix) > (family === 6 ? 128 : 32))
     return undefined;
   const range = new BlockList();
@@ -47,7 +47,7 @@ function rangeOf(text: string): Pattern | undefined {
   };
 }
 
-/** `*`, `*.example.com`, a name, an address or `address/prefix`; all but the last with `:port` if wanted. Undefined for anything else. */
+/** `*`, `*.example.com`, a name, an address or `address/prefix`; all but the last with an optional `:port`. Returns undefined for anything else. */
 export function patternOf(text: string): Pattern | undefined {
   if (text.includes('/')) return rangeOf(text);
   const [, any, below, plain = '', portText] =
@@ -57,7 +57,7 @@ export function patternOf(text: string): Pattern | undefined {
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
   if (any !== undefined) return { port, matches: () => true, namesAddresses: false };
-  // A zone (%eth0) is no part of a URL, and so of no call.
+  // A URL cannot have a zone (%eth0).
   if (plain === '' || plain.includes('%') || !URL.canParse(`http://${plain}/`)) return undefined;
   const known = destinationOf(new URL(`http://${plain}/`));
   if (!known || (below !== undefined && known.isAddress)) return undefined;
@@ -82,9 +82,9 @@ export function hostPatternOf(text: string): Pattern | undefined {
 export const fits = ({ port, matches }: Pattern, { host, isAddress, port: wanted }: Destination): boolean =>
   (port === undefined || port === wanted) && matches(host, isAddress);
 
-/** As an entry of `WEIR_OUTGOING_ALLOW` names it. */
+/** Writes it as an entry of `WEIR_OUTGOING_ALLOW`. */
 export const nameOf = ({ host, port }: Pick<Destination, 'host' | 'port'>): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
-/** One spelling for an address that a name server or a socket gives. */
+/** Normalises an address of a name server or a socket. */
 export const spelled = (address: string): string => plainAddress(address);

@@ -1,4 +1,4 @@
-// Connections of calls: each is made for one request, and only to addresses that the guard permits.
+// Opens a connection for each request, only to addresses that the guard permits.
 import { Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
@@ -20,7 +20,7 @@ interface Way {
 }
 type Done = (error: Error | null, socket: Duplex) => void;
 
-/** Not only what the look-up answered: what the socket says. */
+/** Checks the address of the socket, not only the answer of the look-up. */
 function watched(socket: Socket, { guard, host, destination }: Way): Socket {
   return socket.once('connect', () => {
     try {
@@ -44,7 +44,7 @@ function direct(isSecure: boolean, way: Way): Socket {
   return watched(isSecure ? connectTls({ ...place, ...tlsNames(host) }) : connect(place), way);
 }
 
-/** Where the proxy takes addresses only, the name is looked up and checked here. */
+/** If the proxy takes only addresses, the name is resolved and checked here. */
 async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
   const { destination, guard, resolve, signal } = way;
   const { host, isAddress, port } = destination;
@@ -58,7 +58,7 @@ async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
   return throughProxy(proxy, { host: address, isAddress: true, port }, signal);
 }
 
-/** A socket at once where there is no proxy, for nock hands over calls that it does not answer in this way only. */
+/** Returns a socket at once if there is no proxy: nock passes on calls that it does not answer only in this way. */
 function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | undefined {
   const { proxy, host } = way;
   if (!proxy) return direct(isSecure, way);

@@ -1,4 +1,4 @@
-// One request and the head of its reply. The modules of Node itself send it, so that nock can answer in tests.
+// Sends one request and reads the head of its reply, with Node's own modules, so that nock can answer in tests.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { messageOf } from '../../kernel/index.js';
@@ -24,7 +24,7 @@ export interface Way {
   readonly signal: AbortSignal;
 }
 
-/** What others call "socket hang up" or "fetch failed": the host, and the reason below it. */
+/** Names the host and the original reason, instead of "socket hang up" or "fetch failed". */
 export function failureOf(error: unknown, destination: Destination): Error {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof OutgoingError) return at;
   const all = (error as AggregateError | undefined)?.errors ?? [];
@@ -66,7 +66,7 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
         agent,
       });
       request.on('error', (error) => reject(failureOf(error, destination)));
-      // Without an error and a reply: a change of protocol, for one, which nobody asked for.
+      // Closed without an error or a reply, for example by an unexpected change of protocol.
       request.once('close', () => reject(failureOf(new Error('it closed the connection'), destination)));
       const stop = (): void => {
         request.destroy();
@@ -75,7 +75,7 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
       if (signal.aborted) return stop();
       signal.addEventListener('abort', stop, { once: true });
       request.once('socket', (socket) => {
-        // Through a proxy it stands already.
+        // Through a proxy it is already open.
         if (!isSecure && !socket.connecting) clearTimeout(connecting);
         socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
       });

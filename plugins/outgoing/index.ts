@@ -15,7 +15,7 @@ import { patternOf } from './destination.js';
 import { type ProxyServer, proxyOf } from './proxy.js';
 import { OutgoingCalls } from './service.js';
 
-/** `host` or `plugin=host`; undefined for anything else. */
+/** Reads `host` or `plugin=host`; returns undefined for anything else. */
 function allowedOf(text: string): Allowed | undefined {
   const [, plugin, host = ''] = /^(?:([a-z][a-z0-9-]*)=)?(.*)$/s.exec(text) ?? [];
   const pattern = patternOf(host);
@@ -32,7 +32,7 @@ const allowList = () =>
       if (wrong === undefined) return entries.map(allowedOf);
       return state.error('any.custom', {
         error: new Error(
-          `"${wrong}" is no host: write example.com, *.example.com, an address, address/prefix or *, with :port or plugin= if wanted`,
+          `"${wrong}" is not a valid host: write example.com, *.example.com, an address, address/prefix or *, optionally with :port or plugin=`,
         ),
       });
     }),
@@ -62,7 +62,7 @@ export default definePlugin({
     allow: variable(
       'WEIR_OUTGOING_ALLOW',
       withDefault(allowList(), []),
-      'hosts and private addresses that plugins may call besides those they declare: host, *.host, address or address/prefix, with :port or plugin= if wanted, comma-separated',
+      'hosts and private addresses that plugins may call besides those they declare: host, *.host, address or address/prefix, optionally with :port or plugin=, comma-separated',
     ),
     proxy: variable(
       'WEIR_OUTGOING_PROXY',
@@ -74,6 +74,6 @@ export default definePlugin({
   provides: ({ calls }) => [provide(Outgoing, calls)],
   start: ({ calls, log }) => {
     if (calls.isBlind)
-      log.info('the proxy for outgoing calls looks names up; what they lead to is not checked here', {});
+      log.info('the proxy for outgoing calls resolves names; their addresses are not checked here', {});
   },
 });

@@ -1,4 +1,4 @@
-// Limits of one call: those of the plugin's access, or of the call itself, within what anybody may ask for.
+// Limits of one call: those of the plugin's access or of the call, within fixed bounds.
 import type { CallLimits } from './contract.js';
 
 interface Limit {

@@ -1,4 +1,4 @@
-// The proxy that calls go through, as `WEIR_OUTGOING_PROXY` names it: HTTP CONNECT (RFC 9110, 9.3.6) or SOCKS 5 (RFC 1928,
+// The proxy of `WEIR_OUTGOING_PROXY`: HTTP CONNECT (RFC 9110, 9.3.6) or SOCKS 5 (RFC 1928,
 // RFC 1929).
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ export interface ProxyServer {
 const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;
 const LONGEST_HEAD = 16 * 1024;
 
-/** Undefined for what is not `http://`, `https://`, `socks5://` or `socks5h://` with a host. */
+/** Returns undefined for anything but `http://`, `https://`, `socks5://` or `socks5h://` with a host. */
 export function proxyOf(text: string): ProxyServer | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const kind = url?.protocol.slice(0, -1) as ProxyServer['kind'] | undefined;
@@ -38,10 +38,10 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Whether the proxy looks names up, so that we do not know the addresses. `socks5` gets addresses, as with curl. */
+/** Whether the proxy resolves names, so that the addresses are unknown here. `socks5` gets addresses, as with curl. */
 export const resolvesNames = ({ kind }: ProxyServer): boolean => kind !== 'socks5';
 
-/** Reads exactly `length` bytes. What follows them stays in the socket. */
+/** Reads exactly `length` bytes and leaves the rest in the socket. */
 async function take(socket: Socket, length: number, signal: AbortSignal): Promise<Buffer> {
   for (;;) {
     const bytes = socket.read(length) as Buffer | null;
@@ -118,7 +118,7 @@ async function askSocks(
     const [user, word] = [Buffer.from(proxy.username), Buffer.from(proxy.password)];
     socket.write(Buffer.concat([Buffer.from([1, user.length]), user, Buffer.from([word.length]), word]));
     if ((await take(socket, 2, signal))[1] !== 0) throw new Error('the proxy refuses user name or password');
-  } else if (method !== 0) throw new Error('the proxy wants a user name and a password');
+  } else if (method !== 0) throw new Error('the proxy requires a user name and a password');
   socket.write(Buffer.concat([Buffer.from([5, 1, 0]), socksAddress(to)]));
   const [, reply = 1, , kind] = await take(socket, 4, signal);
   if (reply !== 0) throw new Error(`the proxy answered ${REFUSALS[reply] ?? `with code ${reply}`}`);
@@ -128,7 +128,7 @@ async function askSocks(
   await take(socket, length + 2, signal);
 }
 
-/** A connection to `to` through the proxy. Rejects with a sentence; the signal ends an attempt that takes too long. */
+/** Connects to `to` through the proxy. Rejects with a message; the signal ends an attempt that takes too long. */
 export async function throughProxy(
   proxy: ProxyServer,
   to: Destination,

@@ -1,4 +1,4 @@
-// How much one plugin may call: so many calls at once, and so many in a minute. A plugin that loops costs only itself.
+// Limits the calls of one plugin, at once and per minute, so that a plugin that loops affects only itself.
 import type { Clock } from '../../kernel/index.js';
 import { OutgoingError } from './contract.js';
 
@@ -12,7 +12,7 @@ export class Quota {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
   #open = 0;
-  /** A token bucket: what may be called at once, and when that was counted. */
+  /** A token bucket: the calls that are left, and when they were counted. */
   #left = PER_MINUTE;
   #countedAt: number;
 
@@ -22,7 +22,7 @@ export class Quota {
     this.#countedAt = clock.now();
   }
 
-  /** Resolves with what gives the turn back when it is this call's; rejects when there are too many, or with the reason of the signal. */
+  /** Resolves with a function that releases the slot when this call may run; rejects if there are too many calls, or with the reason of the signal. */
   async take(signal: AbortSignal): Promise<() => void> {
     this.#spend();
     if (this.#open >= AT_ONCE) await this.#wait(signal);
@@ -36,7 +36,7 @@ export class Quota {
 
   #spend(): void {
     const now = this.#clock.now();
-    // A clock that was set back gives nothing and takes nothing.
+    // A clock that was set back changes nothing.
     const gained = (Math.max(0, now - this.#countedAt) * PER_MINUTE) / MINUTE_MS;
     this.#left = Math.min(PER_MINUTE, this.#left + gained);
     this.#countedAt = now;
@@ -69,7 +69,7 @@ export class Quota {
     });
   }
 
-  /** The turn passes to who waits longest, without being free in between. */
+  /** Passes the slot directly to the call that waits longest. */
   #giveBack(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

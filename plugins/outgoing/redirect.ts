@@ -4,7 +4,7 @@ import { type Destination, nameOf } from './destination.js';
 import type { Sent } from './exchange.js';
 
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** Headers that may go to another origin. Any other one may be a secret under a name of its own. */
+/** Headers that may go to another origin. Any other header may hold a secret. */
 const HARMLESS = [
   'accept',
   'accept-encoding',
@@ -16,7 +16,7 @@ const HARMLESS = [
   'user-agent',
 ];
 
-/** Undefined where the reply is no redirect. */
+/** Returns undefined if the reply is not a redirect. */
 export const targetOf = (status: number | undefined, location: string | undefined): string | undefined =>
   status !== undefined && REDIRECTS.includes(status) ? location : undefined;
 
@@ -28,7 +28,7 @@ export function redirected(
 ): Sent {
   const from = nameOf(sent.destination);
   if (!URL.canParse(location, sent.url))
-    throw new OutgoingError('redirect', `${from} redirects to something that is no URL`);
+    throw new OutgoingError('redirect', `${from} redirects to an invalid URL`);
   const url = new URL(location, sent.url);
   if (sent.url.protocol === 'https:' && url.protocol !== 'https:')
     throw new OutgoingError(

@@ -1,4 +1,4 @@
-// A reply as a `Response` whose body is unpacked, counted and ended at its limits while it is read.
+// A reply as a `Response`: its body is decompressed, counted and limited while it is read.
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -21,7 +21,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
 function unpackerOf(reply: IncomingMessage, destination: Destination): Transform | undefined {
   const encoding = (reply.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding === 'identity' || encoding === '') return undefined;
-  // One layer: each could multiply what the next one has to hold.
+  // Only one layer: each further layer could multiply the size.
   const unpacker = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
   if (!unpacker)
     throw new OutgoingError(
@@ -31,7 +31,7 @@ function unpackerOf(reply: IncomingMessage, destination: Destination): Transform
   return unpacker();
 }
 
-/** The last stage: its errors are what reading the body rejects with. */
+/** The last stage: reading the body rejects with its errors. */
 function counter(destination: Destination, maxBytes: number, signal: AbortSignal): Transform {
   let bytes = 0;
   return new Transform({
@@ -59,7 +59,7 @@ function headersOf(reply: IncomingMessage): Headers {
   return headers;
 }
 
-/** Calls `over` once, when nothing of the reply is open any more. The signal ends the body with its reason. */
+/** Calls `over` once, when the reply is closed. The signal ends the body with its reason. */
 export function responseOf(
   reply: IncomingMessage,
   { url, destination, method }: Sent,

@@ -1,10 +1,10 @@
-// What a plugin wants to send, checked before anything is dialled.
+// Checks the request of a plugin before a connection is opened.
 import { type CallOptions, OutgoingError } from './contract.js';
 import { type Destination, destinationOf } from './destination.js';
 import { ENCODINGS } from './reply.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-/** They say how the connection is used, which is not the plugin's to say; another `Host` would reach another site. */
+/** The panel controls the connection, so plugins cannot set these; another `Host` would reach another site. */
 const OURS = [
   'connection',
   'content-length',
@@ -20,7 +20,7 @@ const OURS = [
 ];
 const wrong = (sentence: string): OutgoingError => new OutgoingError('url', sentence);
 
-/** The place that a URL names. The sentence does not repeat the URL, which may hold a secret. */
+/** Returns the destination of a URL. The message does not repeat the URL, which may hold a secret. */
 export function readUrl(url: URL): Destination {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw wrong(`a call needs a URL of http or https, not of ${url.protocol.slice(0, 20)}`);
@@ -35,7 +35,7 @@ export function readUrl(url: URL): Destination {
 
 export function urlOf(given: string | URL): URL {
   const text = String(given);
-  if (!URL.canParse(text)) throw wrong('what should be called is no absolute URL');
+  if (!URL.canParse(text)) throw wrong('the URL of the call must be absolute');
   return new URL(text);
 }
 
@@ -45,7 +45,7 @@ export function methodOf(method = 'GET'): string {
   return known;
 }
 
-/** The body as bytes, with the type that it says it has. */
+/** Returns the body as bytes, with its content type. */
 export async function packed(
   given: CallOptions['body'],
   method: string,
@@ -63,7 +63,7 @@ export function headersOf(given: CallOptions['headers'], type: string | undefine
     headers = new Headers(given);
   } catch {
     // The message of Headers repeats the value.
-    throw wrong('a header has a name or a value that no header can have');
+    throw wrong('a header has an invalid name or value');
   }
   const taken = OURS.find((name) => headers.has(name));
   if (taken !== undefined) throw wrong(`the header ${taken} is set by the panel; leave it out`);

@@ -1,4 +1,4 @@
-// The calls of all plugins: who may call what, one hop after another.
+// The calls of all plugins: checks and sends one hop after another.
 import { lookup } from 'node:dns';
 import type { Clock, Contributed, ListenersApi, PluginContext } from '../../kernel/index.js';
 import { hostProblem, isHost } from './access-problem.js';
@@ -127,7 +127,7 @@ export class OutgoingCalls implements OutgoingApi {
     }
   }
 
-  /** Where a URL leads, if the plugin may call that: by its own list, or by that of the admin. */
+  /** Returns the destination of a URL if the list of the plugin or of the admin permits it. */
   #permitted({ plugin, value, fault }: Contributed<OutgoingAccess>, url: URL): Destination {
     const destination = readUrl(url);
     const hosts = hostsOf(value, fault);
@@ -152,19 +152,19 @@ export class OutgoingCalls implements OutgoingApi {
     return quota;
   }
 
-  /** Whether names are looked up by the proxy, so that their addresses are not checked here. */
+  /** Whether the proxy resolves names, so that their addresses are not checked here. */
   get isBlind(): boolean {
     const { proxy } = this.#needs.config;
     return proxy !== undefined && resolvesNames(proxy);
   }
 }
 
-/** Answers with the entries that are hosts; what else the function answers is a fault of its plugin. */
+/** Returns the hosts of the function; any other result is a fault of its plugin. */
 function hostsOf({ hosts }: OutgoingAccess, fault: Contributed<OutgoingAccess>['fault']): readonly string[] {
   if (typeof hosts !== 'function') return hosts;
   try {
     const answer: unknown = hosts();
-    if (!Array.isArray(answer)) throw new Error('hosts answered with something that is no list');
+    if (!Array.isArray(answer)) throw new Error('hosts must return a list');
     const wrong = answer.find((host) => host !== '' && !isHost(host)) as unknown;
     if (wrong !== undefined) throw new Error(hostProblem(wrong));
     return answer.filter(isHost);

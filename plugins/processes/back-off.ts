@@ -1,11 +1,11 @@
-// A start that failed is tried again: soon, then less and less often.
+// Delays between retries of a failed start: short at first, then longer.
 
 export interface BackOffTimes {
-  /** ms before the first new attempt; it doubles with each failure; 1,000 unless told */
+  /** ms before the first retry; it doubles with each failure; default 1,000 */
   readonly first?: number | undefined;
-  /** ms that are never exceeded; 30,000 unless told */
+  /** longest delay in ms; default 30,000 */
   readonly last?: number | undefined;
-  /** a process that ran for more than this many ms begins with `first` again; 60,000 unless told */
+  /** after a process ran for more than this many ms, delays begin with `first` again; default 60,000 */
   readonly healthy?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export class BackOff {
     this.#delay = first;
   }
 
-  /** Plans the next attempt, in place of one that is planned already; returns in how many ms it comes. */
+  /** Plans the next attempt, and cancels a planned one; returns the delay in ms. */
   later(): number {
     clearTimeout(this.#timer);
     const delay = this.#delay;
@@ -30,13 +30,13 @@ export class BackOff {
     return delay;
   }
 
-  /** Nothing is tried any more; the next failure waits for the first delay. */
+  /** Cancels the planned attempt; the next failure waits for the first delay. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#delay = this.#times.first;
   }
 
-  /** Tells how many ms a process ran before it ended. */
+  /** Records how many ms a process ran before it exited. */
   lived(ms: number): void {
     if (ms > this.#times.healthy) this.#delay = this.#times.first;
   }

@@ -10,16 +10,16 @@ export { isAlive, type ProcessIdentity } from './identity.js';
 export { cutLog, type LogLimits, readTail, sizeOf } from './log-file.js';
 export { answersHttp, type Probe, type Probed, fileIsThere, listensOn, logSays } from './probes.js';
 
-/** A program cannot be run: it is missing, not executable, made for another machine. `message` names it and the way out. */
+/** A program cannot run: it is missing, not executable, or built for another machine. `message` names it and the fix. */
 export class CannotRun extends Error {
   override readonly name = 'CannotRun';
 }
-/** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
+/** A process does not exit even after SIGKILL, because it waits for a device that does not answer. */
 export class DoesNotEnd extends Error {
   override readonly name = 'DoesNotEnd';
 }
 
-/** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
+/** The plugin that starts a process: pass on what your plugin's functions receive. Log lines have its name. */
 export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
 
 export interface ProcessOptions {
@@ -28,11 +28,11 @@ export interface ProcessOptions {
   /** an absolute path, or a name that is looked up in PATH; never a line for a shell */
   readonly command: string;
   readonly args?: readonly string[];
-  /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
+  /** in addition to PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; the process gets no other variables. Never logged. */
   readonly env?: Readonly<Record<string, string>>;
   /** inside the data folder; default: its own folder */
   readonly cwd?: string;
-  /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
+  /** Identifies other inputs of the process: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
   readonly startedWith?: string;
   /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
   readonly ready?: Probe;
@@ -81,12 +81,12 @@ export type ProcessState =
 
 export interface ManagedProcess {
   readonly state: ProcessState;
-  /** its own folder, private, for its files; there when this handle is */
+  /** its own private folder for files; it exists as soon as this handle does */
   readonly folder: string;
   /**
-   * Wants it running, from now on until `stop`. Resolves when it is ready or the first attempt has failed, and says
-   * which; never rejects. Called before the panel is open (in your `start`) it resolves at once, and the process is
-   * started when the panel opens; it is never started for a command of the command line.
+   * Keeps it running until `stop`. Resolves with the state when it is ready or the first attempt has failed; never rejects.
+   * Called before the panel is open (in your `start`), it resolves at once, and the process is started when the panel
+   * opens. Commands of the command line never start it.
    */
   start(): Promise<ProcessState>;
   /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
@@ -132,11 +132,11 @@ export interface RunningProcess<N extends object> {
 }
 
 export interface SlotOptions<N extends object> {
-  /** absolute path of the record; its folder is there, and private */
+  /** absolute path of the record, in an existing, private folder */
   readonly record: string;
-  /** whether a note that was read from the record is one */
+  /** Returns whether a value that was read from the record is a note. */
   readonly isNote: (value: object) => value is N;
-  /** an argument that nothing but processes of this slot have; for programs with capabilities, whose environment is hidden */
+  /** an argument that only processes of this slot have; for programs with capabilities, whose environment is hidden */
   readonly argument?: string;
   readonly log: Pick<ProcessOwner['log'], 'warn'>;
 }

@@ -1,4 +1,4 @@
-// Which process is which: a pid alone may have been given to another program since.
+// Identifies processes: a pid alone may belong to another program later.
 import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -10,7 +10,7 @@ export interface ProcessIdentity {
   readonly bootId: string;
 }
 
-/** States of a process that has ended but was not waited for. */
+/** States of a process that has exited but was not waited for. */
 const DEAD = new Set(['Z', 'X', 'x']);
 
 function readStat(pid: number): { state: string; startTicks: string } | undefined {
@@ -27,7 +27,7 @@ function readStat(pid: number): { state: string; startTicks: string } | undefine
 
 const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
-/** Also finds a child that ended and was not waited for yet. */
+/** Also finds a child that exited and was not waited for yet. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const stat = readStat(pid);
   return stat && { pid, startTicks: stat.startTicks, bootId: bootId() };
@@ -43,12 +43,12 @@ export function isAlive(identity: ProcessIdentity): boolean {
   );
 }
 
-/** Arguments of a running process; empty when it is gone. */
+/** Arguments of a running process; empty if it has exited. */
 export async function commandLine(pid: number): Promise<readonly string[]> {
   return (await listIn(`/proc/${pid}/cmdline`)) ?? [];
 }
 
-/** Strings of a file in /proc that ends each of them with a zero byte; undefined when it cannot be read. */
+/** Reads a file in /proc with strings that end with a zero byte; undefined if it cannot be read. */
 async function listIn(path: string): Promise<readonly string[] | undefined> {
   try {
     return (await readFile(path, 'utf8')).split('\0').slice(0, -1);
@@ -57,9 +57,9 @@ async function listIn(path: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** By what the processes of one slot are known. */
+/** The mark of the processes of one slot. */
 export interface Mark {
-  /** `NAME=value`, which only their environment has, and that of their children */
+  /** `NAME=value`, which only they and their children have in their environment */
   readonly variable: string;
   /** an argument that only they have */
   readonly argument?: string | undefined;
@@ -80,7 +80,7 @@ export async function processesWith(mark: Mark): Promise<ProcessIdentity[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(
     pids.map(async (pid) => {
-      // The identity first: it then belongs to the process whose mark is read, or fits nobody any more.
+      // Read the identity first: it belongs to the process whose mark is read next, or to no process any more.
       const identity = identify(pid);
       return identity && (await carries(pid, mark)) && isAlive(identity) ? identity : undefined;
     }),

@@ -18,13 +18,13 @@ export default definePlugin({
   api: 1,
   // The engine runs the core with it.
   essential: true,
-  about: 'Runs other programs beside the panel: keeps them running, takes over those of a previous panel.',
+  about: 'Runs other programs beside the panel: keeps them running, adopts those of a previous panel.',
   hooks: [processStateChanged],
   services: { table: singleton(ProcessTable) },
   provides: ({ table }) => [provide(Processes, table)],
   taps: ({ table }) => [
     tap(afterKernelOpen, () => table.open()),
-    // Every plugin has started by now, or never will.
+    // All plugins have started or failed by now.
     tap(kernelReady, ({ plugins }) => table.endUnwanted(plugins)),
     tap(beforeKernelStop, ({ again }) => table.expectEnd(again)),
   ],

@@ -1,4 +1,4 @@
-// Log files that a process appends to: the end of one, and a limit on its size that the process need not know of.
+// Log files that a process appends to: reads the end of one, and limits its size without help of the process.
 import { open, rename, rm, stat, truncate } from 'node:fs/promises';
 
 const TAIL = 64 * 1024;
@@ -8,7 +8,7 @@ const LINE_LENGTH = 500;
 /** C0, DEL and C1 (ECMA-48): a program could move the cursor of whoever reads the line in a terminal. */
 const CONTROL = /\p{Cc}/gu;
 
-/** Bytes; 0 for a file that is not there. */
+/** Returns the size in bytes; 0 for a missing file. */
 export async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
@@ -31,7 +31,7 @@ export async function readTail(path: string, from = 0, limit = TAIL): Promise<st
   }
 }
 
-/** The last lines of a text, at most 20 of at most 500 characters, without control characters and without empty ones. */
+/** Returns the last non-empty lines of a text, at most 20 of at most 500 characters, without control characters. */
 export function lastLines(text: string): string[] {
   return text
     .split('\n')
@@ -48,13 +48,13 @@ export interface LogLimits {
 }
 
 /**
- * Cuts a file that is over its limit in place: whoever holds it open with O_APPEND goes on at its beginning, and no
+ * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
  * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
  */
 export async function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void> {
   if ((await sizeOf(path)) <= maxBytes) return;
   if (keep > 0) await keepOlder(path, maxBytes, keep).catch(() => undefined);
-  // Also where nothing could be kept: a full disk is the very reason to cut.
+  // Also if the older file could not be written: a full disk is a reason to truncate.
   await truncate(path, 0);
 }
 

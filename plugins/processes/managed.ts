@@ -1,4 +1,4 @@
-// A process that is kept running: started, started again when it ends, stopped, one step after another.
+// Keeps a process running: starts it, restarts it when it exits, stops it, one step after another.
 import { messageOf, SerialQueue } from '../../kernel/index.js';
 import { BackOff } from './back-off.js';
 import type { ManagedProcess, ProcessOptions, ProcessState } from './contract.js';
@@ -6,14 +6,14 @@ import { cutLog } from './log-file.js';
 import { endLeft, endOf, type Live, logOf, type Place, startOnce, StartFailed } from './one-start.js';
 import type { Plan } from './options.js';
 
-/** No process may keep the end of the panel longer than this. */
+/** The longest time that a process can delay the stop of the panel. */
 const LAST_GRACE_MS = 5_000;
 
 export interface Surroundings extends Place {
   readonly planOf: (options: ProcessOptions) => Plan;
   /** whether processes may be started already */
   readonly isOpen: () => boolean;
-  /** resolves when nothing else works on this place */
+  /** resolves when no other operation uses this place */
   readonly isFree: () => Promise<unknown>;
   readonly onState: (from: ProcessState, to: ProcessState) => void;
 }
@@ -30,13 +30,13 @@ export class Managed implements ManagedProcess {
   #backOff: BackOff;
   #state: ProcessState = { name: 'stopped' };
   #wanted = false;
-  /** the panel goes: nothing is started any more */
+  /** the panel stops: no process is started any more */
   #closed = false;
   #failures = 0;
-  /** the reason that the log has already */
+  /** the reason that was logged last */
   #toldReason = '';
   #live: Live | undefined;
-  /** ends the start that is under way */
+  /** aborts the start that is under way */
   #abort = new AbortController();
   readonly #queue = new SerialQueue();
 
@@ -76,7 +76,7 @@ export class Managed implements ManagedProcess {
     const options = { ...this.#options, ...changes, name: this.#options.name };
     const plan = this.#around.planOf(options);
     const stopped = this.stop();
-    // In this same turn, so that whatever is asked for later finds the new ones.
+    // In the same tick, so that later calls use the new options.
     const changed = this.#queue.run(async () => {
       this.#options = options;
       this.#plan = plan;
@@ -93,7 +93,7 @@ export class Managed implements ManagedProcess {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Lets go of the process, which another panel takes over at once, or ends it. */
+  /** Releases the process for another panel, or stops it. */
   async close(letGo: boolean): Promise<void> {
     this.#closed = true;
     this.#backOff.cancel();
@@ -108,7 +108,7 @@ export class Managed implements ManagedProcess {
     });
   }
 
-  /** Cuts the log where it is over its limit. */
+  /** Truncates the log if it is over its limit. */
   async cutLog(): Promise<void> {
     await cutLog(logOf(this.folder), this.#plan.log);
   }
@@ -131,7 +131,7 @@ export class Managed implements ManagedProcess {
       await this.#around.isFree();
       this.#took(await startOnce(this.#plan, this.#around, abort.signal));
     } catch (error) {
-      // A stop is on its way; it says what becomes of it.
+      // A stop is under way and sets the state.
       if (!abort.signal.aborted) this.#failed(error);
     }
     return this.#state;
@@ -145,7 +145,7 @@ export class Managed implements ManagedProcess {
   }
 
   async #died(live: Live, how: string): Promise<void> {
-    // One that was stopped has ended as it should.
+    // A process that was stopped has not failed.
     if (this.#live !== live) return;
     this.#live = undefined;
     this.#backOff.lived(Date.now() - live.process.startedAt);
@@ -169,7 +169,7 @@ export class Managed implements ManagedProcess {
 
   #wait(reason: string, lastLines: readonly string[]): void {
     const inMs = this.#backOff.later();
-    // Once, and not at each attempt: the same reason would fill the log.
+    // Logged once for each reason: the same line at each attempt would fill the log.
     if (reason !== this.#toldReason)
       this.#around.log.warn('the process failed; retrying', { process: this.#plan.name, reason, inMs });
     this.#toldReason = reason;

@@ -1,4 +1,4 @@
-// One attempt to have a process that serves: the one that a previous panel left, or a new one.
+// One attempt to get a process that serves: adopts that of a previous panel, or starts a new one.
 import { chmod, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +10,9 @@ import { isInside, type Plan } from './options.js';
 const ASK_EVERY_MS = 50;
 const ADOPTION_LIMIT_MS = 5_000;
 
-/** What is written down beside a managed process. */
+/** The note in the record of a managed process. */
 export interface ManagedNote {
-  /** of what it was started with */
+  /** digest of its options */
   readonly digest: string;
   /** bytes of the log that belong to earlier processes */
   readonly logFrom?: number;
@@ -36,7 +36,7 @@ export interface Live {
   readonly logFrom: number;
 }
 
-/** What the process has written of late; empty when the file cannot be read. */
+/** Returns the last lines of output; empty if the file cannot be read. */
 const wordsOf = async (folder: string, from: number): Promise<string[]> =>
   lastLines(await readTail(logOf(folder), from).catch(() => ''));
 
@@ -53,13 +53,13 @@ export class StartFailed extends Error {
   }
 }
 
-/** How lines begin that name a problem, in programs of many languages: `TypeError: …`, `panic: …`, `fatal: …`. */
+/** The start of a line that names a problem, for programs in many languages: `TypeError: …`, `panic: …`, `fatal: …`. */
 const PROBLEM = /^(?:\w*(?:Error|Exception)\b|panic:|fatal\b)/i;
 
-/** What a process said and how it ended, as an error. */
+/** Returns an error with the last output of a process and how it exited. */
 export async function endOf(how: string, { folder }: Place, logFrom: number): Promise<StartFailed> {
   const lines = await wordsOf(folder, logFrom);
-  // Some programs write a stack or a version after what was wrong.
+  // Some programs write a stack or a version after the reason.
   const words = lines.findLast((line) => PROBLEM.test(line)) ?? lines.at(-1);
   return new StartFailed(
     `the process ended by itself (${how})${words === undefined ? '' : `: ${words}`}`,
@@ -67,7 +67,7 @@ export async function endOf(how: string, { folder }: Place, logFrom: number): Pr
   );
 }
 
-/** Resolves when the probe says so; rejects when the time is over, the process ends, or `signal` says that nobody wants it. */
+/** Resolves when the probe succeeds; rejects when the time is over, the process exits, or `signal` aborts. */
 async function untilReady(
   plan: Plan,
   place: Place,
@@ -100,7 +100,7 @@ async function untilReady(
   let problem = '';
   try {
     while (!stop.aborted) {
-      // A probe that hangs keeps nobody: the time ends all the same.
+      // A probe that hangs does not extend the time.
       const asked = (async () => ready(probed))().catch(
         (error: unknown) => void (problem = messageOf(error)),
       );
@@ -119,7 +119,7 @@ async function untilReady(
   );
 }
 
-/** Private folders, made where they are missing. Their real paths have to lie in the data folder as well. */
+/** Creates missing private folders. Their real paths must be in the data folder too. */
 async function prepareFolders({ cwd }: Plan, { data, folder }: Place): Promise<void> {
   await prepareFolder(folder, 'folder', data);
   await chmod(folder, 0o700);
@@ -132,7 +132,7 @@ async function prepareFolder(path: string, what: string, data: string): Promise<
     throw new StartFailed(`its ${what} ${path} leads out of the data folder by a symbolic link`);
 }
 
-/** Ends what an earlier panel left, where nobody wants it, and forgets it. */
+/** Stops an unwanted process of a previous panel, and removes its record. */
 export async function endLeft({ slot }: Place, signal?: NodeJS.Signals, grace?: number): Promise<void> {
   const left = await slot.adopt();
   await left?.stop(signal, grace);
@@ -140,7 +140,7 @@ export async function endLeft({ slot }: Place, signal?: NodeJS.Signals, grace?: 
   await slot.forget();
 }
 
-/** On a full disk the next panel asks it again, which is no reason to end it. */
+/** If the disk is full, the next panel probes it again; the process keeps running. */
 async function noteReady({ process }: Live): Promise<void> {
   if (process.note.ready !== true)
     await process.remember({ ...process.note, ready: true }).catch(() => undefined);
@@ -172,7 +172,7 @@ async function adopt(plan: Plan, place: Place, signal: AbortSignal): Promise<Liv
   }
 }
 
-/** Resolves with a process that is ready. Rejects with a sentence, and no process is left then. */
+/** Resolves with a process that is ready. Rejects with a message, and then leaves no process. */
 export async function startOnce(plan: Plan, place: Place, signal: AbortSignal): Promise<Live> {
   const { slot, folder, log } = place;
   await prepareFolders(plan, place);

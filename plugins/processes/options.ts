@@ -1,4 +1,4 @@
-// What may be asked for, and what holds where nothing is said.
+// Checks the options of a process and fills in defaults.
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { BackOffTimes } from './back-off.js';
@@ -10,20 +10,20 @@ import type { Probe } from './probes.js';
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const;
-/** Linux takes 128 KiB in one argument or variable (MAX_ARG_STRLEN, execve(2)). */
+/** Linux allows 128 KiB in one argument or variable (MAX_ARG_STRLEN, execve(2)). */
 const LONGEST = 128 * 1024 - 1;
 const MOST_ARGUMENTS = 10_000;
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 
-/** Options that are checked and complete. */
+/** Checked options, with defaults. */
 export interface Plan {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** of all that the process is started with */
+  /** digest of everything that the process is started with */
   readonly digest: string;
   readonly ready: Probe | undefined;
   readonly readyWithin: number;
@@ -84,7 +84,7 @@ export function planOf(options: ProcessOptions, folder: string, data: string): P
     args: [...args],
     env: { ...minimalEnvironment(), ...passed },
     cwd,
-    // Of what the owner says and not of the panel's own PATH or LANG, with which no process has to be started again.
+    // A digest of the owner's options only: a change of the panel's PATH or LANG needs no restart.
     digest: digestOf([command, args, Object.entries(passed).sort(), cwd, startedWith]),
     ready,
     readyWithin: whole('readyWithin', options.readyWithin ?? 30_000, 1, DAY_MS),

@@ -1,4 +1,4 @@
-// Ready-made answers to the question whether a process serves.
+// Ready-made probes.
 import { access } from 'node:fs/promises';
 import { connect, type NetConnectOpts } from 'node:net';
 import { resolve } from 'node:path';
@@ -8,16 +8,16 @@ export interface Probed {
   readonly pid: number;
   /** its own folder */
   readonly folder: string;
-  /** file with what it writes; what comes before `logFrom` is of earlier processes */
+  /** file with its output; bytes before `logFrom` are from earlier processes */
   readonly log: string;
   /** bytes */
   readonly logFrom: number;
-  /** a previous panel has found it ready, and it is being taken over */
+  /** the process is being adopted, and a previous panel found it ready */
   readonly adopted: boolean;
-  /** aborted when nobody waits for the answer any more */
+  /** aborted when the answer is no longer needed */
   readonly signal: AbortSignal;
 }
-/** True: it serves. False, or an error: not yet; the error's message is in the reason when the time is over. */
+/** True: the process serves. False, or an error: not yet; after the time limit, the reason contains the error's message. */
 export type Probe = (process: Probed) => boolean | Promise<boolean>;
 
 function connects(options: NetConnectOpts, signal: AbortSignal): Promise<boolean> {
@@ -33,8 +33,8 @@ function connects(options: NetConnectOpts, signal: AbortSignal): Promise<boolean
 }
 
 /**
- * It listens: on a TCP port (of 127.0.0.1 unless told), or on a Unix socket (a relative path is one in its own folder,
- * an absolute one has at most 107 bytes). Another program that listens there is taken for it.
+ * Checks that it listens: on a TCP port (host 127.0.0.1 by default), or on a Unix socket (a relative path is in its folder,
+ * an absolute one has at most 107 bytes). It cannot tell the process from another program that listens there.
  */
 export const listensOn =
   (place: { readonly port: number; readonly host?: string } | { readonly socket: string }): Probe =>
@@ -46,7 +46,7 @@ export const listensOn =
       signal,
     );
 
-/** It answers to HTTP, with any status below 500. */
+/** Checks that it answers HTTP requests with any status below 500. */
 export const answersHttp =
   (url: string): Probe =>
   async ({ signal }) => {
@@ -55,16 +55,16 @@ export const answersHttp =
     return answer.status < 500;
   };
 
-/** A file is there, such as a pid file; a relative path is one in its own folder. What an earlier process left counts as well. */
+/** Checks that a file exists, such as a pid file; a relative path is in its own folder. A file of an earlier process counts too. */
 export const fileIsThere =
   (path: string): Probe =>
   ({ folder }) =>
     access(resolve(folder, path)).then(() => true);
 
-/** It has written this, within its last 64 KiB, or a previous panel has read it. */
+/** Checks that its last 64 KiB of output match, or that a previous panel has seen the match. */
 export const logSays =
   (pattern: RegExp): Probe =>
   async ({ log, logFrom, adopted }) =>
     adopted ||
-    // A pattern with the flag g or y would remember where it was.
+    // A pattern with the flag g or y would keep its position.
     new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, '')).test(await readTail(log, logFrom));

@@ -26,10 +26,10 @@ export class ProcessTable implements ProcessesApi {
   readonly #data: string;
   /** by `<plugin>/<name>` */
   readonly #handles = new Map<string, Managed>();
-  /** what a previous panel left and is being ended */
+  /** processes of a previous panel that are being stopped */
   readonly #ending = new Map<string, Promise<void>>();
   #open = false;
-  /** the panel is back at once, in this process */
+  /** the panel restarts at once, in this process */
   #again = false;
 
   constructor({ hooks, log, dataDirectory }: Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'>) {
@@ -40,17 +40,19 @@ export class ProcessTable implements ProcessesApi {
 
   manage({ name: plugin, log }: ProcessOwner, options: ProcessOptions): ManagedProcess {
     if (!isName(plugin))
-      throw new TypeError('processes: manage is called with what the plugin receives, first');
+      throw new TypeError(
+        'processes: the first argument of manage must be what the plugin receives: { name, log }',
+      );
     const key = `${plugin}/${String(options.name)}`;
     const data = realpathSync(this.#data);
     const folder = join(data, 'processes', plugin, String(options.name));
     const plan = (wanted: ProcessOptions) => planOf(wanted, folder, data);
     plan(options);
-    const former = this.#handles.get(key);
-    if (former !== undefined && (former.wanted || !['stopped', 'failed'].includes(former.state.name)))
-      throw new Error(`processes: the process ${key} is managed already; stop it first`);
+    const previous = this.#handles.get(key);
+    if (previous !== undefined && (previous.wanted || !['stopped', 'failed'].includes(previous.state.name)))
+      throw new Error(`processes: the process ${key} already exists; stop it first`);
     // Its old handle must not start it beside the new one.
-    if (former !== undefined) void former.close(false);
+    if (previous !== undefined) void previous.close(false);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const handle = new Managed(options, {
       ...this.#place(folder, log),
@@ -75,13 +77,13 @@ export class ProcessTable implements ProcessesApi {
     return new Slot(options);
   }
 
-  /** The panel is open: what was asked for before is started. Waits for nothing: a process that takes its time is no reason for the panel to. */
+  /** Called when the panel is open: starts the processes that were requested before. Does not wait for them, so a slow process does not delay the panel. */
   open(): void {
     this.#open = true;
     for (const handle of this.#handles.values()) if (handle.wanted) void handle.start();
   }
 
-  /** Ends what no running plugin wants: of a plugin that was switched off, removed or has failed, and processes that a plugin no longer has. */
+  /** Stops processes that no running plugin wants: of a plugin that was disabled, removed or has failed, and processes that a plugin no longer has. */
   async endUnwanted(plugins: readonly string[]): Promise<void> {
     const running = new Set(plugins);
     const left: Promise<void>[] = [];
@@ -98,12 +100,12 @@ export class ProcessTable implements ProcessesApi {
     await Promise.all(left);
   }
 
-  /** Called before the end of the panel. @param again another panel takes its place at once */
+  /** Called before the panel stops. @param again another panel starts at once */
   expectEnd(again: boolean): void {
     this.#again = again;
   }
 
-  /** Lets go of the processes, when another panel takes them over at once, or ends them. */
+  /** Releases the processes if another panel starts at once, else stops them. */
   async close(): Promise<void> {
     await Promise.all([
       ...[...this.#handles].map(([key, handle]) => this.#told(key, handle.close(this.#again))),
@@ -112,7 +114,7 @@ export class ProcessTable implements ProcessesApi {
     this.#open = false;
   }
 
-  /** Lines for a person: every process that a plugin has, and how it is. */
+  /** Returns a line for display for every process of a plugin, with its state. */
   describe(): string[] {
     if (!this.#open) return ['the panel does not run, and none of its processes is looked after'];
     if (this.#handles.size === 0) return ['no plugin has a process'];
@@ -150,7 +152,7 @@ export class ProcessTable implements ProcessesApi {
     }
   }
 
-  /** Keys of all processes that are written down. */
+  /** Keys of all recorded processes. */
   async #recorded(): Promise<string[]> {
     const root = join(this.#data, 'processes');
     const names = async (folder: string) =>

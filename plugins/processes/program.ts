@@ -1,4 +1,4 @@
-// Looks at a program before it is run. Without this the C library gives what the kernel cannot run to /bin/sh
+// Checks a program before it runs. Otherwise the C library passes a file that the kernel cannot run to /bin/sh
 // (execvp(3): "if the header of a file isn't recognized"), and the shell complains about the bytes of a binary.
 import { constants } from 'node:fs';
 import { access, open, stat } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function inPath(name: string, path: string): Promise<string> {
   throw new CannotRun(`cannot run ${name}: no folder in PATH has such a program; install it`);
 }
 
-/** What is wrong with the first bytes of a file as a program for this machine; undefined when nothing is. */
+/** Returns why the first bytes of a file are not a program for this machine; undefined if they are. */
 function problemOf(head: Buffer, size: number): string | undefined {
   if (head.toString('latin1', 0, 2) === '#!') return undefined;
   if (head.toString('latin1', 0, 4) !== ELF)
@@ -78,12 +78,12 @@ async function headOf(path: string): Promise<Buffer | undefined> {
       await file.close();
     }
   } catch {
-    // A program may be one that we can run and cannot read.
+    // We may be able to run a program that we cannot read.
     return undefined;
   }
 }
 
-/** Returns the path of a program that this machine can run. Rejects with CannotRun and a sentence for a person. @param command an absolute path, or a name that is looked up in `path` */
+/** Returns the path of a program that this machine can run. Rejects with CannotRun and a message. @param command an absolute path, or a name that is looked up in `path` */
 export async function findProgram(command: string, path: string): Promise<string> {
   const file = command.includes('/') ? command : await inPath(command, path);
   const found = await stat(file).catch((cause: NodeJS.ErrnoException) => {
@@ -100,7 +100,7 @@ export async function findProgram(command: string, path: string): Promise<string
   return file;
 }
 
-/** A sentence for what the start itself answered with, of a program that `findProgram` has found. */
+/** Returns the error of a failed start, for a program that `findProgram` has found. */
 export function whyNotStarted(program: string, cause: NodeJS.ErrnoException): CannotRun {
   const reasons: Readonly<Record<string, string>> = {
     ENOENT:

@@ -1,4 +1,4 @@
-// The file beside a process from which a later panel knows it again.
+// The file from which a later panel recognises a process.
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { messageOf } from '../../kernel/index.js';
 import type { ProcessIdentity } from './identity.js';
@@ -10,7 +10,7 @@ export interface Recorded<N extends object> {
   readonly identity: ProcessIdentity;
   /** Unix ms */
   readonly startedAt: number;
-  /** what the owner of the slot wrote down */
+  /** the note of the slot's owner */
   readonly note: N;
 }
 
@@ -31,7 +31,7 @@ export class RecordFile<N extends object> {
     this.#isNote = isNote;
   }
 
-  /** Returns undefined when there is no record, or none that can be read; the second is told to `unreadable`. */
+  /** Returns undefined if there is no readable record; calls `unreadable` for an unreadable one. */
   async load(unreadable: (reason: string) => void): Promise<Recorded<N> | undefined> {
     try {
       if ((await stat(this.path)).size > LARGEST) unreadable('it is too large');
@@ -49,7 +49,7 @@ export class RecordFile<N extends object> {
     return undefined;
   }
 
-  /** Writes the record whole or not at all; rejects with a sentence that names the file. One call at a time. */
+  /** Writes the record whole or not at all; rejects with a message that names the file. One call at a time. */
   async save({ identity, startedAt, note }: Recorded<N>): Promise<void> {
     const draft = `${this.path}.new`;
     try {

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 500;
 const LOOK_WHILE_STOPPING_MS = 20;
 export const GRACE_MS = 5000;
 
-/** Node throws some failures of a start at once, and tells of others with an event. */
+/** Node throws some failures of a start at once, and reports others with an event. */
 function spawned(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn(program, args, options);
@@ -40,7 +40,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
     if (child === undefined) this.#look(LOOK_EVERY_MS);
   }
 
-  /** Starts a process and writes it down; none is left when that fails. Rejects with CannotRun when it cannot be run. */
+  /** Starts and records a process; if that fails, no process is left. Rejects with CannotRun if the program cannot run. */
   static async start<N extends object>(
     call: ProgramCall,
     file: RecordFile<N>,
@@ -79,7 +79,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
       detached: true,
       stdio: ['ignore', output, output],
     });
-    // In this same turn a child that has ended already cannot have been waited for: /proc still knows it, and its end is heard.
+    // In the same tick, even a child that has already exited was not waited for: /proc still has it, and its exit is reported.
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (child.pid === undefined) {
       const [cause] = (await once(child, 'error')) as [NodeJS.ErrnoException];
@@ -87,15 +87,15 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
     }
     if (identity === undefined) {
       child.kill('SIGKILL');
-      throw new Error(`/proc/${child.pid}/stat cannot be read; /proc has to be mounted`);
+      throw new Error(`/proc/${child.pid}/stat cannot be read; /proc must be mounted`);
     }
-    // An error later on is one of a signal that could not be sent; without a listener it would end the panel.
+    // A later error means that a signal could not be sent; without a listener it would crash the panel.
     child.on('error', () => undefined);
     child.unref();
     return new OneProcess(file, { identity, startedAt: Date.now(), note }, child);
   }
 
-  /** Takes over a running process that is not our child. */
+  /** Adopts a running process that is not our child. */
   static watch<N extends object>(file: RecordFile<N>, recorded: Recorded<N>): OneProcess<N> {
     return new OneProcess(file, recorded);
   }
@@ -119,7 +119,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
 
   async kill(): Promise<void> {
     if (!(await this.#signalled('SIGKILL', GRACE_MS)))
-      throw new DoesNotEnd(`process ${this.identity.pid} does not end, not even by SIGKILL`);
+      throw new DoesNotEnd(`process ${this.identity.pid} does not exit, not even after SIGKILL`);
   }
 
   release(): void {
@@ -139,7 +139,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
   }
 
   async #signalled(signal: NodeJS.Signals, grace: number): Promise<boolean> {
-    // the identity is asked again, or the signal might hit another program with that pid
+    // the identity is checked again, or the signal might reach another program with this pid
     if (this.alive) {
       try {
         process.kill(this.identity.pid, signal);

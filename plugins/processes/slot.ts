@@ -1,4 +1,4 @@
-// A place for one process: how it is marked, written down, found again, and kept from running twice.
+// A place for one process: how it is marked, recorded, found again, and kept from running twice.
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ProcessSlot, ProgramCall, RunningProcess, SlotOptions } from './contract.js';
@@ -30,7 +30,7 @@ export class Slot<N extends object> implements ProcessSlot<N> {
     if (recorded === undefined || !isAlive(recorded.identity)) return undefined;
     const { pid } = recorded.identity;
     if (!(await this.#isOurs(pid))) {
-      this.#log.warn('the process in the record is not one of ours; it is left alone', {
+      this.#log.warn('the recorded process is not one of ours; leaving it alone', {
         pid,
         record: this.#file.path,
       });
@@ -41,23 +41,23 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   async endStrays(): Promise<number> {
     const recorded = await this.#load();
-    // Those with the mark are its children then.
+    // Then processes with the mark are its children.
     if (recorded !== undefined && isAlive(recorded.identity)) return 0;
     const strays = await processesWith(await this.#mark());
     for (const identity of strays) {
       this.#log.warn('found a process of ours without a record; killing it', { pid: identity.pid });
-      // What is told of it is never written.
+      // This note is never stored.
       await OneProcess.watch(this.#file, { identity, startedAt: 0, note: {} as N }).kill();
     }
     return strays.length;
   }
 
   async start(call: ProgramCall, note: N): Promise<RunningProcess<N>> {
-    const former = await this.adopt();
-    if (former !== undefined) {
-      former.release();
+    const previous = await this.adopt();
+    if (previous !== undefined) {
+      previous.release();
       throw new Error(
-        `a process (pid ${former.identity.pid}) is in ${this.#file.path} and runs already; adopt or stop it first`,
+        `a process (pid ${previous.identity.pid}) is in ${this.#file.path} and already runs; adopt or stop it first`,
       );
     }
     const { variable } = await this.#mark();
@@ -71,14 +71,14 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   #load(): Promise<Recorded<N> | undefined> {
     return this.#file.load((reason) =>
-      this.#log.warn('the record of a process cannot be read; one that still runs is not adopted', {
+      this.#log.warn('cannot read the record of a process; if it still runs, it is not adopted', {
         path: this.#file.path,
         reason,
       }),
     );
   }
 
-  /** The folder's place on the disk and not its path: a container may have a folder of the same path, whose processes we see. */
+  /** Uses the folder's inode, not its path: a container may have a folder with the same path, and we see its processes. */
   async #mark(): Promise<{ readonly variable: string; readonly argument: string | undefined }> {
     const { dev, ino } = await stat(dirname(this.#file.path), { bigint: true });
     const name = this.#file.path.slice(dirname(this.#file.path).length + 1);
@@ -87,9 +87,9 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   async #isOurs(pid: number): Promise<boolean> {
     const carried = await carries(pid, await this.#mark());
-    // Nothing can be read of it; its pid, its start and this boot are those of the record.
+    // Its mark cannot be read, but pid, start time and boot are those of the record.
     if (carried ?? true) return true;
-    // One that a version of the panel without marks has started.
+    // It was started by a version of the panel without marks.
     return this.#argument !== undefined && (await commandLine(pid)).includes(this.#argument);
   }
 }

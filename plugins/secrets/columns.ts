@@ -1,4 +1,4 @@
-// The columns that hold sealed text, those of plugins that are off included.
+// The columns that hold sealed text, also those of disabled plugins.
 import type { Contributed, Database, Tx } from '../../kernel/index.js';
 import type { SealedColumn } from './contract.js';
 import { PREFIX } from './sealed-text.js';
@@ -18,7 +18,7 @@ interface StoredColumn {
   readonly valueColumn: string;
 }
 
-/** A plugin that was purged has taken its tables along, and a release may have renamed a column. */
+/** The table of a purged plugin is gone, and a release may have renamed a column. */
 const isGone = (error: unknown): boolean =>
   /no such (?:table|column)|ER_NO_SUCH_TABLE|ER_BAD_FIELD_ERROR|doesn't exist|Unknown column/i.test(
     String(error),
@@ -65,7 +65,7 @@ export class Columns {
     }));
   }
 
-  /** Rows that are sealed, within `tx` if there is one; with `id` those of this key. */
+  /** Returns sealed rows, within `tx` if it is given; with `id` only those sealed with this key. */
   async sealed(
     { table, key, column }: OwnedColumn,
     { tx, id = '' }: { tx?: Tx; id?: string } = {},
@@ -79,7 +79,7 @@ export class Columns {
     }
   }
 
-  /** Leaves alone a row that has changed meanwhile. */
+  /** Skips a row that has changed meanwhile. */
   async replace(tx: Tx, { table, key, column }: OwnedColumn, row: SealedRow, value: string): Promise<void> {
     await tx.run(`UPDATE "${table}" SET "${column}" = :value WHERE "${key}" = :key AND "${column}" = :old`, {
       value,
@@ -88,7 +88,7 @@ export class Columns {
     });
   }
 
-  /** How many values each column holds that are sealed with this key; columns without any are left out. */
+  /** Counts the values of each column that are sealed with this key; columns without any are left out. */
   async usesOf(id: string): Promise<{ readonly name: string; readonly count: number }[]> {
     const counted = [];
     for (const owned of await this.all()) {

@@ -1,4 +1,4 @@
-// The file `secrets.key` in the data folder: a key in each line, the one in use first. There are more than one only while
+// The file `secrets.key` in the data folder: one key per line, the current one first. It has several only while
 // values are sealed again.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const MODE = 0o600;
 
 export const keyFileIn = (dataDirectory: string): string => join(dataDirectory, KEY_FILE);
 
-/** Keys of the lines of a file, or of a list with commas. A string is the reason why there are none. */
+/** Reads keys from the lines of a file, or from a list with commas. Returns the reason as text if they are not valid. */
 export function keysOf(text: string, separator: RegExp): Key[] | string {
   const lines = text.split(separator).map((line) => line.trim());
   const keys: Key[] = [];
@@ -26,7 +26,7 @@ export function keysOf(text: string, separator: RegExp): Key[] | string {
   return keys.length > 0 ? keys : 'there is no key in it';
 }
 
-/** None where there is no file. Rejects for a file that is not as we write it: a key that is lost is not replaced in silence. */
+/** Returns no keys if there is no file. Rejects for any other content than we write: a lost key must not be replaced silently. */
 export async function readKeyFile(path: string): Promise<Key[]> {
   const text = await readPrivate(path).catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException;
@@ -46,12 +46,12 @@ export async function readKeyFile(path: string): Promise<Key[]> {
   return keys;
 }
 
-/** Follows no link and waits for no pipe; takes away the rights that others have to the file. */
+/** Follows no link and waits for no pipe; removes the permissions of other users. */
 async function readPrivate(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const facts = await file.stat();
-    if (!facts.isFile()) throw new Error('it is no regular file');
+    if (!facts.isFile()) throw new Error('it is not a regular file');
     if (facts.size > MOST_BYTES)
       throw new Error(`it has ${facts.size} bytes, and a file of keys has fewer than ${MOST_BYTES}`);
     if ((facts.mode & 0o077) !== 0) await file.chmod(MODE);
@@ -62,6 +62,6 @@ async function readPrivate(path: string): Promise<string> {
   }
 }
 
-/** Is on the disk when this resolves; a crash leaves the previous file or this one. */
+/** Resolves when the file is on disk; a crash leaves the previous file or this one. */
 export const writeKeyFile = (path: string, keys: readonly Key[]): Promise<void> =>
   replaceFile(path, `${keys.map(({ text }) => text).join('\n')}\n`, MODE);

@@ -50,7 +50,7 @@ export class Keyring {
   get #all(): readonly Key[] {
     return [...this.#given, ...this.#filed];
   }
-  /** The key that seals. */
+  /** Returns the key that seals. */
   get current(): Key {
     const [key] = this.#all;
     if (!key) throw new Error('the plugin secrets has not started yet; seal and open in start or later');
@@ -63,7 +63,7 @@ export class Keyring {
     return this.#all.find((key) => key.id === id);
   }
 
-  /** Reads the keys, and makes the first one. Rejects when something is sealed with a key that is not there. */
+  /** Reads the keys, and creates the first one. Rejects if something is sealed with a missing key. */
   async load(): Promise<void> {
     this.#given = this.#config.secretKey ?? [];
     this.#filed = await readKeyFile(this.path);
@@ -72,7 +72,7 @@ export class Keyring {
       const first = newKey();
       await writeKeyFile(this.path, [first]);
       this.#filed = [first];
-      this.#log.info('made the key for secrets; it belongs to the backup', {
+      this.#log.info('created the key for secrets; include it in the backup', {
         file: this.path,
         key: first.id,
       });
@@ -80,7 +80,7 @@ export class Keyring {
     await this.#remember(this.current);
   }
 
-  /** Adds a key, which seals from now on. The file is on the disk before anything is sealed with it. */
+  /** Adds a key, which seals from now on. The file is on disk before anything is sealed with the key. */
   async add(): Promise<Key> {
     const key = newKey();
     await writeKeyFile(this.path, [key, ...this.#filed]);
@@ -89,7 +89,7 @@ export class Keyring {
     return key;
   }
 
-  /** Call it when nothing is sealed with them any more. Keys of the environment, and a file beside them, are the admin's to take away. */
+  /** Call it when nothing is sealed with them any more. Only admins remove keys of the environment, and a file beside them. */
   async dropPrevious(): Promise<void> {
     const { current } = this;
     if (!this.isGiven && this.#filed.length > 1) {
@@ -121,7 +121,7 @@ export class Keyring {
       const uses = await this.#columns.usesOf(id);
       if (uses.length > 0 && this.#config.forget !== id) throw new Error(this.#lost(id, uses));
       await this.#forget(id);
-      if (uses.length > 0) this.#log.warn('secrets are given up with their key', { key: id, lost: uses });
+      if (uses.length > 0) this.#log.warn('giving up secrets whose key is missing', { key: id, lost: uses });
     }
   }
 

@@ -1,18 +1,18 @@
 // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
-// is bound to its place: in another row, column or plugin it does not open.
+// is bound to its place: it cannot be opened in another row, column or plugin.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Begins every sealed text. No JSON begins so, which lets a column hold both while it changes over. */
+/** Begins every sealed text. No JSON begins with it, so a column can hold both during the change to sealed text. */
 export const PREFIX = 'weir1:';
 const FORM = /^weir1:([0-9a-f]{16}):([\w-]{38,})$/;
 export const MOST_BYTES = 64 * 1024;
 
 export interface Key {
-  /** 16 hexadecimal digits that follow from the key and tell nothing about it */
+  /** 16 hexadecimal digits that are derived from the key and do not reveal it */
   readonly id: string;
-  /** as the key file and `WEIR_SECRET_KEY` have it: 32 bytes in base64 */
+  /** the form of the key file and `WEIR_SECRET_KEY`: 32 bytes in base64 */
   readonly text: string;
   readonly cipherKey: Buffer;
 }
@@ -20,11 +20,11 @@ export interface Key {
 const derived = (bytes: Buffer, purpose: string, length: number): Buffer =>
   Buffer.from(hkdfSync('sha256', bytes, '', purpose, length));
 
-/** Undefined for what is not 32 bytes in base64 (RFC 4648, 4). Id and cipher key are derived with HKDF (RFC 5869), each for its own purpose. */
+/** Returns undefined for text that is not 32 bytes in base64 (RFC 4648, 4). Id and cipher key are derived with HKDF (RFC 5869), each with its own purpose. */
 export function keyOf(text: string): Key | undefined {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');
-  // The last digit has two bits to spare, so that four texts would be the same key.
+  // The last digit has two unused bits, so four texts would be the same key.
   if (bytes.toString('base64') !== text) return undefined;
   return {
     id: derived(bytes, 'weir secrets: key id', 8).toString('hex'),
@@ -35,7 +35,7 @@ export function keyOf(text: string): Key | undefined {
 
 export const newKey = (): Key => keyOf(randomBytes(32).toString('base64')) as Key;
 
-/** Where a sealed text lies. */
+/** The place of a sealed text. */
 export interface Place {
   readonly plugin: string;
   readonly table: string;
@@ -43,7 +43,7 @@ export interface Place {
   /** of the row */
   readonly key: string;
 }
-/** A list in JSON has one reading only: no two places are written alike. */
+/** JSON is unambiguous: no two places have the same text. */
 const bound = (id: string, { plugin, table, column, key }: Place): Buffer =>
   Buffer.from(JSON.stringify([PREFIX, id, plugin, table, column, key]));
 
@@ -60,7 +60,7 @@ export function seal(key: Key, text: string, place: Place): string {
   return `${PREFIX}${key.id}:${packed.toString('base64url')}`;
 }
 
-/** Undefined when the text was changed, belongs to another place or was sealed with another key. */
+/** Returns undefined if the text was changed, belongs to another place or was sealed with another key. */
 export function unseal(key: Key, sealed: string, place: Place): string | undefined {
   const [, id = '', text = ''] = FORM.exec(sealed) ?? [];
   const packed = Buffer.from(text, 'base64url');

@@ -1,4 +1,4 @@
-// Seals and opens for columns that are in the list, and seals everything again after a change of keys.
+// Seals and opens secrets of the listed columns, and seals everything again after a change of keys.
 import {
   type Clock,
   type Contributed,
@@ -12,9 +12,9 @@ import { type SealedColumn, SealedColumns, type SecretsApi } from './contract.js
 import type { Keyring } from './keyring.js';
 import { isSealed, type Key, keyIdOf, seal, unseal } from './sealed-text.js';
 
-/** Each line of the key file is read at the start, so there is an end to them. */
+/** A limit, because each line of the key file is read at the start. */
 const MOST_PREVIOUS = 16;
-/** Longer than a write waits for its turn: after it no row comes that was sealed with the previous key. */
+/** Longer than a write can wait in the queue: after it, no new row is sealed with the previous key. */
 const GRACE_MS = 10 * 60_000;
 
 export interface Resealed {
@@ -31,7 +31,7 @@ export class SecretsService implements SecretsApi {
   readonly #clock: Clock;
   readonly #log: Log;
   #owners = new Map<SealedColumn, OwnedColumn>();
-  /** since when the previous keys only open; 0 when they may go */
+  /** since when the previous keys only open; 0 when they can be deleted */
   #changedAt = 0;
   readonly #queue = new SerialQueue();
 
@@ -66,7 +66,7 @@ export class SecretsService implements SecretsApi {
     await this.#keyring.load();
     await this.retire();
     if (this.#keyring.isGiven && this.#keyring.previous.length > 0)
-      this.#log.info('there are previous keys for secrets besides the first one; run weir secrets rotate', {
+      this.#log.info('there are previous keys for secrets; run weir secrets rotate', {
         key: this.#keyring.current.id,
         previous: this.#keyring.previous.map(({ id }) => id),
       });
@@ -80,7 +80,7 @@ export class SecretsService implements SecretsApi {
     return this.#open(this.#owner(column), key, sealed);
   }
 
-  /** Seals everything with a new key. The previous one is kept until nothing can need it. Where the keys are given, with the first of them. */
+  /** Seals everything with a new key, or with the first one of `WEIR_SECRET_KEY`. The previous one is retained until nothing can need it. */
   rotate(): Promise<Resealed & { readonly key: string }> {
     return this.#queue.run(async () => {
       if (!this.#keyring.isGiven && this.#keyring.previous.length >= MOST_PREVIOUS)
@@ -99,11 +99,11 @@ export class SecretsService implements SecretsApi {
       if (this.#keyring.isGiven || this.#keyring.previous.length === 0) return;
       if (this.#changedAt !== 0 && this.#clock.now() < this.#changedAt + GRACE_MS) return;
       const { problems } = await this.#resealAll();
-      for (const problem of problems) this.#log.warn('a previous key for secrets is kept', { problem });
+      for (const problem of problems) this.#log.warn('keeping a previous key for secrets', { problem });
       if (problems.length > 0) return;
       await this.#keyring.dropPrevious();
       this.#changedAt = 0;
-      this.#log.info('a previous key for secrets is deleted', { key: this.#keyring.current.id });
+      this.#log.info('deleted a previous key for secrets', { key: this.#keyring.current.id });
     });
   }
 
@@ -122,14 +122,14 @@ export class SecretsService implements SecretsApi {
     if (id === undefined)
       throw new Error(`${place} ${isSealed(sealed) ? 'was cut or changed' : 'is not sealed'}; set it again`);
     const used = this.#keyring.withId(id);
-    if (!used) throw new Error(`${place} is sealed with the key ${id}, which is gone; set it again`);
+    if (!used) throw new Error(`${place} is sealed with the key ${id}, which is missing; set it again`);
     const secret = unseal(used, sealed, { ...column, key: String(key) });
     if (secret === undefined)
       throw new Error(`${place} was changed, or sealed for another place; set it again`);
     return secret;
   }
 
-  /** One transaction for each column: it has the values of before or those of after. */
+  /** Uses one transaction for each column: it has either the old or the new values. */
   async #resealAll(): Promise<Resealed> {
     const problems: string[] = [];
     let count = 0;
@@ -146,7 +146,7 @@ export class SecretsService implements SecretsApi {
     return { count, problems };
   }
 
-  /** Undefined where there is nothing to do: sealed with this key already, or with one that was given up. */
+  /** Returns undefined if there is nothing to do: sealed with this key already, or with a missing one. */
   #resealed(column: OwnedColumn, row: SealedRow, current: Key, problems: string[]): string | undefined {
     const id = keyIdOf(row.value);
     if (id === current.id || (id !== undefined && !this.#keyring.withId(id))) return undefined;

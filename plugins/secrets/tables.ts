@@ -1,9 +1,9 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
 
 export const tables = {
-  /** Ids of the keys that something is sealed with: a start with another key finds out here. */
+  /** Ids of the keys in use: a start compares them with the keys that it has. */
   keys: table('secret_keys', { id: column.key<string>() }),
-  /** Every column that was ever in `SealedColumns`: plugins that are off keep their rows, and need the next key as well. */
+  /** Every column that was ever in `SealedColumns`: disabled plugins keep their rows, which must be sealed with the next key too. */
   columns: table('secret_columns', {
     id: column.key<string>(),
     plugin: column.text(),

@@ -14,9 +14,9 @@ export interface Definition extends Setting {
   readonly group: SettingGroup;
   /** the environment variable that holds it */
   readonly variable: string | undefined;
-  /** what the environment says */
+  /** value in the environment */
   readonly pinned: unknown;
-  /** what the config file says */
+  /** value in the config file */
   readonly preset: unknown;
 }
 
@@ -57,7 +57,7 @@ export class Definitions {
     for (const { value, fault } of this.#contributions(SettingGroups)) {
       const twice = Object.keys(value.group).find((name) => this.#byName.has(name));
       if (twice === undefined) this.#add(value);
-      else fault('settings', new Error(`the setting ${twice} is declared already; choose another name`));
+      else fault('settings', new Error(`the setting ${twice} already exists; choose another name`));
     }
   }
 

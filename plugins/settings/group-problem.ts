@@ -24,13 +24,13 @@ export function groupProblem(
 ): string | undefined {
   const foreign = outside ? Object.keys(group).filter((key) => !key.startsWith(`${plugin}.`)) : [];
   if (foreign.length > 0)
-    return `the setting ${foreign.join(', ')} must be called ${plugin}.…, as a plugin from outside has no names but its own`;
+    return `the setting ${foreign.join(', ')} must be called ${plugin}.…, because a third-party plugin can only use names with its own prefix`;
   for (const [name, declared] of Object.entries(group)) {
     const other = others.find(({ value }) => Object.hasOwn(value.group, name));
-    if (other) return `the setting ${name} is there already, of plugin ${other.plugin}; choose another name`;
+    if (other) return `the setting ${name} already exists, in plugin ${other.plugin}; choose another name`;
     const problem = valueProblem(name, declared);
     if (problem !== undefined) return `the setting ${name} is of no use: ${problem}`;
-    // Those of the tree come from variables, which are checked already.
+    // Values of built-in plugins come from variables, which are already checked.
     const given = outside ? [defaults[name], pinned[name]?.value].filter((value) => value !== undefined) : [];
     for (const value of given) {
       const result = inspect(declared.schema.label(name), value);

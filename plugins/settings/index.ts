@@ -49,7 +49,7 @@ import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
 
-/** Lets the kernel do what the panel's settings say. */
+/** Applies the panel's settings to the kernel. */
 function apply(
   { webBasePath, sessionMaxAge, sessionMaxLifetime, timeLocation }: SettingValues<typeof panelSettings>,
   kernel: { readonly listeners: ListenersApi; readonly sessions: SessionsApi; readonly jobs: JobsApi },

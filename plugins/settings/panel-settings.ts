@@ -7,7 +7,7 @@ const timeZone = () =>
   text().custom((zone: string, state) =>
     zone === '' || zone === 'Local' || isTimeZone(zone)
       ? zone
-      : state.error('any.custom', { error: new Error('it is no IANA time zone, like Europe/Berlin') }),
+      : state.error('any.custom', { error: new Error('it is not an IANA time zone, like Europe/Berlin') }),
   );
 
 export const panelSettings = {

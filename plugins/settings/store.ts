@@ -85,7 +85,7 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     return this.#values.initial(name);
   }
 
-  /** Writes values that were checked, and tells other plugins. */
+  /** Writes checked values, and notifies other plugins. */
   async save(tx: Tx, changes: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
     await this.#values.write(tx, changes);
     await tx.during(duringSettingsSave, {

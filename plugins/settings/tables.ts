@@ -1,7 +1,7 @@
 import { column, type Migration, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 
-/** `generated` marks what a fresh panel made up: it is a default, so the config file stands above it. */
+/** `generated` marks a value that a fresh panel generated: it is a default, so the config file takes precedence. */
 export const tables = {
   settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }),
 } as const;

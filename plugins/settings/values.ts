@@ -36,7 +36,7 @@ export class SettingsValues {
   readonly #secrets: SecretsApi;
   readonly #definitions: Definitions;
   readonly projection: Projection<SettingsState, Values>;
-  /** what was generated in this process: a second load must not generate other values */
+  /** values generated in this process: a second load must use the same */
   readonly #generated = new Map<string, unknown>();
 
   constructor({
@@ -63,7 +63,7 @@ export class SettingsValues {
     });
   }
 
-  /** Undefined for a group that is not declared, or not loaded yet. */
+  /** Returns undefined for a group that is not declared or not loaded yet. */
   ofGroup(group: SettingGroup): Values | undefined {
     return this.#definitions.areComplete ? this.projection.state.groups.get(group) : undefined;
   }
@@ -96,7 +96,7 @@ export class SettingsValues {
       this.#log.info('encrypted settings that are secrets', { settings: clear.map(({ name }) => name) });
   }
 
-  /** Writes values that were checked. */
+  /** Writes checked values. */
   async write(tx: Tx, changes: Values): Promise<void> {
     await this.#save(
       tx,

@@ -88,7 +88,7 @@ export const Renderers = extensionPoint<Renderer>('subscription', 'Renderers', (
   const other = others.find(({ value }) => value.format === format && value.protocol === protocol);
   return (
     other &&
-    `a renderer for ${format}/${protocol} exists already, in plugin ${other.plugin}; only one can write these entries`
+    `a renderer for ${format}/${protocol} already exists, in plugin ${other.plugin}; only one can write these entries`
   );
 });
 
@@ -103,7 +103,7 @@ export const Formats = extensionPoint<Format>(
     if (outside && format !== name && !format.startsWith(`${name}.`))
       return `the format ${format} must be called ${name} or ${name}.…, because names of a third-party plugin begin with its own`;
     const other = others.find(({ value }) => value.name === format);
-    return other && `the format ${format} exists already, in plugin ${other.plugin}; choose another name`;
+    return other && `the format ${format} already exists, in plugin ${other.plugin}; choose another name`;
   },
 );
 

@@ -1,4 +1,4 @@
-// Refuses what cannot be recorded or read, with a sentence that names the series and its plugin.
+// Rejects invalid arguments, with a message that names the series and its plugin.
 import type { DailySeries, Series, Span } from './contract.js';
 import { OLDEST_MS } from './tiers.js';
 
@@ -26,16 +26,16 @@ export function checkKey(series: Series, key: unknown): void {
   if (typeof key !== 'string') throw refusal(series, `the key must be text, not ${typeof key}`);
   if (key.length > LONGEST_KEY)
     throw refusal(series, `the key ${shown(key)} is longer than ${LONGEST_KEY} characters`);
-  // It would come back from the file as another one.
+  // It would be read from the file as another key.
   if (/\p{Surrogate}/u.test(key))
-    throw refusal(series, 'the key holds half a surrogate pair, which is no character');
+    throw refusal(series, 'the key holds half a surrogate pair, which is not a character');
 }
 
 export function checkSample(series: Series, value: unknown, at: unknown, now: number): void {
   if (typeof value !== 'number' || !Number.isFinite(value) || Math.abs(value) > GREATEST)
     throw refusal(series, `the value ${shown(value)} must be a finite number of at most 1e18`);
   if (series.kind === 'counter' && value < 0)
-    throw refusal(series, `the value ${shown(value)} must not be below 0, for the series is a counter`);
+    throw refusal(series, `the value ${shown(value)} must not be below 0, because the series is a counter`);
   if (typeof at !== 'number' || !(at <= now + AHEAD_MS && at > now - OLDEST_MS && at >= 0))
     throw refusal(
       series,
@@ -52,7 +52,7 @@ export function checkedSpan(
   const end = to ?? now;
   if (!Number.isSafeInteger(from) || from < 0 || !Number.isSafeInteger(end) || end < from)
     throw refusal(series, `from ${shown(from)} and to ${shown(end)} must be Unix ms, from not after to`);
-  if (end > now + AHEAD_MS) throw refusal(series, `to ${shown(end)} lies in the future`);
+  if (end > now + AHEAD_MS) throw refusal(series, `to ${shown(end)} is in the future`);
   if (step !== 0 && !isCount(step, LARGEST_STEP))
     throw refusal(series, `step ${shown(step)} must be 1 to ${LARGEST_STEP} ms`);
   if (!isCount(most, MOST_POINTS))
@@ -60,7 +60,7 @@ export function checkedSpan(
   return { from, to: end, step, most };
 }
 
-/** For loops of the caller, which yields between them. */
+/** For loops of the caller, which yields between the calls. */
 export function checkAmount(series: DailySeries, key: unknown, amount: unknown): void {
   checkKey(series, key);
   if (!Number.isSafeInteger(amount) || (amount as number) < 0)

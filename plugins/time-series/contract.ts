@@ -11,7 +11,7 @@ export interface TieredSeries<K extends SeriesKind = SeriesKind> {
   readonly kind: K;
   /** `<plugin>.<name>` */
   readonly name: string;
-  /** of the values, like `%` or `B/s`; for people */
+  /** unit of the values for display, like `%` or `B/s` */
   readonly unit: string;
   /** 1 to 1,000; each key takes up to 500 KB (gauge) or 220 KB (counter) on disk */
   readonly mostKeys: number;
@@ -24,7 +24,7 @@ export interface DailySeries {
   /** `<plugin>.<name>` */
   readonly name: string;
   readonly unit: string;
-  /** how many days are kept, 1 to 400 */
+  /** number of days to retain, 1 to 400 */
   readonly days: number;
 }
 export type Series = TieredSeries | DailySeries;
@@ -32,7 +32,7 @@ export type Series = TieredSeries | DailySeries;
 interface Declared {
   readonly name: string;
   readonly unit: string;
-  /** 1 without it */
+  /** default 1 */
   readonly mostKeys?: number;
 }
 export const gauge = ({ name, unit, mostKeys = 1 }: Declared): TieredSeries<'gauge'> => ({
@@ -72,21 +72,21 @@ export interface CounterPoint {
 export interface History<K extends SeriesKind> {
   /** ms between the points */
   readonly step: number;
-  /** without a hole, oldest first */
+  /** oldest first, one for every step */
   readonly points: readonly (K extends 'gauge' ? GaugePoint : CounterPoint)[];
 }
 
 /** A part of a series; times in Unix ms, both ends included. */
 export interface Span {
-  /** empty without it: for series with one key */
+  /** default: the empty key, for series with one key */
   readonly key?: string;
-  /** not before thirty days ago, else a part of the points is null */
+  /** points older than thirty days are null */
   readonly from: number;
-  /** now without it */
+  /** default: now */
   readonly to?: number;
-  /** least ms between two points; they lie further apart where `most` or the age of `from` asks for it */
+  /** least ms between two points; `most` or the age of `from` can make it longer */
   readonly step?: number;
-  /** most points, 1 to 2,000; 500 without it */
+  /** most points, 1 to 2,000; default 500 */
   readonly most?: number;
 }
 
@@ -97,7 +97,7 @@ export interface DayAmount {
   readonly amount: number | null;
 }
 
-/** Every method throws a RangeError that names series and plugin when it is called with what it cannot take, and changes nothing then. */
+/** Every method throws a RangeError that names series and plugin if an argument is not valid, and then changes nothing. */
 export interface TimeSeriesApi {
   /** Records a sample, in memory; it is on disk within 10 s, and a crash loses those seconds. `at` (Unix ms, now without it) lies at most a minute ahead and thirty days back. */
   add(

@@ -6,7 +6,7 @@ import type { DailySeries, DayAmount, TimeSeriesApi } from './contract.js';
 import { dayOf, nameOfDay } from './day.js';
 import type { SeriesName, TimeSeriesTables } from './tables.js';
 
-/** Rows that one write removes at most: other writes wait for it. */
+/** Rows that one write removes at most, because other writes wait for it. */
 const MOST_REMOVED = 5_000;
 
 export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'forgetDays'> {
@@ -14,7 +14,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
   readonly #clock: Clock;
   readonly #settings: SettingsApi;
   readonly #tables: TimeSeriesTables;
-  /** series of this start; the projection also has those of plugins that are off */
+  /** series of this start; the projection also has those of disabled plugins */
   #declared: ReadonlySet<string> = new Set();
   /** by name */
   readonly projection: Projection<Map<string, SeriesName>, readonly SeriesName[]>;
@@ -37,7 +37,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
     });
   }
 
-  /** Stores which series there are: they are pruned even when their plugin is off. */
+  /** Stores the declared series: they are pruned even if their plugin is disabled. */
   async start(declared: readonly DailySeries[]): Promise<void> {
     this.#declared = new Set(declared.map(({ name }) => name));
     const known = this.projection.state;
@@ -45,7 +45,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
     if (changed.length === 0) return;
     await this.#db.write(async (tx) => {
       const { rows, onConflict, incoming } = tx.sql;
-      // Not through the model, which looks for conflicts of `id` alone.
+      // Not through the model, which only checks for conflicts of `id`.
       await tx.run(
         `INSERT INTO time_series_names (name, days)
          SELECT j.name, j.days FROM ${rows({ name: 'text', days: 'integer' })} AS j WHERE 1 = 1
@@ -91,7 +91,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
     checkLast(series, last);
     const today = this.#today();
     const wanted = Array.from({ length: last }, (_, i) => today - last + 1 + i);
-    // One look into the index for each day; a range would read all keys of all days.
+    // One index look-up for each day; a range would read all keys of all days.
     const rows = await this.#db.query<{ day: number; amount: number }>(
       'SELECT day, amount FROM time_series_days WHERE series = :id AND day IN (:wanted) AND item = :key',
       { id, wanted, key },
@@ -105,7 +105,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
     checkForgotten(series, keys);
     if (keys.length === 0) return;
     const today = this.#today();
-    // One more at each end: the time zone may have changed.
+    // One more day at each end: the time zone may have changed.
     for (let day = today + 1; day >= today - series.days; day--)
       await tx.run('DELETE FROM time_series_days WHERE series = :id AND day = :day AND item IN (:keys)', {
         id,
@@ -114,7 +114,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
       });
   }
 
-  /** Removes the oldest day of each series when it is too old. One a run: a clock that is wrong for an hour costs a day, not all of them. */
+  /** Removes the oldest day of each series when it is too old. One per run: a clock that is wrong for an hour costs one day, not all of them. */
   async prune(signal: AbortSignal): Promise<void> {
     const today = this.#today();
     for (const { id, days } of this.projection.state.values()) {
@@ -129,7 +129,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
     }
   }
 
-  /** Answers whether rows of the day are left. */
+  /** Returns whether rows of the day are left. */
   async #removeSome(id: number, day: number): Promise<boolean> {
     const [end] = await this.#db.query<{ item: string }>(
       `SELECT item FROM time_series_days WHERE series = :id AND day = :day ORDER BY item LIMIT 1 OFFSET ${MOST_REMOVED}`,

@@ -1,8 +1,8 @@
-// Calendar days of a time zone, as numbers that can be counted: days since 1970-01-01 of what the calendar shows.
+// Calendar days of a time zone as numbers: days since 1970-01-01 on that calendar.
 const DAY_MS = 86_400_000;
 const calendars = new Map<string, Intl.DateTimeFormat>();
 
-/** The day that the calendar of the zone shows at this moment; undefined is the machine's own zone. A day of 23 or 25 hours is one day. */
+/** Returns the calendar day of the zone at this moment; undefined is the machine's own zone. A day of 23 or 25 hours is one day. */
 export function dayOf(at: number, zone: string | undefined): number {
   const key = zone ?? '';
   let calendar = calendars.get(key);

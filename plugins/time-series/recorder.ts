@@ -5,17 +5,17 @@ import { type Point, RingFile } from './ring-file.js';
 import { type Aggregate, merged, sampleOf } from './slot.js';
 import { bucketOf, TIERS } from './tiers.js';
 
-/** Points of one tier that wait at most; while the disk is full, older ones are lost (two minutes of the finest tier, hours of the others). */
+/** The limit of waiting points of one tier; while the disk is full, older ones are dropped (two minutes of the finest tier, hours of the others). */
 const MOST_WAITING = 64;
 
 interface Ring {
-  /** what came since the last flush, not merged with what is on disk */
+  /** samples since the last flush, not merged with the file yet */
   readonly added: Map<number, Aggregate>;
-  /** merged with what is on disk, and not written yet */
+  /** merged with the file, but not written yet */
   readonly unwritten: Map<number, Aggregate>;
-  /** the last point that was written: most samples still belong to it */
+  /** the last written point: most samples still belong to it */
   written: { readonly bucket: number; readonly value: Aggregate } | undefined;
-  /** nothing of this process lies on disk beyond this bucket */
+  /** this process has written no bucket after this one */
   newest: number | undefined;
 }
 
@@ -26,7 +26,7 @@ const newRing = (): Ring => ({
   newest: undefined,
 });
 
-/** Neighbouring buckets together, in order. */
+/** Groups neighbouring buckets, in order. */
 function runsOf(points: ReadonlyMap<number, Aggregate>): Point[][] {
   const runs: Point[][] = [];
   for (const point of [...points].sort(([a], [b]) => a - b)) {
@@ -43,7 +43,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
   readonly #log: Log;
   readonly #keys = new Map<string, Ring[]>();
   #file: RingFile | undefined;
-  /** the file is read and written by one at a time */
+  /** only one call reads or writes the file at a time */
   readonly #queue = new SerialQueue();
   #closed = false;
 
@@ -58,7 +58,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
     return this.#queue.run(async () => void (await this.#opened()));
   }
 
-  /** Takes a sample that has been checked. Answers false where the series has all the keys that it may have. */
+  /** Adds a checked sample. Returns false if the series has its maximum number of keys. */
   add(key: string, value: number, at: number, now: number): boolean {
     let rings = this.#keys.get(key);
     if (!rings) {
@@ -77,7 +77,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
     return true;
   }
 
-  /** Writes what was added. What cannot be written is kept, within bounds, for the next time. */
+  /** Writes new samples. If that fails, keeps a limited number for the next flush. */
   flush(): Promise<void> {
     return this.#queue.run(async () => {
       const waiting = [...this.#keys].filter(([, rings]) =>
@@ -96,7 +96,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
   async #flushRing(file: RingFile, key: string, tier: number, ring: Ring): Promise<void> {
     for (const bucket of [...ring.added.keys()]) {
       const base = await this.#baseOf(file, key, tier, ring, bucket);
-      // It may have grown while the base was read.
+      // It may have changed while the base was read.
       const added = ring.added.get(bucket);
       ring.added.delete(bucket);
       if (added) ring.unwritten.set(bucket, merged(base, added));
@@ -112,7 +112,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
     }
   }
 
-  /** What a point holds already. The file is asked only for a bucket that this process has not seen: after a start, or when the clock was set back. */
+  /** Returns the stored value of a point. Reads the file only for a bucket that this process has not written: after a start, or when the clock was set back. */
   async #baseOf(
     file: RingFile,
     key: string,
@@ -154,7 +154,7 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
     });
   }
 
-  /** Nothing is read or written after this. */
+  /** Closes the file; later reads and writes throw. */
   close(): Promise<void> {
     return this.#queue.run(async () => {
       this.#closed = true;
@@ -164,11 +164,11 @@ export class Recorder<K extends SeriesKind = SeriesKind> {
   }
 
   async #opened(): Promise<RingFile> {
-    if (this.#closed) throw new Error(`the series ${this.series.name} is closed, for the panel stops`);
+    if (this.#closed) throw new Error(`the series ${this.series.name} is closed, because the panel stops`);
     if (this.#file) return this.#file;
     const { kind, mostKeys } = this.series;
     this.#file = await RingFile.open(this.#path, kind, mostKeys, this.#log);
-    // Keys that came while the file could not be opened are beyond what it holds; the flush leaves out what has no room.
+    // Keys that were added while the file could not be opened may exceed its size; the flush skips those without room.
     for (const key of this.#file.keys) if (!this.#keys.has(key)) this.#keys.set(key, TIERS.map(newRing));
     return this.#file;
   }

@@ -1,6 +1,6 @@
 // The file of one series, of bounded size: a header, then one region for each key, with one ring of points per tier.
 // Points are written in place. No fsync: a kill loses nothing that was written, a power cut may leave torn points, which
-// their check tells from whole ones.
+// which fail their check.
 //   header: one line of text in 128 bytes; a file with another one is set aside
 //   region: check u32, generation u32, length u16, key (UTF-8); then the rings
 import { randomInt } from 'node:crypto';
@@ -30,7 +30,7 @@ const headerOf = (kind: SeriesKind): Buffer => {
   return header;
 };
 
-/** Writes all of it: a system call may write less than it was given. */
+/** Writes everything: a system call may write less than it was given. */
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
@@ -60,7 +60,7 @@ export class RingFile {
     this.#mostKeys = mostKeys;
   }
 
-  /** Opens the file, or makes it. One that is no file of this series is renamed to `….unreadable`, and logged. */
+  /** Opens or creates the file. A file that does not belong to this series is renamed to `….unreadable` and logged. */
   static async open(path: string, kind: SeriesKind, mostKeys: number, log: Log): Promise<RingFile> {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -69,12 +69,12 @@ export class RingFile {
       const { size } = await handle.stat();
       const found = await readAll(handle, HEADER_BYTES, 0);
       if (!found.equals(headerOf(kind))) {
-        // A file that was made on a full disk, or by a process that was killed then, has no header yet.
+        // A file that was created on a full disk, or by a process that was then killed, has no header yet.
         if (!found.every((byte) => byte === 0) || size > HEADER_BYTES) {
           const aside = `${path}.unreadable`;
           await handle.close();
           await rename(path, aside);
-          log.warn('the file of a series cannot be read; it is set aside and a new one begins', {
+          log.warn('the file of a series cannot be read; renaming it and starting a new one', {
             path,
             aside,
             size,
@@ -92,7 +92,7 @@ export class RingFile {
     }
   }
 
-  /** Finds the keys, and brings the file to a whole number of regions. */
+  /** Reads the keys, and truncates the file to a whole number of regions. */
   async #load(path: string, log: Log): Promise<void> {
     const { size } = await this.#file.stat();
     const held = Math.min(Math.ceil((size - HEADER_BYTES) / bytesOfKey(this.#kind)), this.#mostKeys);
@@ -106,7 +106,7 @@ export class RingFile {
     }
     const whole = this.#offsetOf(held);
     if (size === whole) return;
-    log.warn('the file of a series has a wrong size; what is whole in it is kept', {
+    log.warn('the file of a series has a wrong size; keeping its complete points', {
       path,
       size,
       expected: whole,
@@ -119,7 +119,7 @@ export class RingFile {
     return [...this.#regions.keys()];
   }
 
-  /** Makes room for a key; false where the file is full. */
+  /** Adds a region for a key; returns false if the file is full. */
   async add(key: string): Promise<boolean> {
     if (this.#regions.has(key)) return true;
     const taken = new Set([...this.#regions.values()].map(({ index }) => index));
@@ -148,7 +148,7 @@ export class RingFile {
     this.#regions.delete(key);
   }
 
-  /** Writes points of neighbouring buckets with one call; `points` are in order and without a hole. */
+  /** Writes points of neighbouring buckets with one call; `points` are in order and have no gap. */
   async write(key: string, tier: number, points: readonly Point[]): Promise<void> {
     const region = this.#regionOf(key);
     const slotBytes = SLOT_BYTES[this.#kind];
@@ -164,7 +164,7 @@ export class RingFile {
     }
   }
 
-  /** Reads the points of the buckets from `first` to `last`; holes and what is not whole are left out. */
+  /** Reads the points of the buckets from `first` to `last`; gaps and damaged points are left out. */
   async read(key: string, tier: number, first: number, last: number): Promise<Map<number, Aggregate>> {
     const found = new Map<number, Aggregate>();
     const region = this.#regions.get(key);
@@ -172,7 +172,7 @@ export class RingFile {
     const slotBytes = SLOT_BYTES[this.#kind];
     const { slots } = TIERS[tier] as (typeof TIERS)[number];
     const slice = new TimeSlice();
-    // A ring holds no more than its slots, whatever is asked for.
+    // A ring holds only as many points as it has slots.
     for (let bucket = Math.max(first, last - slots + 1); bucket <= last; ) {
       const start = bucket % slots;
       const count = Math.min(last - bucket + 1, slots - start);

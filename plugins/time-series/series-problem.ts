@@ -1,4 +1,4 @@
-// Checks a declared series before anything is kept for it.
+// Checks a declared series before anything is stored for it.
 import type { Contributed, Plugin } from '../../kernel/index.js';
 import type { Series } from './contract.js';
 import { bytesOfKey } from './tiers.js';
@@ -14,7 +14,7 @@ const isWithin = (value: unknown, most: number): boolean =>
 const bytesOf = (series: Series): number =>
   series.retention === 'tiers' ? bytesOfKey(series.kind) * series.mostKeys : 0;
 
-/** Returns what is wrong with a series, as a sentence. */
+/** Returns why a series is not valid, as a sentence. */
 export function seriesProblem(
   series: Series,
   plugin: Pick<Plugin, 'name' | 'outside'>,
@@ -22,7 +22,7 @@ export function seriesProblem(
 ): string | undefined {
   const { name, unit } = series;
   const { retention, kind }: { readonly retention: unknown; readonly kind: unknown } = series;
-  // The name is also that of a file.
+  // The name is also a file name.
   if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,39}\.[A-Za-z][A-Za-z0-9-]{0,39}$/.test(name))
     return `the series ${JSON.stringify(name)} needs a name like ${plugin.name}.load, of letters, digits and -`;
   if (!name.startsWith(`${plugin.name}.`)) return `the series ${name} must be called ${plugin.name}.…`;

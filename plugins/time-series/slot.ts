@@ -1,8 +1,8 @@
-// One point of a series: how samples add up in it, and how it lies on disk.
+// One point of a series: how samples are merged into it, and its format on disk.
 //   gauge:   check u32, bucket u32, count u32, sum f64, min f64, max f64
 //   counter: check u32, bucket u32, sum f64
 // Numbers are little-endian. The check is the CRC-32 of the rest (ISO 3309, as in zlib), begun with the generation of the
-// key: what is torn, empty or left over from an earlier key fails it.
+// key: a torn or empty point, or one of an earlier key, fails it.
 import { crc32 } from 'node:zlib';
 import type { SeriesKind } from './contract.js';
 import { SLOT_BYTES } from './tiers.js';
@@ -48,7 +48,7 @@ export function writeSlot(
 const checkOf = (source: Buffer, offset: number, kind: SeriesKind, generation: number): number =>
   crc32(source.subarray(offset + 4, offset + SLOT_BYTES[kind]), generation);
 
-/** Reads the point at `offset`; undefined where there is none that is whole. */
+/** Reads the point at `offset`; undefined if there is no complete one. */
 export function readSlot(
   source: Buffer,
   offset: number,

@@ -1,4 +1,4 @@
-// All series in tiers: finds the recorder of each, checks what comes in, and flushes them together.
+// All series in tiers: finds the recorder of each, checks samples, and flushes them together.
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Log, messageOf, TimeSlice } from '../../kernel/index.js';
@@ -15,7 +15,7 @@ export class TieredStore implements Api {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #recorders = new Map<string, Recorder>();
-  /** as it was logged */
+  /** the reason that was logged last */
   #trouble = '';
 
   constructor({ dataDirectory, clock, log }: { dataDirectory: string; clock: Clock; log: Log }) {
@@ -24,7 +24,7 @@ export class TieredStore implements Api {
     this.#log = log;
   }
 
-  /** Opens the files. One that cannot be opened is tried again by each flush. */
+  /** Opens the files. Each flush retries a file that cannot be opened. */
   async open(declared: readonly TieredSeries[]): Promise<void> {
     for (const series of declared)
       this.#recorders.set(
@@ -86,7 +86,7 @@ export class TieredStore implements Api {
     return recorder.forget(key);
   }
 
-  /** Writes all that was added. Trouble with the disk is logged once, and again when it is over. */
+  /** Writes all new samples. Logs a disk error once, and again when it is over. */
   flush(): Promise<void> {
     return this.#forAll((recorder) => recorder.flush());
   }
@@ -96,7 +96,7 @@ export class TieredStore implements Api {
     await this.#forAll((recorder) => recorder.close());
   }
 
-  /** What fails for one series leaves the others alone. */
+  /** A failure of one series does not affect the others. */
   async #forAll(work: (recorder: Recorder) => Promise<void>): Promise<void> {
     let trouble = '';
     for (const recorder of this.#recorders.values()) {
@@ -108,14 +108,14 @@ export class TieredStore implements Api {
     }
     if ((trouble === '') === (this.#trouble === '')) return;
     if (trouble !== '')
-      this.#log.warn('series cannot be written; recent points are kept in memory and tried again', {
+      this.#log.warn('cannot write series; keeping recent points in memory and retrying', {
         reason: trouble,
       });
     else this.#log.info('series can be written again');
     this.#trouble = trouble;
   }
 
-  /** Files of series that nobody declares any more, when all that they hold is too old to be read. */
+  /** Removes files of undeclared series whose points are all too old to be read. */
   async #removeOutdated(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {

@@ -4,7 +4,7 @@ import type { SeriesKind } from './contract.js';
 export interface Tier {
   /** ms of one point */
   readonly step: number;
-  /** points in its ring; a little more than the promised time, so that "the last hour" fits whenever it is asked for */
+  /** points in its ring; a few more than the promised time needs, so that "the last hour" always fits */
   readonly slots: number;
 }
 export const TIERS: readonly Tier[] = [
@@ -12,7 +12,7 @@ export const TIERS: readonly Tier[] = [
   { step: 60_000, slots: 2_940 },
   { step: 300_000, slots: 8_928 },
 ];
-/** How far back a sample may lie, in ms. */
+/** The greatest age of a sample, in ms. */
 export const OLDEST_MS = 30 * 86_400_000;
 
 /** Bytes of one point on disk; `slot.ts` has the layout. */
@@ -21,7 +21,7 @@ export const SLOT_BYTES: Readonly<Record<SeriesKind, number>> = { gauge: 36, cou
 export const KEY_HEADER_BYTES = 512;
 
 const SLOTS = TIERS.reduce((sum, { slots }) => sum + slots, 0);
-/** Bytes that one key of a series takes on disk when all its points are written. */
+/** Returns the bytes of one key of a series on disk when all its points are written. */
 export const bytesOfKey = (kind: SeriesKind): number => KEY_HEADER_BYTES + SLOTS * SLOT_BYTES[kind];
 
 export const bucketOf = (at: number, { step }: Tier): number => Math.floor(at / step);

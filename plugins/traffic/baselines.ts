@@ -48,7 +48,7 @@ export class Baselines {
     });
   }
 
-  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are passed over: the core keeps those of deleted clients until it stops. */
+  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. */
   compare(
     { epoch, users }: CoreCounters,
     exists: (clientId: number) => boolean,

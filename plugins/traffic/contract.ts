@@ -14,7 +14,7 @@ export const Presence = token<PresenceApi>('traffic', 'Presence');
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
-/** Far more than attachments of clients to inbounds that a panel has. */
+/** Far more than a panel has attachments of clients to inbounds. */
 const MOST = 1_000_000;
 
 function usageProblem(item: unknown): string | undefined {
@@ -25,7 +25,7 @@ function usageProblem(item: unknown): string | undefined {
     : 'up and down must be numbers of bytes, finite and not below 0';
 }
 
-/** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
+/** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
 export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>(
   'traffic/trafficDeltas',
   checkedList(MOST, usageProblem),
@@ -42,11 +42,11 @@ export const depletionCandidates = filter<
     return cause === 'quota' || cause === 'expiry' ? undefined : 'cause must be quota or expiry';
   }),
 );
-/** After every poll that the core answered; `usage` is empty when nobody moved anything. */
+/** Reports every poll that the core answered; `usage` is empty if no client moved bytes. */
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>(
   'traffic/trafficCounted',
 );
-/** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
+/** Reports clients that a poll disabled at a limit; one batch for each poll. `clients/clientChanged` reports clients that are created or edited beyond a limit. */
 export const clientDepleted = event<{
   readonly clients: readonly {
     readonly id: number;
@@ -55,7 +55,7 @@ export const clientDepleted = event<{
     readonly inboundIds: readonly number[];
   }[];
 }>('traffic/clientDepleted');
-/** Inbounds that were disabled at their own limit. */
+/** Reports inbounds that were disabled at their own limit. */
 export const inboundDepleted = event<{
   readonly inbounds: readonly {
     readonly id: number;
@@ -63,7 +63,7 @@ export const inboundDepleted = event<{
     readonly cause: 'quota' | 'expiry';
   }[];
 }>('traffic/inboundDepleted');
-/** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
+/** Reports the end of a period of `trafficReset`: the usage of these inbounds and all their clients is zero. */
 export const trafficReset = event<{ readonly at: number; readonly inboundIds: readonly number[] }>(
   'traffic/trafficReset',
 );

@@ -14,7 +14,7 @@ function scan(text: string, most?: number): string | undefined {
 }
 const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
 
-test('depth is that of open lists and objects, whatever texts hold', (t) => {
+test('counts the depth of open lists and objects, not of texts', (t) => {
   t.is(scan(nested(DEEPEST)), undefined);
   t.is(scan(nested(DEEPEST + 2)), TOO_DEEP);
   t.is(scan('['.repeat(DEEPEST + 1)), TOO_DEEP);
@@ -24,13 +24,13 @@ test('depth is that of open lists and objects, whatever texts hold', (t) => {
   t.is(scan(`{"a":"\\\\","b":${'['.repeat(DEEPEST)}`), TOO_DEEP, 'a text that ends with a backslash ends');
 });
 
-test('separators count outside of texts, up to the limit', (t) => {
+test('counts separators outside of texts, up to the limit', (t) => {
   t.is(scan('{"a":1,"b":[2]}', 5), undefined);
   t.is(scan('{"a":1,"b":[2]}', 4), 'holds more than 4 separators (, : [ {); send less of it at once');
   t.is(scan('{"a":",:[{\\",:[{"}', 2), undefined);
 });
 
-test('a value is as large as what it holds, each KiB of text counting as one more', (t) => {
+test('measures a value by its parts, and each KiB of text as one more', (t) => {
   t.false(holdsMoreThan([1, 2, 3], 3));
   t.true(holdsMoreThan([1, 2, 3], 2));
   t.false(holdsMoreThan({ a: { b: [1, 2] } }, 4));

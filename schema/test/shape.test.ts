@@ -32,7 +32,7 @@ const refused = (schema: Schema, value: unknown, convert = false): boolean =>
   'issues' in inspect(schema, value, { convert });
 const json = (body: string): unknown => JSON.parse(body);
 
-test('a field is required unless it says otherwise, and what is missing is named', (t) => {
+test('a field is required unless it says otherwise; names missing ones', (t) => {
   const schema = shape({
     a: int(),
     b: optional(text()),
@@ -54,17 +54,17 @@ test('an issue names the whole path, through lists and maps', (t) => {
   ]);
 });
 
-test('a value without fields is called it', (t) => {
+test('calls a value without fields "it"', (t) => {
   t.deepEqual(look(int(), 'x'), [': it must be a number']);
 });
 
-test('what does not match a pattern is told what it must be, not what it was', (t) => {
+test('says what a pattern requires, without the wrong value', (t) => {
   t.deepEqual(look(shape({ path: urlPath() }), { path: '/hunter 2/' }), [
     'path: path must be: path that begins and ends with a slash',
   ]);
 });
 
-test('unknown keys are dropped, also inside; an open object is kept whole; a closed check refuses them by name', (t) => {
+test('drops unknown keys, also nested ones; keeps an open object whole; a closed check names them', (t) => {
   const schema = shape({
     a: int(),
     inner: shape({ b: int() }),
@@ -103,7 +103,7 @@ test('a number in JSON is a number, safe and finite', (t) => {
   t.is(look(num(), 1.5), 1.5);
 });
 
-test('in queries and forms text becomes numbers and booleans, and nonsense does not', (t) => {
+test('converts text of queries and forms to numbers and booleans, and rejects other text', (t) => {
   const schema = shape({ n: int(), b: bool() });
   t.deepEqual(look(schema, { n: '42', b: 'true' }, true), { n: 42, b: true });
   t.deepEqual(look(schema, { n: '42', b: 'true' }), ['n: n must be a number', 'b: b must be a boolean']);
@@ -112,20 +112,20 @@ test('in queries and forms text becomes numbers and booleans, and nonsense does 
   for (const b of ['1', 'yes', '']) t.true(refused(schema, { n: '1', b }, true), b);
 });
 
-test('text may be empty, a word may not; neither is a number', (t) => {
+test('text can be empty, a word cannot; neither is a number', (t) => {
   t.is(look(text(), ''), '');
   t.true(refused(word(), ''));
   for (const value of [1, null, true, [], {}])
     t.true(refused(text(), value) && refused(word(), value), JSON.stringify(value));
 });
 
-test('one of a few values, and nothing like them', (t) => {
+test('accepts only the listed values', (t) => {
   const schema = oneOf('a', 1, null);
   for (const value of ['a', 1, null]) t.is(look(schema, value), value);
   for (const value of ['A', '1', 0, undefined, {}]) t.true(refused(schema, value), String(value));
 });
 
-test('an object may come as object or as JSON text, and as nothing else', (t) => {
+test('accepts an object as an object or as JSON text only', (t) => {
   const schema = shape({ settings: jsonObject() });
   const expected = { settings: { a: [1, { b: null }], unknown: 'kept' } };
   t.deepEqual(look(schema, expected), expected);
@@ -141,7 +141,7 @@ test('an object may come as object or as JSON text, and as nothing else', (t) =>
   t.true(refused(schema, {}));
 });
 
-test('nesting has an end, in objects and in JSON text', (t) => {
+test('limits nesting, in objects and in JSON text', (t) => {
   const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   t.false(nestsTooDeep(nest(DEEPEST)));
   t.true(nestsTooDeep(nest(DEEPEST + 2)));
@@ -153,7 +153,7 @@ test('nesting has an end, in objects and in JSON text', (t) => {
   ]);
 });
 
-test('defaults are given to nobody twice', (t) => {
+test('gives each value its own copy of a default', (t) => {
   const schema = shape({ tags: withDefault(list(text()), []), more: withDefault(openObject(), {}) });
   const checked = () => {
     const result = inspect(schema, {});
@@ -165,7 +165,7 @@ test('defaults are given to nobody twice', (t) => {
   t.deepEqual(checked(), { tags: [], more: {} });
 });
 
-test('limits of joi hold through the types', (t) => {
+test('applies limits of joi through the types', (t) => {
   t.true(refused(int().min(1), 0));
   t.true(refused(word().max(2), 'abc'));
   t.true(refused(list(int()).max(1), [1, 2]));
@@ -174,7 +174,7 @@ test('limits of joi hold through the types', (t) => {
   t.deepEqual(look(anything(), { any: ['thing'] }), { any: ['thing'] });
 });
 
-test('what is wrong with a part is told at its place in the whole', (t) => {
+test('reports an issue of a part with its path in the whole', (t) => {
   const result = inspect(shape({ size: int() }), { size: 'x' });
   t.deepEqual(issuesAt('hat', result), [{ path: 'hat.size', message: 'hat.size must be a number' }]);
   t.deepEqual(issuesAt('hat', inspect(int(), 'x')), [{ path: 'hat', message: 'hat: it must be a number' }]);

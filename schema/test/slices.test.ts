@@ -17,7 +17,7 @@ const People = shape({
   inner: optional(shape({ flags: list(bool()) })),
 });
 
-test('a large value comes out as a small one does: defaults, conversions, unknown keys', async (t) => {
+test('validates a large value like a small one: defaults, conversions, unknown keys', async (t) => {
   const value = {
     title: 'x',
     stranger: many(2000, (i) => i),
@@ -67,7 +67,7 @@ test('schemas whose parts depend on each other are validated in one go', async (
   t.deepEqual(await inspectInSlices(sum, { a: ids }), { value: 2000 });
 });
 
-test('references, conditions and counts of a large value hold as those of a small one do', async (t) => {
+test('applies references, conditions and counts to a large value as to a small one', async (t) => {
   const numbers = Joi.array().items(Joi.number());
   const list = many(2000, (i) => i);
   const cases: Record<string, [Joi.Schema, unknown]> = {
@@ -93,7 +93,7 @@ test('references, conditions and counts of a large value hold as those of a smal
   }
 });
 
-test('while a large value is validated others have their turn, and after enough issues it ends', async (t) => {
+test('yields while it validates a large value, and stops after enough issues', async (t) => {
   let turns = 0;
   let done = false;
   const counting = (async () => {
@@ -114,7 +114,7 @@ test('while a large value is validated others have their turn, and after enough 
   t.is('issues' in broken && broken.issues.length, 50);
 });
 
-test('many unknown keys are left out before joi looks at each of them', (t) => {
+test('drops many unknown keys before joi checks each of them', (t) => {
   const flood = Object.fromEntries(many(1000, (i) => [`k${i}`, { name: 'x' }]));
   const schema = shape({ a: int(), b: optional(shape({ c: text() })) });
   t.deepEqual(inspect(schema, { ...flood, a: 1, b: { ...flood, c: 'x' } }), {

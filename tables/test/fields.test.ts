@@ -18,7 +18,7 @@ const table = {
 const fields = new Fields(table);
 const values: Values<typeof table> = { title: 'Tea', totalGB: 5, isOn: false, more: null };
 
-test('a new record has what is given, and initial values for the rest', (t) => {
+test('a new record has the given values, and initial values for the rest', (t) => {
   t.deepEqual(fields.create({ title: 'Tea', isOn: false }), {
     title: 'Tea',
     totalGB: 0,
@@ -28,7 +28,7 @@ test('a new record has what is given, and initial values for the rest', (t) => {
   t.is(fields.create({ more: null }).more, null, 'null is a value');
 });
 
-test('only fields with a schema are taken from callers', (t) => {
+test('accepts only fields with a schema from callers', (t) => {
   t.deepEqual(Object.keys(fields.schemas), ['title', 'isOn']);
   t.regex(fields.schemas.title.validate('much too long').error?.message ?? '', /9 characters/);
 });
@@ -57,7 +57,7 @@ test('each value has the type of its column', (t) => {
   t.is(Object.keys(wrong).length, 2);
 });
 
-test('a row that was read is the record that was written', (t) => {
+test('reads the record that was written', (t) => {
   t.is(
     fields.select('t'),
     't.title AS "title", t.total_gb AS "totalGB", t.is_on AS "isOn", t.more AS "more"',

@@ -431,7 +431,7 @@ test('wrong credentials are 401 for known and unknown names alike, and five of t
   t.is(blocked.headers.getSetCookie().length, 0);
 });
 
-test('of many calls for one email, one port or one token name at the same time, one wins', async (t) => {
+test('of concurrent calls for one email, port or token name, one succeeds', async (t) => {
   const { panel, inboundId } = t.context;
   const { freePort } = await import('../harness/panel.js');
   const port = await freePort();

@@ -101,7 +101,7 @@ export const admin: readonly Hostile[] = [
     async (c) =>
       `${await c.admin(clients('groups/bulkAdd'), { emails: c.emails, group: 'g' })}, ${await c.admin(clients('groups/bulkRemove'), { emails: c.emails })}`,
   ],
-  ['bulkCreate: 10,000 items that are none', (c) => c.admin(clients('bulkCreate'), Array(10_000).fill(1))],
+  ['bulkCreate: 10,000 invalid items', (c) => c.admin(clients('bulkCreate'), Array(10_000).fill(1))],
   [
     'bulkCreate: 66,000 items of one unknown key each',
     (c) =>
@@ -138,7 +138,7 @@ export const admin: readonly Hostile[] = [
       return `${made}, ${await c.admin(clients('bulkDel'), { emails: items.map(({ client }) => client.email) })}`;
     },
   ],
-  ['import: 200,000 items that are none', (c) => c.admin(clients('import'), exported(wide(400_000, '1')))],
+  ['import: 200,000 invalid items', (c) => c.admin(clients('import'), exported(wide(400_000, '1')))],
   [
     'import: an item of 1 MiB of unknown keys',
     (c) => c.admin(clients('import'), exported(`[{"client":${keys(90_000)}}]`)),
@@ -205,7 +205,7 @@ export const admin: readonly Hostile[] = [
     (c) => c.admin(`${API}/inbounds/bulkDel`, { ids: many(10_000, (n) => n + 1000) }),
   ],
   [
-    'inbounds/import: 20,000 clients that are none',
+    'inbounds/import: 20,000 invalid clients',
     (c) =>
       c.admin(`${API}/inbounds/import`, {
         data: { port: 70_000, protocol: 'vless', settings: { clients: many(20_000, (n) => ({ email: n })) } },

@@ -1,5 +1,5 @@
 // Runs on every database.
-// The first start of a panel that was told nothing: the login is made up, shown once, and stands in no log.
+// The first start of a panel that has no configuration: the login is generated, shown once, and never logged.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ test('without a terminal it is in a file for its owner only, and never in the lo
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const file = join(dataDirectory, 'first-login.txt');
-  await writeFile(file, 'of somebody else, for everybody', { mode: 0o644 });
+  await writeFile(file, 'of another user, readable by all', { mode: 0o644 });
   const first = await PanelProcess.start({ dataDirectory, anonymous: true, env: TOLD_NOTHING });
   t.teardown(() => first.kill('SIGKILL'));
   t.is((await stat(file)).mode & 0o777, 0o600);

@@ -1,4 +1,4 @@
-// Plugins switched on and off over the API: checked, written, and the panel back in the same process. The program around
+// Plugins enabled and disabled over the API: checked, written, and the panel back in the same process. The program around
 // the panel runs in the process of the test, but for the last test.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
     'SYSTEM_WOULD_NOT_START',
     /plugin quickstart needs subscription\/\S+, but the plugin subscription is not enabled/,
   );
-  // Somebody breaks the file by hand: no plugin is switched on top of that.
+  // The file is broken by hand: no plugin is enabled or disabled then.
   await writeFile(path, '{ "plugins": ');
   await refused('keygen', false, 409, 'SYSTEM_WOULD_NOT_START', /is not valid JSON/);
   t.is(await readFile(path, 'utf8'), '{ "plugins": ');

@@ -1,4 +1,4 @@
-// A panel whose plugins a test switches on and off over the API.
+// A panel whose plugins a test enables and disables over the API.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ export async function switched(
 export const listed = async (panel: Panel, name: string): Promise<Listed | undefined> =>
   (await panel.get<Listed[]>(PLUGINS)).find((plugin) => plugin.name === name);
 
-/** A plugin from outside whose start does this, if it has one, and this when it is imported. */
+/** A third-party plugin whose start does this, if it has one, and this when it is imported. */
 export async function outsider(
   t: ExecutionContext,
   name: string,

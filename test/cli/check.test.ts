@@ -156,7 +156,7 @@ test('pending migrations are listed and not run; those of a newer release are li
     await readConfigFile({ WEIR_DATA_DIR: folder }),
   );
   await (await TestPanel.boot({ dataDirectory: folder, env, plugins })).stop();
-  // In a process of its own, which reads the code anew.
+  // A new process reads the changed code.
   await thirdParty(folder, 'well', source('well'));
   t.true(
     (await checkInChild({ env: { WEIR_DATA_DIR: folder } })).notes.some((note) =>

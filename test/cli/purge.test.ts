@@ -79,7 +79,7 @@ async function world(t: ExecutionContext): Promise<World> {
   return made;
 }
 
-test('of a plugin from outside that is off: told first, then dropped, and those of others stay', async (t) => {
+test('lists the tables of a disabled third-party plugin, then drops them, and no others', async (t) => {
   const { data, purge, on, start, tables } = await world(t);
   const isOn = await purge('well', '--yes');
   t.regex(
@@ -131,7 +131,7 @@ test('of a plugin from outside that is off: told first, then dropped, and those 
   await panel.stop();
 });
 
-test('what is essential, on, or on but broken is refused, and so is a folder that is none', async (t) => {
+test('refuses an essential, enabled or broken plugin, and a folder that does not exist', async (t) => {
   const { purge, on, data, env } = await world(t);
   await on({ 'sub-links': true });
   for (const [name, said] of [

@@ -71,7 +71,7 @@ async function boot(): Promise<TestPanel> {
 }
 
 test.before(() => {
-  // Examples name hosts elsewhere; nobody there shall hear of it.
+  // Examples name hosts elsewhere; no test may call them.
   nock.disableNetConnect();
   nock.enableNetConnect('127.0.0.1');
 });

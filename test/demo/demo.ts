@@ -229,7 +229,7 @@ async function showQuota({
     () => true,
     () => false,
   );
-  await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the client is switched off');
+  await panel.until(async () => !(await usageOf(panel, 'bob')).enable, 'the client is disabled');
   const { openConnections } = await panel.get<{ openConnections: { end: boolean; reason: string } }>(
     `/panel/api/inbounds/get/${inboundId}`,
   );

@@ -26,7 +26,7 @@ test('every source and manifest in the plugin guide is, or is part of, the file 
   }
 });
 
-test('what the guide and docs/environment.md write into weir.json names plugins from outside', async (t) => {
+test('every weir.json in the guide and docs/environment.md names third-party plugins', async (t) => {
   const environment = await readFile(new URL('docs/environment.md', await sourceRoot()), 'utf8');
   const blocks = [...`${await guide()}${environment}`.matchAll(/```jsonc\n([\s\S]*?)```/g)].map(
     ([, block = '']) => JSON.parse(block) as { plugins?: Record<string, unknown> },

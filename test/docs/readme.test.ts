@@ -53,7 +53,7 @@ test('every promise in SECURITY.md names tests that are there', async (t) => {
   }
 });
 
-test('the changelog tells of the version that this is, newest first', async (t) => {
+test('the changelog has the current version, newest first', async (t) => {
   const root = await sourceRoot();
   const [changelog = '', manifest = '{}'] = await Promise.all(
     ['CHANGELOG.md', 'package.json'].map((path) => readFile(new URL(path, root), 'utf8')),

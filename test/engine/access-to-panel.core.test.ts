@@ -76,7 +76,7 @@ test('an inbound that leads into the panel is kept out of the core, and all othe
   ]);
 
   const second = await openPanel(t, { dataDirectory, env: { WEIR_PANEL_PORT: String(panelPort) } });
-  t.is(await second.corePid(), core, 'the core that ran is taken over');
+  t.is(await second.corePid(), core, 'the running core is adopted');
   t.deepEqual(await Promise.all(ports.map(accepts)), [false, false, false, true]);
   t.true(await (await connect(t, second, 'a', server, 3)).served());
   const { state, errorMsg } = await engineOf(second);

@@ -34,7 +34,7 @@ test('the disk of the core files: clients are edited, inbounds follow, a new pan
   await first.kill('SIGKILL');
 
   const second = await openPanel(t, { dataDirectory });
-  t.is(await second.corePid(), core, 'the core was taken over');
+  t.is(await second.corePid(), core, 'the core was adopted');
   t.truthy(second.said('the core did not accept its whole config; it keeps what it runs; retrying'));
   disk.free();
   await second.until(async () => (await record()).includes(added.body.obj.tag), 'the core has the inbound');

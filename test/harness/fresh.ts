@@ -1,4 +1,4 @@
-// Says so when a test of somebody else's plugin runs on a checkout of Weir that was not built after its last change.
+// Reports when a test of a third-party plugin runs on a checkout of Weir that was not built after its last change.
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

@@ -15,7 +15,7 @@ import { nodeFlags } from './node-flags.js';
 
 export interface PanelProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** a folder of a former panel; else one is made */
+  /** a folder of a previous panel; else one is made */
   readonly dataDirectory?: string;
   /** do not log in */
   readonly anonymous?: boolean;

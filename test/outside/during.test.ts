@@ -1,4 +1,4 @@
-// A record in the transaction of somebody else's change, by a plugin from outside, in a process that is killed: both or neither.
+// A record in the transaction of another plugin's change, by a third-party plugin, in a process that is killed: both or neither.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// Entries that a plugin from outside adds to others' lists and that cannot be: it is left out with a sentence, and the rest boots.
+// Entries that a third-party plugin adds to others' lists and that cannot be: it is left out with a sentence, and the rest boots.
 import test from 'ava';
 import {
   definePlugin,
@@ -39,7 +39,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
   [
     'a-one',
     settingsOf({ 'a-one.heat': setting(int(), 1, 'x') }, { 'a-one.heat': setting(int(), 2, 'x') }),
-    'cannot add to settings/SettingGroups: the setting a-one.heat is there already, of plugin a-one; choose another name',
+    'cannot add to settings/SettingGroups: the setting a-one.heat already exists, in plugin a-one; choose another name',
   ],
   [
     'a-two',
@@ -60,7 +60,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
   [
     'a-six',
     () => [contribute(Protocols, { name: 'vless' } as never)],
-    'cannot add to inbounds/Protocols: the protocol vless is there already, of plugin inbounds; choose another name',
+    'cannot add to inbounds/Protocols: the protocol vless already exists, in plugin inbounds; choose another name',
   ],
   [
     'a-seven',
@@ -73,7 +73,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
       [1, 2].map(() =>
         contribute(Channels, { name: 'a-nine', isOn: () => true, send: async () => undefined }),
       ),
-    'cannot add to notifications/Channels: the channel a-nine exists already, in plugin a-nine; choose another name',
+    'cannot add to notifications/Channels: the channel a-nine already exists, in plugin a-nine; choose another name',
   ],
   [
     'a-eight',
@@ -88,7 +88,7 @@ const wrong: readonly (readonly [string, Entries, string])[] = [
           body: () => '',
         }),
       ),
-    'cannot add to subscription/Formats: the format a-eight exists already, in plugin a-eight; choose another name',
+    'cannot add to subscription/Formats: the format a-eight already exists, in plugin a-eight; choose another name',
   ],
 ];
 

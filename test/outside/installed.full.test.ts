@@ -75,7 +75,7 @@ test("a plugin's tests and the command line run on the package alone", async (t)
 test('nothing can be published by accident', async (t) => {
   const manifest = await manifestOf(fileURLToPath(await sourceRoot()));
   t.true(manifest.private, 'npm publish refuses a package that is private');
-  // A name without a scope would be somebody else's package when a `../` is forgotten.
+  // A name without a scope would be an unrelated package if a `../` is forgotten.
   t.regex(manifest.name ?? '', /^@weir-panel\//);
 });
 

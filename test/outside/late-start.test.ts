@@ -1,4 +1,4 @@
-// Plugins from outside start beside a panel that serves already: one that takes its time is named and delays nobody, nothing
+// Third-party plugins start beside a panel that serves already: one that takes its time is named and delays nobody, nothing
 // of it is called before, and it misses nothing.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -172,7 +172,11 @@ test('one whose start hangs is left out after its time, with whoever needs it, a
   });
   const left = linesOf(panel).filter(({ msg }) => msg === 'a plugin is left out');
   t.deepEqual(left.map(({ plugin }) => plugin).sort(), ['broken', 'hung']);
-  t.is(linesOf(panel).filter(({ msg }) => msg === 'ready').length, 1, 'nothing begins anew for it');
+  t.is(
+    linesOf(panel).filter(({ msg }) => msg === 'ready').length,
+    1,
+    'the panel does not become ready twice',
+  );
 });
 
 test('listeners of their own open when they have started; a port that is taken is the trouble of one alone', async (t) => {

@@ -73,7 +73,7 @@ test('boot settings stand at the reference, and a wrong one leaves only that plu
   );
 });
 
-test('one that is switched off is not even read', async (t) => {
+test('does not read a disabled plugin', async (t) => {
   const folder = await folderOf(t);
   await using panel = await bootWith(folder, {
     'path:nowhere': false,

@@ -1,4 +1,4 @@
-// Plugins from outside that go wrong at every hook that there is, one at each, in a whole panel: what the panel does is what it
+// Third-party plugins that go wrong at every hook that there is, one at each, in a whole panel: what the panel does is what it
 // does without them, and every one of them is named in the log. How the kernel sees to it is in kernel/test/misbehaviour.test.ts.
 import test, { type ExecutionContext } from 'ava';
 import { definePlugin, message, type Plugin, route, type Tap } from '../../kernel/index.js';
@@ -140,7 +140,7 @@ for (const [what, fn, said] of wrongs) {
         ({ plugin, error }) => !plugin?.startsWith('bad-') && !error?.message?.includes('took longer'),
       ),
       [],
-      'somebody else is blamed',
+      'the fault is attributed to another plugin',
     );
     t.deepEqual(
       faults.filter(({ plugin, error }) => plugin?.startsWith('bad-') && !said.test(error?.message ?? '')),
@@ -215,7 +215,7 @@ test('a flood of requests to a plugin that hangs leaves the others their answers
   await until(() => broken === 200, 'all that hung is cut off');
 });
 
-/** Answers that no draft, filter or choice can use; made anew each time, for promises are answered once. */
+/** Answers that no draft, filter or choice can use. Each call makes new ones, because a promise settles once. */
 const junk: Readonly<Record<string, () => unknown>> = {
   text: () => 'weeds',
   number: () => 42,
@@ -270,7 +270,7 @@ test('plugins that give wrong values wherever one is asked for change nothing, a
   t.deepEqual(
     faults.filter(({ plugin }) => !plugin?.startsWith('bad-')),
     [],
-    'somebody else is blamed',
+    'the fault is attributed to another plugin',
   );
 });
 

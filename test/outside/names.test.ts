@@ -1,4 +1,4 @@
-// What a plugin from outside may call its settings, its connections and the rest that only a whole panel checks.
+// What a third-party plugin may call its settings, its connections and the rest that only a whole panel checks.
 import test from 'ava';
 import {
   definePlugin,
@@ -58,7 +58,7 @@ test('a setting without its name, and a connection at a path of others, are refu
   });
   await t.throwsAsync(boot(foreign), {
     message:
-      'plugin oven could not be built: the setting heat, ovens.heat must be called oven.…, as a plugin from outside has no names but its own',
+      'plugin oven could not be built: the setting heat, ovens.heat must be called oven.…, because a third-party plugin can only use names with its own prefix',
   });
   const grabbing = definePlugin({
     ...part,
@@ -71,7 +71,7 @@ test('a setting without its name, and a connection at a path of others, are refu
   });
 });
 
-test('a route of a plugin from outside needs a login unless it says otherwise', async (t) => {
+test('a route of a third-party plugin needs a login unless it says otherwise', async (t) => {
   await using panel = await boot(
     definePlugin({
       ...part,

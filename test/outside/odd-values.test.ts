@@ -1,4 +1,4 @@
-// Plugins from outside that declare, throw and answer what no compiler lets pass: each costs itself its work, by name.
+// Third-party plugins that declare, throw and answer what no compiler lets pass: each costs itself its work, by name.
 import test, { type ExecutionContext } from 'ava';
 import {
   composeStartupSummary,
@@ -179,7 +179,7 @@ test('nobody changes what the line that says `ready` says already', async (t) =>
   t.is(ready?.['long'], '[1000011 characters]');
 });
 
-test('a strict guard refuses until its plugin has started, and others are passed over', async (t) => {
+test('a strict guard refuses until its plugin has started; other guards are skipped', async (t) => {
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-// Plugins from outside that end the process, or keep it for themselves: each is named, the exit code says that something
+// Third-party plugins that end the process, or keep it for themselves: each is named, the exit code says that something
 // went wrong, and one that does so again and again is left out. In processes of their own, as in life.
 import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A plugin from outside that runs a program: what becomes of it when the panel is killed, and when the plugin goes.
+// A third-party plugin that runs a program: what becomes of it when the panel is killed, and when the plugin goes.
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Plugins from outside that are added, updated and taken out while the panel runs: the list says what runs and what waits.
+// Third-party plugins that are added, updated and taken out while the panel runs: the list says what runs and what waits.
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../../panel/check.js';

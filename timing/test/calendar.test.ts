@@ -13,7 +13,7 @@ function times(at: string | CalendarTime, from: string, zone: string, count = 2)
   return found;
 }
 
-test('a time in words or as cron writes it comes by the clocks of the zone', (t) => {
+test('runs a time, in words or cron, by the clocks of the zone', (t) => {
   t.deepEqual(times({ hour: 4, minute: 30 }, '2026-01-15T12:00Z', 'UTC'), [
     '2026-01-16T04:30Z',
     '2026-01-17T04:30Z',
@@ -40,7 +40,7 @@ test('a time in words or as cron writes it comes by the clocks of the zone', (t)
   ]);
 });
 
-test('a local time that daylight saving skips comes with the jump', (t) => {
+test('runs a skipped local time at the change to daylight saving', (t) => {
   // In Berlin clocks go from 02:00 to 03:00 on 29 March 2026, at 01:00 UTC.
   t.deepEqual(times({ hour: 2, minute: 30 }, '2026-03-28T12:00Z', 'Europe/Berlin'), [
     '2026-03-29T01:00Z',
@@ -55,7 +55,7 @@ test('a local time that daylight saving skips comes with the jump', (t) => {
   t.deepEqual(times('15 2 * * *', '2026-10-03T12:00Z', 'Australia/Lord_Howe', 1), ['2026-10-03T15:30Z']);
 });
 
-test('a local time that daylight saving repeats comes once; an hour that is not named comes in both', (t) => {
+test('runs a repeated local time once; an unspecified hour runs in both', (t) => {
   t.deepEqual(times({ hour: 2, minute: 30 }, '2026-10-24T12:00Z', 'Europe/Berlin'), [
     '2026-10-25T00:30Z',
     '2026-10-26T01:30Z',
@@ -71,7 +71,7 @@ test('a local time that daylight saving repeats comes once; an hour that is not 
   ]);
 });
 
-test('what cannot be used is refused, and says why', (t) => {
+test('rejects unusable times, with the reason', (t) => {
   const wrong: [unknown, RegExp][] = [
     [{ hour: 24 }, /its hour must be a whole number from 0 to 23, and is 24/],
     [{ minute: 1.5 }, /its minute must/],
@@ -93,7 +93,7 @@ test('what cannot be used is refused, and says why', (t) => {
   for (const [at, message] of wrong) t.throws(() => calendar(at as string), { message }, JSON.stringify(at));
 });
 
-test('a timetable takes a duration, every or at, and nothing else', (t) => {
+test('a timetable accepts a duration, every or at, and nothing else', (t) => {
   t.is(timetable('5s').everyMs, 5_000);
   t.is(timetable({ every: '5m', jitter: '30s' }).jitterMs, 30_000);
   t.is(timetable({ every: '5m', jitter: '30s' }).text, 'every 5m, up to 30s later');
@@ -104,7 +104,11 @@ test('a timetable takes a duration, every or at, and nothing else', (t) => {
     t.throws(() => timetable(none as never), { message: /^it needs a time, as in job\(/ });
   t.is(timetable({ at: '0 4 * * *', zone: 'Asia/Tokyo' }).text, 'at 0 4 * * * in Asia/Tokyo');
   const tokyo = timetable({ at: { hour: 4 }, zone: 'Asia/Tokyo' });
-  t.is(tokyo.next(Date.UTC(2026, 0, 15), 'Europe/Berlin'), Date.UTC(2026, 0, 15, 19), 'its own zone wins');
+  t.is(
+    tokyo.next(Date.UTC(2026, 0, 15), 'Europe/Berlin'),
+    Date.UTC(2026, 0, 15, 19),
+    'its own zone takes precedence',
+  );
   const wrong: [unknown, RegExp][] = [
     [{}, /either every or at/],
     [{ every: '5s', at: '* * * * *' }, /either every or at/],

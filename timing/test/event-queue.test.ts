@@ -16,7 +16,7 @@ function queue() {
   };
 }
 
-test('deliveries come later, one after another, in order', async (t) => {
+test('delivers later, one after another, in order', async (t) => {
   const { queue: events } = queue();
   const story: string[] = [];
   for (const name of ['a', 'b'])
@@ -29,7 +29,7 @@ test('deliveries come later, one after another, in order', async (t) => {
   t.deepEqual(story, ['a begins', 'a ends', 'b begins', 'b ends']);
 });
 
-test('what is pushed while it delivers is delivered before it is settled', async (t) => {
+test('delivers what is pushed meanwhile before it settles', async (t) => {
   const { queue: events } = queue();
   const story: string[] = [];
   events.push(() => events.push(() => void story.push('inner'), undefined), undefined);
@@ -37,11 +37,11 @@ test('what is pushed while it delivers is delivered before it is settled', async
   t.deepEqual(story, ['inner']);
 });
 
-test('an empty queue is settled at once', async (t) => {
+test('settles an empty queue at once', async (t) => {
   await t.notThrowsAsync(queue().queue.settled());
 });
 
-test('failures are told and stop nothing, also of who is told that it missed something', async (t) => {
+test('reports failures, also of the missed callback, and continues', async (t) => {
   const { queue: events, errors, overflows } = queue();
   const hold = latch();
   const story: string[] = [];
@@ -60,7 +60,7 @@ test('failures are told and stop nothing, also of who is told that it missed som
   t.is(overflows(), 1);
 });
 
-test('each overflow is told once, a later one again', async (t) => {
+test('reports each overflow once, and a later one again', async (t) => {
   const { queue: events, overflows } = queue();
   const calls: string[] = [];
   for (let round = 1; round <= 2; round++) {
@@ -74,7 +74,7 @@ test('each overflow is told once, a later one again', async (t) => {
   }
 });
 
-test("a listener runs in nobody's context", async (t) => {
+test('calls a listener without an async context', async (t) => {
   const storage = new AsyncLocalStorage<string>();
   const { queue: events } = queue();
   const seen: unknown[] = [];

@@ -30,7 +30,7 @@ test('work runs one after another, in the order it was asked for', async (t) => 
   t.deepEqual(story, ['first begins', 'first ends', 'second']);
 });
 
-test('work never begins within the call that asks for it', async (t) => {
+test('never starts work within the call that queues it', async (t) => {
   const queue = new SerialQueue();
   let began = false;
   const turn = queue.run(() => (began = true));
@@ -39,7 +39,7 @@ test('work never begins within the call that asks for it', async (t) => {
   t.true(began);
 });
 
-test('a failure is told to its caller alone, and the next piece runs', async (t) => {
+test('a failure rejects only its own call, and the next function runs', async (t) => {
   const queue = new SerialQueue();
   const rejects = queue.run(() => Promise.reject(new Error('no flour')));
   const throws = queue.run(() => {
@@ -51,7 +51,7 @@ test('a failure is told to its caller alone, and the next piece runs', async (t)
   t.is(await next, 'bread');
 });
 
-test('settled waits for what was asked for, failures included, and for nothing else', async (t) => {
+test('settled waits for queued work, failures included, and for nothing else', async (t) => {
   const queue = new SerialQueue();
   await queue.settled();
   const gate = latch();
@@ -69,7 +69,7 @@ test('settled waits for what was asked for, failures included, and for nothing e
   t.true(isSettled);
 });
 
-test('work runs in the context of who asked for it', async (t) => {
+test('runs work in the async context of its caller', async (t) => {
   const context = new AsyncLocalStorage<string>();
   const queue = new SerialQueue();
   const gate = latch();
@@ -96,7 +96,7 @@ test('work under one key is serial, and under different keys it is not', async (
   t.deepEqual(story, ['2', '1a', '1b']);
 });
 
-test('a key without work is forgotten, after a failure as well', async (t) => {
+test('drops a key without work, also after a failure', async (t) => {
   const queues = new KeyedQueue<string>();
   await t.throwsAsync(queues.run('a', () => Promise.reject(new Error('no'))));
   t.is(queues.size, 0);

@@ -59,7 +59,7 @@ test('reports a client that reaches its quota once, signed; sends nothing while 
   const ada = await panel.addClient('ada', [inbound], { totalGB: 100 });
   engine.move(inbound, ada.id, 0, 200);
   clock.tick(5_000);
-  await until(() => calls.length > 0, 'the receiver hears of it');
+  await until(() => calls.length > 0, 'the receiver gets it');
   const [{ headers, body } = { headers: {}, body: '' }] = calls;
   t.deepEqual(JSON.parse(body), {
     type: 'clientDepleted',

@@ -32,7 +32,7 @@ const login = ({ context: { panel } }: Test, who: object) =>
 const asks = ({ context: { panel } }: Test, headers: Record<string, string>) =>
   panel.call('/panel/api/inbounds/list', { anonymous: true, headers }).then(({ status }) => status);
 
-test('new name and password: the old ones open nothing, every other session ends, the caller goes on with another', async (t) => {
+test('new name and password: rejects the old ones, closes every other session, gives the caller a new one', async (t) => {
   const { panel } = t.context;
   const other = cookieOf((await login(t, ADMIN)).headers);
   t.is(await asks(t, { cookie: other }), 200);
@@ -56,7 +56,7 @@ test('new name and password: the old ones open nothing, every other session ends
   t.is((await login(t, { username: NEW.newUsername, password: NEW.newPassword })).status, 200);
 });
 
-test('the ended sessions stay ended after a restart', async (t) => {
+test('closed sessions stay closed after a restart', async (t) => {
   const { panel, clock } = t.context;
   const other = cookieOf((await login(t, ADMIN)).headers);
   const kept = cookieOf((await panel.call(UPDATE_USER, { body: CHANGE })).headers);
@@ -70,7 +70,7 @@ test('the ended sessions stay ended after a restart', async (t) => {
   t.is(await asks(t, { cookie: kept }), 200);
 });
 
-test('a program with a token changes them too; it gets no session, its token goes on', async (t) => {
+test('a program with a token can change them too, without a session; its token stays valid', async (t) => {
   const { panel } = t.context;
   const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
     body: { name: 'ci' },
@@ -145,14 +145,14 @@ for (const [what, body, expected] of [
   });
 }
 
-test('without login or CSRF token nobody gets that far', async (t) => {
+test('requires a login and a CSRF token', async (t) => {
   const { panel } = t.context;
   t.is((await panel.call(UPDATE_USER, { body: CHANGE, anonymous: true })).status, 401);
   t.is((await panel.call(UPDATE_USER, { body: CHANGE, headers: { 'x-csrf-token': 'x' } })).status, 403);
   t.is((await login(t, ADMIN)).status, 200);
 });
 
-test('guessing at the old password is limited like a login', async (t) => {
+test('limits guesses of the old password like a login', async (t) => {
   const { panel } = t.context;
   for (let i = 0; i < 5; i++)
     t.is((await panel.call(UPDATE_USER, { body: { ...CHANGE, oldPassword: 'wrong' } })).status, 403);
@@ -162,7 +162,7 @@ test('guessing at the old password is limited like a login', async (t) => {
   t.is((await login(t, ADMIN)).status, 429, 'and a login with it');
 });
 
-test('with two-factor on it needs a code, which stays on', async (t) => {
+test('with two-factor it needs a code, and two-factor stays enabled', async (t) => {
   const { panel, clock } = t.context;
   await panel.get('/panel/api/setting/update', {
     body: { twoFactorEnable: true, twoFactorToken: SECRET, twoFactorCode: code(t) },
@@ -188,7 +188,7 @@ test('with two-factor on it needs a code, which stays on', async (t) => {
   );
 });
 
-test('of two changes at once one wins, whole', async (t) => {
+test('of two concurrent changes, one is applied completely', async (t) => {
   const { panel } = t.context;
   const answers = await Promise.all(
     ['grace', 'ada'].map((newUsername) =>

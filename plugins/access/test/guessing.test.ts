@@ -40,7 +40,7 @@ async function fail(t: Test, times: number, ip: (i: number) => string, body: obj
   for (let i = 0; i < times; i++) t.is(await statusOf(login(t, ip(i), body)), 401);
 }
 
-test('most guesses at one name are refused at once, from however many networks they come', async (t) => {
+test('refuses most guesses at one name at once, from any number of networks', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, i) => login(t, `2001:db8:${i.toString(16)}::1`, WRONG)),
   );
@@ -51,7 +51,7 @@ test('most guesses at one name are refused at once, from however many networks t
   t.is(await statusOf(login(t, '127.0.0.1')), 200);
 });
 
-test('while strangers fill a name, an address and a device that have logged in before get in at once, also after a restart', async (t) => {
+test('while strangers use up a name, a known address and a known device log in at once, also after a restart', async (t) => {
   t.is(await statusOf(login(t, '192.0.2.1')), 200);
   const device = deviceOf(await login(t, '192.0.2.2'));
   await restart(t);
@@ -86,7 +86,7 @@ test('while strangers fill a name, an address and a device that have logged in b
   t.is(order.filter((what) => what === '200').length, 3, order.join(', '));
 });
 
-test('the cookie of a device opens nothing, and a forged one is that of a stranger', async (t) => {
+test("a device cookie gives no access, and a forged one counts as a stranger's", async (t) => {
   const device = deviceOf(await login(t, '192.0.2.2'));
   await fail(t, 5, () => '198.51.100.1');
   t.is(await statusOf(login(t, '198.51.100.1')), 429);
@@ -144,7 +144,7 @@ test('wrong two-factor codes from many addresses block neither the name nor the 
   t.is(await statusOf(login(t, '203.0.113.1', { ...ADMIN, twoFactorCode: code() })), 200, 'a stranger waits');
 });
 
-test('strangers behind the address of an admin lock out neither a session nor a token there', async (t) => {
+test("strangers at an admin's address lock out neither sessions nor tokens there", async (t) => {
   const { panel, clock } = t.context;
   const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
     body: { name: 'ci' },
@@ -162,7 +162,7 @@ test('strangers behind the address of an admin lock out neither a session nor a 
   t.is(await statusOf(panel.call('/panel/api/setting/update', { body: off, anonymous: true, headers })), 200);
 });
 
-test('a request that has waited since before two-factor was on cannot put a secret of its own in place', async (t) => {
+test('a request that waited since before two-factor was enabled cannot set its own secret', async (t) => {
   const { panel, clock } = t.context;
   const OTHER = 'KRUGS4ZANFZSAYLOMRZWC3TEON2HKZTG';
   const switchOn = (secret: string, at: number, ip: string): Promise<Answer> =>
@@ -174,7 +174,7 @@ test('a request that has waited since before two-factor was on cannot put a secr
       },
       headers: { 'x-forwarded-for': ip },
     });
-  // From then on, whoever has a session at an address that nobody knows waits.
+  // From then on, a session from an unknown address waits.
   for (let i = 0; i < 7; i++) t.is(await statusOf(switchOn(OTHER, 600_000, `198.51.100.${i}`)), 403);
   const waiting = switchOn(OTHER, 30_000, '198.51.100.9');
   t.is(await statusOf(switchOn(SECRET, 0, '127.0.0.1')), 200);

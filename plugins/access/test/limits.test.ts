@@ -78,7 +78,7 @@ async function guesses(
   return answers;
 }
 
-test('every spelling of an address belongs to the same networks', (t) => {
+test('every notation of an address belongs to the same networks', (t) => {
   const expected = {
     own: '2001:db8:1:2ab::/64',
     around: ['2001:db8:1:200::/56', '2001:db8:1::/48'],
@@ -106,7 +106,7 @@ test('five failures for a name from one address block the pair, not the address 
   t.is(await attempts.guess('192.0.2.1'), 401, 'a block ends');
 });
 
-test('failures are forgotten after five minutes, and by a success', async (t) => {
+test('drops failures after five minutes, and after a success', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   for (const forget of [
     () => attempts.advance(5 * MINUTE),
@@ -122,7 +122,7 @@ test('failures are forgotten after five minutes, and by a success', async (t) =>
   t.is(await attempts.guess('192.0.2.1'), 401);
 });
 
-test('checks under way count, but block nobody', async (t) => {
+test('running checks count, but block nobody', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   const open: (() => void)[] = [];
   const running = Array.from({ length: 5 }, () =>
@@ -150,7 +150,7 @@ test('an address, a /64, a /56 and a /48 have growing allowances', async (t) => 
   }
 });
 
-test('strangers guess at one name by four at once and less than one in a second, from any number of networks', async (t) => {
+test('strangers make at most four guesses at once at one name, and less than one a second', async (t) => {
   const clock = new FakeClock();
   const attempts = new TimedAttempts(clock);
   const answers: number[] = [];
@@ -179,7 +179,7 @@ test('strangers guess at one name by four at once and less than one in a second,
   t.is(Math.max(...attempts.delays), 5000);
 });
 
-test('strangers that fill a name slow down and refuse other strangers, and nobody who has logged in before', async (t) => {
+test('strangers who use up a name slow down and block other strangers, but no known callers', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   for (let i = 0; i < 10; i++) {
     const guess = attempts.guess(`198.51.100.${i}`);
@@ -187,7 +187,7 @@ test('strangers that fill a name slow down and refuse other strangers, and nobod
     await guess;
   }
   const four = Array.from({ length: 4 }, (_, i) => attempts.guess(`203.0.113.${i}`));
-  t.is(await attempts.guess('203.0.113.9'), 5, 'an address that nobody knows is to come again');
+  t.is(await attempts.guess('203.0.113.9'), 5, 'an unknown address is told to retry');
   const waits = attempts.delays.length;
   t.is(await attempts.login('192.0.2.1'), 'in', 'an address that is known');
   t.is(
@@ -202,21 +202,21 @@ test('strangers that fill a name slow down and refuse other strangers, and nobod
   t.deepEqual(await Promise.all(four), [401, 401, 401, 401]);
 });
 
-test('failures of a caller with a session count for its known address, and its success takes them back there', async (t) => {
+test('failures of a caller with a session count for its known address, and its success clears them', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   const session = { isAuthenticated: true };
   const fail = (times: number, more: Partial<Guesser> = {}) =>
     guesses(attempts, times, () => ['192.0.2.1', more]);
   t.deepEqual(await fail(4, session), [401, 401, 401, 401]);
   t.is(await attempts.login('192.0.2.1', session), 'in');
-  t.deepEqual(await fail(4), [401, 401, 401, 401], 'the address begins anew');
+  t.deepEqual(await fail(4), [401, 401, 401, 401], 'the address starts from zero');
   // One more, by the session: it counts there for itself, and for the address as the fifth.
   t.deepEqual(await fail(1, session), [401]);
   t.is(await attempts.guess('192.0.2.1'), BLOCKED);
   t.is(await attempts.login('192.0.2.1', session), 'in', 'a blocked address does not lock out a session');
 });
 
-test('a device and an authenticated caller have limits of their own, which end', async (t) => {
+test('a device and an authenticated caller have their own limits', async (t) => {
   for (const lane of [{ cookies: { weir_device: 'x' } }, { isAuthenticated: true }]) {
     const attempts = new TimedAttempts(new FakeClock());
     const answers: number[] = [];
@@ -254,7 +254,7 @@ test('wrong codes from everywhere delay a name longer than wrong passwords, and 
   t.is(await attempts.guess('198.51.100.2'), 401, 'an hour later it is over');
 });
 
-test('a caller that goes away while it waits has guessed nothing', async (t) => {
+test('does not count a caller that disconnects while it waits', async (t) => {
   const clock = new FakeClock();
   const attempts = new (class extends TimedAttempts {
     protected override wait = () => Promise.reject(new Error('aborted'));
@@ -263,7 +263,7 @@ test('a caller that goes away while it waits has guessed nothing', async (t) => 
   t.deepEqual(await guesses(attempts, 30, () => ['198.51.100.1']), Array(30).fill(401));
 });
 
-test('a guess that its address must wait with leaves its place at the throttle of the name', async (t) => {
+test('a guess that waits for its address frees its place in the throttle of the name', async (t) => {
   const attempts = new TimedAttempts(new FakeClock());
   await guesses(attempts, 3, () => ['192.0.2.1']);
   const two = [attempts.guess('192.0.2.1'), attempts.guess('192.0.2.1')];
@@ -275,7 +275,7 @@ test('a guess that its address must wait with leaves its place at the throttle o
   t.is(await other, 401);
 });
 
-test('a check that found no room says nothing against its caller', async (t) => {
+test('does not count a check that was refused for lack of room', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   for (let i = 0; i < 10; i++)
     await t.throwsAsync(
@@ -286,7 +286,7 @@ test('a check that found no room says nothing against its caller', async (t) => 
   t.is(await attempts.guess('192.0.2.1'), 401);
 });
 
-test('a clock that was wrong when a block was written blocks no longer than a block lasts', async (t) => {
+test('limits a stored block to its normal length, even if the clock was wrong', async (t) => {
   const clock = new FakeClock();
   const source = hash('sha256', 'address 192.0.2.1');
   const attempts = new TimedAttempts(clock, [], [{ source, blockedUntil: clock.now() + 1000 * 86_400_000 }]);
@@ -296,7 +296,7 @@ test('a clock that was wrong when a block was written blocks no longer than a bl
   t.is(await attempts.guess('192.0.2.1'), 401);
 });
 
-test('known callers check their passwords before strangers, who never take every place', async (t) => {
+test("checks passwords of known callers before strangers', who never use all places", async (t) => {
   const queue = new PasswordQueue();
   const order: string[] = [];
   const open: (() => void)[] = [];
@@ -323,7 +323,7 @@ test('known callers check their passwords before strangers, who never take every
   t.is(order.length, 38);
 });
 
-test('a flood of names that are refused unchecked makes nobody forget what failed before', async (t) => {
+test('a flood of unchecked names does not displace earlier failures', async (t) => {
   const attempts = new TimedAttempts(new FakeClock(), ['192.0.2.1']);
   for (let i = 0; i < 4; i++) {
     const guess = attempts.guess(`198.51.100.${i}`);

@@ -9,7 +9,7 @@ import { TestPanel } from '../../../test/harness/panel.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-test('a small body that unfolds to millions of items is refused as it is, and so is a large one', async (t) => {
+test('rejects a small compressed body that expands to millions of items, and a large one', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   const rawBody = `{"username":[${'{},'.repeat(1_000_000)}{}]}`;
   const packed = await panel.call('/login', {
@@ -22,7 +22,7 @@ test('a small body that unfolds to millions of items is refused as it is, and so
   t.deepEqual([large.status, large.body.code], [413, 'KERNEL_TOO_LARGE']);
 });
 
-test('an address that is blocked is told so before anything of its body is read', async (t) => {
+test('refuses a blocked address before it reads the body', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   for (let n = 0; n < 21; n++)
     await panel.call('/login', { body: { username: `name${n}`, password: 'x' }, anonymous: true });

@@ -1,4 +1,4 @@
-// Logins: what others hear of them, and a password that changes meanwhile.
+// Logins in a whole panel: what other plugins receive, and a password that changes meanwhile.
 import test from 'ava';
 import { definePlugin, type Hooks, type RequestInfo, type SessionsApi, tap } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
@@ -12,7 +12,7 @@ import type { KnownAddresses } from '../known-addresses.js';
 import { Login } from '../login.js';
 import type { TwoFactor } from '../two-factor.js';
 
-test('others hear of every login and why it failed, in words without secrets', async (t) => {
+test('reports every login and its failure to other plugins, without secrets', async (t) => {
   const heard: object[] = [];
   const listener = definePlugin({
     name: 'listener',
@@ -37,7 +37,7 @@ test('others hear of every login and why it failed, in words without secrets', a
   ]);
 });
 
-test('a login that began with a password which is changed meanwhile opens nothing', async (t) => {
+test('rejects a login whose password changes meanwhile', async (t) => {
   const open = new Set<string>();
   const sessions = {
     open: async () => {

@@ -48,7 +48,7 @@ function randomOf(seed: number): (below: number) => number {
 const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
   [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
-test('tokens in memory are those of the database after two thousand random edits', async (t) => {
+test('after two thousand random edits, tokens in memory equal the database', async (t) => {
   const { panel, clock, db, tokens } = await boot();
   await using _ = panel;
   const random = randomOf(11);
@@ -90,7 +90,7 @@ test('tokens in memory are those of the database after two thousand random edits
   );
 });
 
-test('a last use that could not be written is written with the next ones', async (t) => {
+test('writes a failed last use with the next ones', async (t) => {
   const { panel, clock, db, tokens } = await boot();
   await using _ = panel;
   const { token } = await tokens.create('ci', 0, WHO);
@@ -104,7 +104,7 @@ test('a last use that could not be written is written with the next ones', async
   t.is(row?.lastUsedAt, clock.now() / 1000);
 });
 
-test('at most a thousand addresses are known; the one with the oldest login goes first', async (t) => {
+test('remembers at most a thousand addresses; drops the oldest login first', async (t) => {
   const { panel, clock, db, addresses } = await boot();
   await using _ = panel;
   await db.write((tx) => addresses.forget(tx));

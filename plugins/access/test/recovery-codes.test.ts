@@ -51,7 +51,7 @@ async function switchOn(t: Test): Promise<[string, string, ...string[]]> {
   return recoveryCodes;
 }
 
-test('switching two-factor on makes ten codes, which are shown once and stored as digests', async (t) => {
+test('enabling two-factor makes ten codes, shows them once and stores digests', async (t) => {
   const { panel } = t.context;
   t.is((await panel.call(UPDATE, { body: { pageSize: 10 } })).body.obj, null, 'other settings show none');
   const codes = await switchOn(t);
@@ -73,7 +73,7 @@ test('switching two-factor on makes ten codes, which are shown once and stored a
       t.false(text.includes(code) || text.includes(code.replaceAll('-', '')), 'a code is kept somewhere');
 });
 
-test('a code opens a login once, however it is typed, also after a restart', async (t) => {
+test('accepts a code once, however it is typed, also after a restart', async (t) => {
   const { panel, clock } = t.context;
   const [first, second, third = ''] = await switchOn(t);
   t.is(await login(t, first), 200);
@@ -94,7 +94,7 @@ test('a code opens a login once, however it is typed, also after a restart', asy
   t.deepEqual(answers.sort(), [200, 401, 401, 401], 'sent many times at once it opens once');
 });
 
-test('a code and a wrong password open nothing, and use no code up', async (t) => {
+test('rejects a code with a wrong password, without using the code up', async (t) => {
   const { panel } = t.context;
   const [code] = await switchOn(t);
   const body = { ...ADMIN, password: 'wrong', twoFactorCode: code };
@@ -102,7 +102,7 @@ test('a code and a wrong password open nothing, and use no code up', async (t) =
   t.is(await left(t), 10);
 });
 
-test('a code switches two-factor off, and the others end with it', async (t) => {
+test('a code disables two-factor, which deletes the others', async (t) => {
   const { panel } = t.context;
   const [code, other] = await switchOn(t);
   await panel.get(UPDATE, { body: { twoFactorEnable: false, twoFactorCode: code } });
@@ -113,7 +113,7 @@ test('a code switches two-factor off, and the others end with it', async (t) => 
   t.is(await login(t, fresh[0]), 200);
 });
 
-test('new codes take the place of all others, and need a code', async (t) => {
+test('new codes replace all others, and need a code', async (t) => {
   const { panel } = t.context;
   const renew = `${CODES}/renew`;
   await refused(
@@ -148,7 +148,7 @@ test('new codes take the place of all others, and need a code', async (t) => {
   t.is(await login(t, again.recoveryCodes[1]), 401);
 });
 
-test('a change of name and password takes a recovery code as well', async (t) => {
+test('a change of name and password accepts a recovery code too', async (t) => {
   const { panel } = t.context;
   const [twoFactorCode] = await switchOn(t);
   const { username: oldUsername, password: oldPassword } = ADMIN;
@@ -156,7 +156,7 @@ test('a change of name and password takes a recovery code as well', async (t) =>
   t.is((await panel.call('/panel/api/setting/updateUser', { body: { ...body, twoFactorCode } })).status, 200);
 });
 
-test('a code that a new secret was tried with opens nothing afterwards', async (t) => {
+test('rejects a code that was used with a new secret', async (t) => {
   const { panel, clock } = t.context;
   const [currentTwoFactorCode] = await switchOn(t);
   clock.tick(30_000);

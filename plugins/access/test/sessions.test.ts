@@ -37,7 +37,7 @@ const asks = ({ context: { panel } }: Test, cookie: string, headers: Record<stri
 const list = ({ context: { panel } }: Test) => panel.get<Shown[]>(SESSIONS);
 const PHONE = { 'user-agent': 'a phone', 'x-forwarded-for': '192.0.2.7' };
 
-test('each session shows when and where it was opened and used', async (t) => {
+test('shows when and where each session was opened and used', async (t) => {
   const { clock, panel } = t.context;
   const start = clock.now();
   clock.tick(10 * MINUTE);
@@ -79,7 +79,7 @@ test('each session shows when and where it was opened and used', async (t) => {
   );
 });
 
-test('one session is ended by its id, and no other with it', async (t) => {
+test('closes one session by its id, and no other', async (t) => {
   const { panel } = t.context;
   const [phone, tablet] = [await login(t, PHONE), await login(t, PHONE)];
   const id = (await list(t)).find(({ current }) => !current)?.id;
@@ -104,7 +104,7 @@ test('one session is ended by its id, and no other with it', async (t) => {
   t.deepEqual([await asks(t, phone), await asks(t, tablet), await asks(t, panel.cookie)], [401, 401, 200]);
 });
 
-test('nobody sees or ends sessions without a login and a CSRF token', async (t) => {
+test('listing and closing sessions needs a login and a CSRF token', async (t) => {
   const { panel } = t.context;
   const [{ id } = { id: '' }] = await list(t);
   t.is((await panel.call(SESSIONS, { anonymous: true })).status, 401);
@@ -116,7 +116,7 @@ test('nobody sees or ends sessions without a login and a CSRF token', async (t) 
   t.is((await list(t)).length, 1);
 });
 
-test('a session ends after its longest lifetime, however much it is used', async (t) => {
+test('closes a session after its longest lifetime, even if it is used', async (t) => {
   const { panel, clock } = t.context;
   const cookie = await login(t, {});
   t.regex(cookie, /Max-Age=2592000;/, 'a browser keeps the cookie for thirty days');

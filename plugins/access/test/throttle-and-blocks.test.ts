@@ -22,7 +22,7 @@ function throttled() {
 const times = <T>(count: number, work: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => work(i));
 
-test('three failures of a name cost nothing, each further one doubles the delay up to five seconds', (t) => {
+test('three failures of a name cause no delay; each further one doubles it, up to five seconds', (t) => {
   const { clock, check } = throttled();
   t.deepEqual(
     times(11, () => check('ada', 'failed')),
@@ -33,7 +33,7 @@ test('three failures of a name cost nothing, each further one doubles the delay 
   t.is(check('ada', 'undecided'), 0, 'they are forgotten');
 });
 
-test('checks under way count as failures until they are over; four of a name are let in', (t) => {
+test('running checks count as failures; a name may have four', (t) => {
   const { throttle } = throttled();
   const four = times(4, () => throttle.enter('ada'));
   t.deepEqual(
@@ -45,7 +45,7 @@ test('checks under way count as failures until they are over; four of a name are
   t.is(throttle.enter('ada')?.delay, 100);
 });
 
-test('a success forgets the wrong passwords of a name, and no wrong code before an hour is over', (t) => {
+test('a success clears the wrong passwords of a name, but wrong codes only after an hour', (t) => {
   const { clock, check } = throttled();
   times(6, () => check('ada', 'failed'));
   t.is(check('ada', 'succeeded'), 800);
@@ -59,7 +59,7 @@ test('a success forgets the wrong passwords of a name, and no wrong code before 
   t.is(check('ada', 'undecided'), 0);
 });
 
-test('a flood of names makes the throttle forget failures of the oldest, never a check under way', (t) => {
+test('a flood of names displaces the oldest failures in the throttle, never a running check', (t) => {
   const { throttle, check } = throttled();
   times(6, () => check('ada', 'failed'));
   times(4, () => throttle.enter('bob'));
@@ -87,7 +87,7 @@ function limited(stored: readonly StoredBlock[] = []) {
   return { clock, limits, writes, finish };
 }
 
-test('a success forgets the failures of the narrowest source alone', (t) => {
+test('a success clears only the failures of the narrowest source', (t) => {
   const { finish } = limited();
   const both = (name: string): Limit[] => [
     { source: 'address', most: 6 },
@@ -96,12 +96,12 @@ test('a success forgets the failures of the narrowest source alone', (t) => {
   times(2, () => finish(both('ada'), 'failed'));
   finish(both('ada'), 'succeeded');
   times(2, () => finish(both('ada'), 'failed'));
-  t.is(finish(both('ada'), 'undecided'), 0, 'the pair began anew');
+  t.is(finish(both('ada'), 'undecided'), 0, 'the pair started from zero');
   times(2, () => finish(both('bob'), 'failed'));
   t.is(finish(both('eve'), 'undecided'), 15 * MINUTE, 'the address did not');
 });
 
-test('a flood of sources makes failures of the oldest forgotten, never a check under way', (t) => {
+test('a flood of sources displaces the oldest failures, never a running check', (t) => {
   const { limits, finish } = limited();
   const one = [{ source: 'ada', most: 1 }];
   const done = limits.admit(one);
@@ -115,7 +115,7 @@ test('a flood of sources makes failures of the oldest forgotten, never a check u
   t.is(finish(two, 'undecided'), 0);
 });
 
-test('new blocks are written once, together, and those that are over leave the database', async (t) => {
+test('writes new blocks once, together, and deletes expired ones', async (t) => {
   const { clock, limits, writes, finish } = limited();
   await limits.flush();
   t.deepEqual(writes, [], 'nothing new, nothing written');
@@ -140,7 +140,7 @@ test('new blocks are written once, together, and those that are over leave the d
   t.deepEqual(writes, [], 'a block that was lifted is not written any more');
 });
 
-test('blocks of the last run hold until they end, and those that are over block nobody', async (t) => {
+test('blocks of the previous run last until they expire', async (t) => {
   const now = new FakeClock().now();
   const { limits } = limited([
     { source: hash('sha256', 'over'), blockedUntil: now },
@@ -151,7 +151,7 @@ test('blocks of the last run hold until they end, and those that are over block 
   t.is(limits.blockedFor(['over']), 0);
 });
 
-test('of more than ten thousand blocks the oldest is lifted', (t) => {
+test('lifts the oldest of more than ten thousand blocks', (t) => {
   const { limits, finish } = limited();
   times(10_001, (i) => finish([{ source: `name ${i}`, most: 1 }], 'failed'));
   t.is(limits.blockedFor(['name 0']), 0);

@@ -28,7 +28,7 @@ const create = (panel: TestPanel, body: object) => panel.get<Token>(`${TOKENS}/c
 const asks = (panel: TestPanel, authorization: string) =>
   panel.call('/panel/api/inbounds/list', { anonymous: true, headers: { authorization } });
 
-test('a token opens what a login opens, and is shown once', async (t) => {
+test('a token has the access of a login, and is shown once', async (t) => {
   const { panel, clock } = t.context;
   const made = await create(panel, { name: 'ci' });
   t.like(made, { name: 'ci', enabled: true, createdAt: clock.now() / 1000, expiresAt: 0 });
@@ -48,7 +48,7 @@ test('a token opens what a login opens, and is shown once', async (t) => {
   t.false([list.text, ...panel.log].join('').includes(made.token));
 });
 
-test('a token that is switched off opens nothing until it is on again; deleted, never', async (t) => {
+test('rejects a disabled token until it is enabled again, and a deleted one always', async (t) => {
   const { panel } = t.context;
   const { id, token } = await create(panel, { name: 'ci' });
   const set = (enabled: boolean) => panel.call(`${TOKENS}/setEnabled/${id}`, { body: { enabled } });
@@ -63,7 +63,7 @@ test('a token that is switched off opens nothing until it is on again; deleted, 
   t.deepEqual(await panel.get(TOKENS), []);
 });
 
-test('a token with an end opens until then', async (t) => {
+test('a token works until it expires', async (t) => {
   const { panel, clock } = t.context;
   const expiresAt = clock.now() + 60_000;
   const { token } = await create(panel, { name: 'guest', expiresAt });
@@ -74,7 +74,7 @@ test('a token with an end opens until then', async (t) => {
   t.like(await panel.get(TOKENS), [{ name: 'guest', enabled: true, expiresAt }]);
 });
 
-test('a token shows when it was used last, to the minute, and a restart does not forget', async (t) => {
+test('shows the last use of a token, to the minute, also after a restart', async (t) => {
   const { panel, clock } = t.context;
   const { token } = await create(panel, { name: 'ci' });
   await create(panel, { name: 'idle' });
@@ -102,7 +102,7 @@ test('a token shows when it was used last, to the minute, and a restart does not
   t.deepEqual(await lastUsed(), { ci: first + 60, idle: 0 });
 });
 
-test('bad input names the field and makes no token', async (t) => {
+test('names the field of bad input and creates no token', async (t) => {
   const { panel, clock } = t.context;
   await create(panel, { name: 'ci' });
   const invalid = (field: string) => ({ status: 400, code: 'KERNEL_INVALID', field });
@@ -139,7 +139,7 @@ test('bad input names the field and makes no token', async (t) => {
   );
 });
 
-test('what only looks like a token is refused, whatever session comes with it', async (t) => {
+test('rejects a malformed token, even with a valid session', async (t) => {
   const { panel } = t.context;
   const { token } = await create(panel, { name: 'ci' });
   for (const authorization of [
@@ -159,7 +159,7 @@ test('what only looks like a token is refused, whatever session comes with it', 
   }
 });
 
-test('a token cannot hide behind a name that looks like that of another', async (t) => {
+test('rejects a token name with invisible characters', async (t) => {
   const { panel } = t.context;
   await create(panel, { name: 'backup' });
   for (const name of ['backup\u200b', '\u202epukcab'])

@@ -46,7 +46,7 @@ test("codes are those of RFC 6238's appendix", async (t) => {
   t.is((await login(t, { twoFactorCode: '279037' })).status, 200);
 });
 
-test('switched on, a login needs a code, and is refused in the words of a wrong password', async (t) => {
+test('when enabled, a login needs a code, and fails with the message of a wrong password', async (t) => {
   t.false(await isOn(t));
   await switchOn(t);
   t.true(await isOn(t));
@@ -63,7 +63,7 @@ test('switched on, a login needs a code, and is refused in the words of a wrong 
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('a code is good for a step before and after its time, no longer, and written in groups too', async (t) => {
+test('accepts a code one step early or late, also in groups', async (t) => {
   await switchOn(t);
   t.context.clock.tick(10 * STEP);
   t.is((await login(t, { twoFactorCode: code(t, -2) })).status, 401);
@@ -73,7 +73,7 @@ test('a code is good for a step before and after its time, no longer, and writte
   t.is((await login(t, { twoFactorCode: code(t, 1) })).status, 200);
 });
 
-test('no code opens twice, nor one before it; a restart does not forget', async (t) => {
+test('never accepts a used or earlier code, also after a restart', async (t) => {
   const { clock, panel } = t.context;
   await switchOn(t);
   clock.tick(10 * STEP);
@@ -91,7 +91,7 @@ test('no code opens twice, nor one before it; a restart does not forget', async 
   t.is((await login(t, { twoFactorCode: next })).status, 200);
 });
 
-test('one code sent many times at once opens once', async (t) => {
+test('accepts a code once when it is sent many times at once', async (t) => {
   await switchOn(t);
   const answers = await Promise.all(Array.from({ length: 4 }, () => login(t, { twoFactorCode: code(t) })));
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401, 401]);
@@ -108,7 +108,7 @@ test('a wrong code blocks like a wrong password', async (t) => {
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('to switch it on needs a secret and a code of that very secret', async (t) => {
+test('enabling it needs a secret and a code of that secret', async (t) => {
   const { panel, clock } = t.context;
   const on = { twoFactorEnable: true, twoFactorToken: SECRET };
   const cases = [
@@ -160,7 +160,7 @@ test('to switch it on needs a secret and a code of that very secret', async (t) 
   t.true(await isOn(t));
 });
 
-test('switched on, those who came in with a password alone are out, but not who switched it on', async (t) => {
+test("enabling it closes sessions opened with a password only, except the caller's", async (t) => {
   const { panel } = t.context;
   const other = (await login(t, {})).headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const asOther = () =>
@@ -173,7 +173,7 @@ test('switched on, those who came in with a password alone are out, but not who 
   t.is((await panel.call('/panel/api/inbounds/list')).status, 200);
 });
 
-test('to switch it off needs a code, also of who knows the password, and wipes the secret', async (t) => {
+test('disabling it needs a code besides the password, and deletes the secret', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const off = { twoFactorEnable: false };
@@ -211,7 +211,7 @@ test('to switch it off needs a code, also of who knows the password, and wipes t
   );
 });
 
-test('guessing at codes to switch it off is limited like a login', async (t) => {
+test('limits guesses of codes for disabling it like a login', async (t) => {
   const { panel } = t.context;
   await switchOn(t);
   for (let i = 0; i < 5; i++)
@@ -224,7 +224,7 @@ test('guessing at codes to switch it off is limited like a login', async (t) => 
   t.true(await isOn(t));
 });
 
-test('another secret needs the password, a code in force and a code of the new one', async (t) => {
+test('changing the secret needs the password, a valid code and a code of the new one', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const whole = {
@@ -258,7 +258,7 @@ test('another secret needs the password, a code in force and a code of the new o
   t.is((await login(t, { twoFactorCode: code(t, 0, OTHER) })).status, 200);
 });
 
-test('other settings go their way, and what all returned is taken again', async (t) => {
+test('other settings change as usual, and the reply of all can be sent back', async (t) => {
   const { panel } = t.context;
   await switchOn(t);
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
@@ -268,7 +268,7 @@ test('other settings go their way, and what all returned is taken again', async 
   t.is((await login(t, { twoFactorCode: code(t) })).status, 200);
 });
 
-test('the secret is in no reply and in no line of the log', async (t) => {
+test('the secret is never in replies or in the log', async (t) => {
   const { panel, clock } = t.context;
   await switchOn(t);
   const calls = [
@@ -295,7 +295,7 @@ test('the secret is in no reply and in no line of the log', async (t) => {
   for (const secret of [SECRET, OTHER, ADMIN.password]) t.false(panel.log.join('').includes(secret));
 });
 
-test('a session that began with the password alone ends, though two-factor was being saved just then', async (t) => {
+test('closes a session opened with a password only while two-factor was being saved', async (t) => {
   const { clock } = t.context;
   await t.context.panel[Symbol.asyncDispose]();
   let opened: Promise<Answer> | undefined;

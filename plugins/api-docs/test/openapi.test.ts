@@ -216,7 +216,7 @@ test('two routes of one name: the plugin that came later is left out, and told w
   t.is(paths['/panel/api/clients/list/paged']?.['get']?.operationId, 'clients.list');
 });
 
-test('what is not served is not in it: plugins that are absent, and those that are switched off', async (t) => {
+test('omits routes of absent and disabled plugins', async (t) => {
   await using panel = await boot({ plugins: [sample] });
   const paths = async () =>
     Object.keys((await panel.get<OpenApi>(DOCUMENT)).paths).filter((path) =>

@@ -105,7 +105,7 @@ test('halves of surrogate pairs are named nowhere, for some engines refuse them'
   t.is(classOf([]), '(?!)');
 });
 
-/** Every pattern in what joi tells of a schema. */
+/** Every pattern in the description of a joi schema. */
 function patternsIn(described: unknown, found = new Set<string>()): Set<string> {
   if (typeof described !== 'object' || described === null) return found;
   for (const [key, value] of Object.entries(described)) {

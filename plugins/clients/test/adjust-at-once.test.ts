@@ -4,7 +4,7 @@ import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 const DAY = 86_400_000;
 
-test('adjustments that come at once add up', async (t) => {
+test('concurrent adjustments add up', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   const start = Date.UTC(2030, 0, 1);
   await panel.addClient('ada', [await panel.addInbound()], { expiryTime: start });

@@ -6,7 +6,7 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 const API = '/panel/api/clients';
 const DAY = 86_400_000;
 
-test('a restart changes nothing that is shown of clients, however it was written', async (t) => {
+test('a restart changes nothing in the replies about clients', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   const boot = (options: { dataDirectory?: string } = {}) =>

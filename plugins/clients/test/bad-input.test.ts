@@ -109,7 +109,7 @@ for (const [field, values] of Object.entries(WRONG)) {
   );
 }
 
-test.serial('inboundIds must be a list of ids of inbounds that are there', async (t) => {
+test.serial('inboundIds must be a list of existing ids', async (t) => {
   const client = { email: 'new' };
   for (const inboundIds of [undefined, null, [], 'all', inboundId, {}])
     await refused(
@@ -200,7 +200,7 @@ for (const [field, code, values] of TAKEN) {
   });
 }
 
-test.serial('emails that differ only in the composition of a letter are one email', async (t) => {
+test.serial('treats emails that differ only in Unicode composition as one', async (t) => {
   await panel.addClient('caf\u00e9', [inboundId]);
   await refused(
     t,
@@ -211,7 +211,7 @@ test.serial('emails that differ only in the composition of a letter are one emai
   );
 });
 
-test.serial('a client that is not there is not found', async (t) => {
+test.serial('returns 404 for an unknown client', async (t) => {
   const missing = { status: 404, code: 'CLIENTS_NOT_FOUND', field: 'email', says: 'nobody' };
   await refused(t, panel, '/panel/api/clients/get/nobody', {}, missing);
   await refused(t, panel, '/panel/api/clients/traffic/nobody', {}, missing);
@@ -222,7 +222,7 @@ test.serial('a client that is not there is not found', async (t) => {
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-test.serial('a body of the wrong shape is refused with a reason', async (t) => {
+test.serial('rejects a body of the wrong type, with a reason', async (t) => {
   for (const path of [ADD, '/panel/api/clients/update/other']) {
     for (const rawBody of ['[]', '"text"', '5', 'false'])
       await refused(
@@ -313,42 +313,39 @@ test.serial('numbers of a page must be numbers', async (t) => {
   );
 });
 
-test.serial(
-  'bulkCreate skips what it cannot create, each with email, code and reason, and creates the rest',
-  async (t) => {
-    const inboundIds = [inboundId];
-    const body = [
-      { client: { email: 'good-1' }, inboundIds },
-      null,
-      'text',
-      { client: { email: { toString: 1 } }, inboundIds },
-      { client: { email: 'no inbounds' } },
-      { client: { email: 'GOOD-1' }, inboundIds },
-      { client: { email: 'somebody@example.com' }, inboundIds },
-      { client: { email: 'lost' }, inboundIds: [4711] },
-      { client: { email: 'twin', uuid: TWIN }, inboundIds },
-      { client: { email: 'good-2', subId: 'sub-2', enable: false }, inboundIds },
-      { client: { email: 'late', subId: 'sub-2' }, inboundIds },
-    ];
-    const answer = await panel.call<{
-      created: number;
-      skipped: { email: string; code: string; reason: string }[];
-    }>(BULK, { body });
-    t.is(answer.body.obj.created, 2);
-    t.deepEqual(answer.body.obj.skipped.map(({ email, code }) => `${email} ${code}`).sort(), [
-      ' KERNEL_INVALID',
-      ' KERNEL_INVALID',
-      ' KERNEL_INVALID',
-      'GOOD-1 CLIENTS_EMAIL_TAKEN',
-      'late CLIENTS_SUB_ID_TAKEN',
-      'lost INBOUNDS_NOT_FOUND',
-      'no inbounds KERNEL_INVALID',
-      'somebody@example.com CLIENTS_EMAIL_TAKEN',
-      'twin CLIENTS_UUID_TAKEN',
-    ]);
-    t.true(answer.body.obj.skipped.every(({ reason }) => reason !== ''));
-    t.false((await panel.get<{ enable: boolean }>('/panel/api/clients/get/good-2')).enable);
-    t.is((await panel.call('/panel/api/clients/get/late')).status, 404);
-    t.deepEqual((await panel.get<{ skipped: unknown[] }>(BULK, { body: [] })).skipped, []);
-  },
-);
+test.serial('bulkCreate skips invalid items with email, code and reason, and creates the rest', async (t) => {
+  const inboundIds = [inboundId];
+  const body = [
+    { client: { email: 'good-1' }, inboundIds },
+    null,
+    'text',
+    { client: { email: { toString: 1 } }, inboundIds },
+    { client: { email: 'no inbounds' } },
+    { client: { email: 'GOOD-1' }, inboundIds },
+    { client: { email: 'somebody@example.com' }, inboundIds },
+    { client: { email: 'lost' }, inboundIds: [4711] },
+    { client: { email: 'twin', uuid: TWIN }, inboundIds },
+    { client: { email: 'good-2', subId: 'sub-2', enable: false }, inboundIds },
+    { client: { email: 'late', subId: 'sub-2' }, inboundIds },
+  ];
+  const answer = await panel.call<{
+    created: number;
+    skipped: { email: string; code: string; reason: string }[];
+  }>(BULK, { body });
+  t.is(answer.body.obj.created, 2);
+  t.deepEqual(answer.body.obj.skipped.map(({ email, code }) => `${email} ${code}`).sort(), [
+    ' KERNEL_INVALID',
+    ' KERNEL_INVALID',
+    ' KERNEL_INVALID',
+    'GOOD-1 CLIENTS_EMAIL_TAKEN',
+    'late CLIENTS_SUB_ID_TAKEN',
+    'lost INBOUNDS_NOT_FOUND',
+    'no inbounds KERNEL_INVALID',
+    'somebody@example.com CLIENTS_EMAIL_TAKEN',
+    'twin CLIENTS_UUID_TAKEN',
+  ]);
+  t.true(answer.body.obj.skipped.every(({ reason }) => reason !== ''));
+  t.false((await panel.get<{ enable: boolean }>('/panel/api/clients/get/good-2')).enable);
+  t.is((await panel.call('/panel/api/clients/get/late')).status, 404);
+  t.deepEqual((await panel.get<{ skipped: unknown[] }>(BULK, { body: [] })).skipped, []);
+});

@@ -31,7 +31,7 @@ const remove = (panel: TestPanel, email: string): Promise<null> =>
 const boot = (engine: FakeEngine, clock = new FakeClock()): Promise<TestPanel> =>
   TestPanel.boot({ plugins: [engine.plugin], clock });
 
-test('a new client gets credentials of its own and every described field', async (t) => {
+test('a new client gets its own credentials and every described field', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);
@@ -60,7 +60,7 @@ test('a new client gets credentials of its own and every described field', async
   t.deepEqual(engine.users.get(`i${inboundId}.c${a.id}`), { protocol: 'vless', id: a.uuid, flow: '' });
 });
 
-test("id in a client body: a UUID is the uuid, a number is somebody else's row number", async (t) => {
+test('id in a client body: a UUID is the uuid, a number is ignored', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
   t.is((await panel.addClient('wire', [inboundId], { id: UUID.toUpperCase() })).uuid, UUID);
@@ -72,7 +72,7 @@ test("id in a client body: a UUID is the uuid, a number is somebody else's row n
   t.is((await get(panel, 'numbered')).uuid, UUID.replace('0b81', 'aaaa'));
 });
 
-test('keys that nobody knows are ignored, an email is trimmed, and enable and a past expiry are honoured', async (t) => {
+test('ignores unknown keys, trims an email, and accepts enable and a past expiry', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const inboundId = await panel.addInbound();
@@ -89,7 +89,7 @@ test('keys that nobody knows are ignored, an email is trimmed, and enable and a 
   t.deepEqual([...engine.users.keys()], [`i${inboundId}.c1`]);
 });
 
-test('an update changes what is sent; what is left out and blank credentials stay', async (t) => {
+test('an update changes only sent fields; blank credentials stay', async (t) => {
   const clock = new FakeClock();
   await using panel = await boot(new FakeEngine(), clock);
   const inboundId = await panel.addInbound();
@@ -114,7 +114,7 @@ test('an update changes what is sent; what is left out and blank credentials sta
   t.like(await get(panel, 'a'), { comment: '', group: '', tgId: 0, reverse: null, totalGB: 10 });
 });
 
-test('what get returns can be sent back and changes nothing', async (t) => {
+test('the reply of get can be sent back and changes nothing', async (t) => {
   const clock = new FakeClock();
   await using panel = await boot(new FakeEngine(), clock);
   await panel.addClient('a', [await panel.addInbound()], { totalGB: 10, expiryTime: -5000 });
@@ -124,7 +124,7 @@ test('what get returns can be sent back and changes nothing', async (t) => {
   t.deepEqual(await get(panel, 'a'), before);
 });
 
-test('the core is told of a client only when its credentials or its switch change', async (t) => {
+test('the core gets a client only when its credentials or enable change', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const inbounds = [await panel.addInbound(), await panel.addInbound({ protocol: 'trojan' })];
@@ -179,7 +179,7 @@ test('emails with plus, percent signs and letters of any language work in paths,
   }
 });
 
-test('a renamed client keeps its number, credentials and bytes; another case of its name is a rename, too', async (t) => {
+test('a renamed client keeps its id, credentials and bytes, also if only the case changes', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);
@@ -199,7 +199,7 @@ test('a renamed client keeps its number, credentials and bytes; another case of 
   t.is((await panel.addClient('old', [inboundId])).id, 3);
 });
 
-test('of requests for one email at the same time exactly one wins, and the others get their 409', async (t) => {
+test('of concurrent requests for one email, one succeeds and the others get 409', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundIds = [await panel.addInbound()];
   const add = (client: object) =>
@@ -243,7 +243,7 @@ test('of requests for one email at the same time exactly one wins, and the other
   t.is((await panel.get<{ total: number }>('/panel/api/clients/list/paged')).total, 4);
 });
 
-test('of two renames to one email at the same time exactly one wins', async (t) => {
+test('of two concurrent renames to one email, one succeeds', async (t) => {
   await using panel = await boot(new FakeEngine());
   const inboundId = await panel.addInbound();
   for (const email of ['a', 'b']) await panel.addClient(email, [inboundId]);
@@ -258,7 +258,7 @@ test('of two renames to one email at the same time exactly one wins', async (t) 
   ]);
 });
 
-test('updates of different fields at the same time both last', async (t) => {
+test('two concurrent updates of different fields both take effect', async (t) => {
   await using panel = await boot(new FakeEngine());
   await panel.addClient('a', [await panel.addInbound()]);
   await Promise.all([
@@ -269,7 +269,7 @@ test('updates of different fields at the same time both last', async (t) => {
   t.like(await get(panel, 'a'), { comment: 'one', totalGB: 2, group: 'three' });
 });
 
-test('of two deletions at the same time one finds nothing; a client is gone from the core with everything it had', async (t) => {
+test('the second of two concurrent deletions gets 404; the client is removed from the core with all its data', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const inboundId = await panel.addInbound();
@@ -288,7 +288,7 @@ test('of two deletions at the same time one finds nothing; a client is gone from
   );
 });
 
-test('a client attached while its inbound is deleted is refused or without it, and never half there', async (t) => {
+test('attaching a client while its inbound is deleted fails or has no effect', async (t) => {
   await using panel = await boot(new FakeEngine());
   const [stays, goes] = [await panel.addInbound(), await panel.addInbound()];
   const [, ...adds] = await Promise.all([

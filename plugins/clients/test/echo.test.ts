@@ -2,7 +2,7 @@
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
-test('a client at its limit comes back when the limit is raised by a program that sends back its switch, and a person still has the last word', async (t) => {
+test("raising a limit enables a client even if a program sends enable back; an admin's choice takes precedence", async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });

@@ -52,7 +52,7 @@ const attachments = async (panel: TestPanel): Promise<Record<string, number[]>> 
     (await panel.get<Client[]>(`${API}/list`)).map(({ email, inboundIds }) => [email, inboundIds]),
   );
 
-test('list has every client whole, by id', async (t) => {
+test('list returns all clients with all fields, by id', async (t) => {
   await using world = await boot();
   const { panel, ids } = world;
   t.deepEqual(await panel.get(`${API}/list`), []);
@@ -93,7 +93,7 @@ test('get/tgId finds the newest with that id and names the others', async (t) =>
     );
 });
 
-test('attach and detach change what is sent, tell the core of nothing else, and may be repeated', async (t) => {
+test('attach and detach change only the sent clients, also in the core, and can be repeated', async (t) => {
   await using world = await boot(3);
   const { panel, engine, ids } = world;
   const [one, two, three] = ids as unknown as [number, number, number];
@@ -154,7 +154,7 @@ test('attach and detach refuse unknown clients, unknown inbounds and bad lists',
   );
 });
 
-test('a client that is off is attached without the core', async (t) => {
+test('attaches a disabled client without the core', async (t) => {
   await using world = await boot();
   const { panel, engine, ids } = world;
   await panel.addClient('a', [ids[0]], { enable: false });
@@ -165,7 +165,7 @@ test('a client that is off is attached without the core', async (t) => {
   t.is(engine.users.size, 2);
 });
 
-test('del with keepTraffic: a later client of that email goes on counting, one deleted without begins anew', async (t) => {
+test('after del with keepTraffic, a new client with that email continues its usage; otherwise it starts from zero', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll } = world;
   for (const email of ['Kept', 'gone', 'many']) await panel.addClient(email, ids);
@@ -196,7 +196,7 @@ test('del with keepTraffic: a later client of that email goes on counting, one d
   t.like((await get(panel, 'kept')).traffic, { up: 0, down: 0 });
 });
 
-test('kept traffic is in the database, not in memory alone', async (t) => {
+test('stores retained traffic in the database', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll } = world;
   await panel.addClient('a', ids);
@@ -211,7 +211,7 @@ test('kept traffic is in the database, not in memory alone', async (t) => {
   t.like((await get(panel, 'a')).traffic, { up: 107, down: 0 });
 });
 
-test('del refuses what keepTraffic cannot be and clients that are not there', async (t) => {
+test('del rejects invalid keepTraffic and unknown clients', async (t) => {
   await using world = await boot();
   const { panel, ids } = world;
   await panel.addClient('a', ids);
@@ -231,7 +231,7 @@ test('del refuses what keepTraffic cannot be and clients that are not there', as
   );
 });
 
-test('resetTraffic begins anew and switches on; updateTraffic sets; both mind the limits', async (t) => {
+test('resetTraffic zeroes the usage and enables the client; updateTraffic sets it; both apply limits', async (t) => {
   await using world = await boot();
   const { panel, engine, ids, poll, clock } = world;
   await panel.addClient('quota', ids, { totalGB: 100 });
@@ -293,11 +293,11 @@ test('bulkResetTraffic and resetAllTraffics', async (t) => {
   await post(panel, 'resetAllTraffics');
   for (const email of ['a', 'b', 'c'])
     t.like(await get(panel, email), { enable: true, traffic: { up: 0, down: 0 } });
-  t.false((await get(panel, 'off')).enable, 'whom a person has switched off stays off');
+  t.false((await get(panel, 'off')).enable, 'a client that an admin disabled stays disabled');
   t.is(engine.users.size, 3);
 });
 
-test('bulkEnable and bulkDisable change those that are there and name the others', async (t) => {
+test('bulkEnable and bulkDisable change existing clients and name the others', async (t) => {
   await using world = await boot();
   const { panel, engine, ids } = world;
   await panel.addClient('a', ids);
@@ -393,7 +393,7 @@ test('bulkAdjust decides each part on its own', async (t) => {
     );
 });
 
-test('bulkDel, delDepleted, delOrphans and delAllClients remove whom they mean', async (t) => {
+test('bulkDel, delDepleted, delOrphans and delAllClients remove exactly their clients', async (t) => {
   await using world = await boot();
   const { panel, engine, ids } = world;
   const clients: [string, number[], Record<string, unknown>][] = [
@@ -453,7 +453,7 @@ test('bulkAttach and bulkDetach', async (t) => {
   t.deepEqual(await attachments(panel), { a: [ids[1]], b: [ids[1]] });
 });
 
-test('calls over many clients refuse bodies of the wrong shape', async (t) => {
+test('bulk calls reject bodies of the wrong type', async (t) => {
   await using world = await boot();
   const { panel, ids } = world;
   for (const path of [

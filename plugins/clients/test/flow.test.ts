@@ -3,7 +3,7 @@ import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 const VISION = 'xtls-rprx-vision';
 
-test('the core is told of a flow that changes, in one client or in many', async (t) => {
+test('the core gets a changed flow, of one client or of many', async (t) => {
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin] });
   const inboundId = await panel.addInbound({

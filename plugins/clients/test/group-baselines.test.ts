@@ -22,7 +22,7 @@ async function boot(engine: FakeEngine, clock: FakeClock, dataDirectory?: string
   return { panel, post, used };
 }
 
-test('deletes, resets and returns of clients leave what their group has used', async (t) => {
+test('deleting, resetting and re-adding clients does not change the usage of their group', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   const world = await boot(engine, clock);
@@ -92,7 +92,7 @@ test('deletes, resets and returns of clients leave what their group has used', a
   await pollNext();
   await next.post('groups/rename', { oldName: 'g', newName: 'i' });
   await next.post('groups/create', { name: 'g' });
-  t.deepEqual(await next.used(), { g: '0 up, 0 down', h, i: '1 up, 4 down' }, 'a name begins anew');
+  t.deepEqual(await next.used(), { g: '0 up, 0 down', h, i: '1 up, 4 down' }, 'a name starts from zero');
 
   await next.post('groups/delete', { name: 'i' });
   t.deepEqual(await next.used(), { g: '0 up, 0 down', h }, 'its clients are in no group');

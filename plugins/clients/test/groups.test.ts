@@ -17,7 +17,7 @@ const names = async (panel: TestPanel): Promise<string[]> =>
 const boot = (engine = new FakeEngine(), clock = new FakeClock()): Promise<TestPanel> =>
   TestPanel.boot({ plugins: [engine.plugin], clock });
 
-test('groups are those that were created and those that clients name', async (t) => {
+test('lists created groups and groups that clients name', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound();
   t.deepEqual(await groups(panel), []);
@@ -57,7 +57,7 @@ test('groups are those that were created and those that clients name', async (t)
   );
 });
 
-test('clients are put into groups and taken out; a group goes along when it is renamed', async (t) => {
+test('adds clients to groups and removes them; a rename keeps the clients', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
   const id = await panel.addInbound();
@@ -103,7 +103,7 @@ test('clients are put into groups and taken out; a group goes along when it is r
   t.deepEqual(engine.told, [], 'groups are nothing to the core');
 });
 
-test('the traffic of a group goes on when counters of its clients vanish, and begins anew when it is reset', async (t) => {
+test('keeps the traffic of a group when its clients lose their counters; a reset sets it to zero', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await boot(engine, clock);
@@ -146,7 +146,7 @@ test('the traffic of a group goes on when counters of its clients vanish, and be
   );
 });
 
-test('names that a group cannot have are refused', async (t) => {
+test('rejects invalid group names', async (t) => {
   await using panel = await boot();
   for (const wrong of [undefined, null, 5, '', '   ', 'a\nb', 'x'.repeat(256), []]) {
     for (const [path, field] of [

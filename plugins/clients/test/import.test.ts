@@ -21,7 +21,7 @@ const total = async (panel: TestPanel): Promise<number> =>
 const item = (email: string, more: object = {}): object => ({ client: { email, ...more }, inboundIds: [] });
 const json = { 'content-type': 'application/json' };
 
-test('a file of more than 10 MiB is imported, and every row that is skipped is named', async (t) => {
+test('imports a file of more than 10 MiB, and names every skipped row', async (t) => {
   await using panel = await boot();
   const comment = 'x"\\ü€😀'.repeat(400);
   const items = Array.from({ length: 3000 }, (_, i) => item(`c${i}`, { comment }));
@@ -45,7 +45,7 @@ test('a file of more than 10 MiB is imported, and every row that is skipped is n
   t.deepEqual(await readdir(join(panel.dataDirectory, 'imports')), []);
 });
 
-test('a list that breaks in the middle changes nothing, and the item is named', async (t) => {
+test('an error in the middle of a list changes nothing and names the item', async (t) => {
   await using panel = await boot();
   const good = Array.from({ length: 2500 }, (_, i) => JSON.stringify(item(`c${i}`)));
   const broken: [string, RegExp][] = [
@@ -70,7 +70,7 @@ test('a list that breaks in the middle changes nothing, and the item is named', 
   });
 });
 
-test('bodies that are none are refused and change nothing', async (t) => {
+test('rejects invalid bodies and changes nothing', async (t) => {
   await using panel = await boot();
   const data = JSON.stringify(JSON.stringify([item('a')]));
   for (const rawBody of [
@@ -130,7 +130,7 @@ async function begin(
   return { answer: () => answer, end: () => void socket.destroy() };
 }
 
-test('what is larger than 256 MiB is refused at once, and a caller that goes away in the middle changes nothing', async (t) => {
+test('rejects more than 256 MiB at once; a caller that disconnects changes nothing', async (t) => {
   await using panel = await boot();
   const large = await begin(panel, 256 * MIB + 1, '{"data":"');
   await until(() => large.answer().includes('KERNEL_TOO_LARGE'), 'the answer comes');

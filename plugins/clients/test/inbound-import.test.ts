@@ -14,7 +14,7 @@ interface Inbound {
 const API = '/panel/api/inbounds';
 const PATH = `${API}/import`;
 
-test('an inbound that was deleted comes back out of what get showed, with clients and counters, here and elsewhere', async (t) => {
+test('imports a deleted inbound from the reply of get, with clients and counters, also into another panel', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using old = await TestPanel.boot({ plugins: [engine.plugin], clock });
@@ -76,7 +76,7 @@ test('an inbound that was deleted comes back out of what get showed, with client
   t.like(await fresh.get(`/panel/api/clients/traffic/b`), { enable: false, down: 0 });
 });
 
-test('what is no inbound is refused and changes nothing', async (t) => {
+test('rejects an invalid inbound and changes nothing', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   for (const data of [undefined, null, '[', '[]', 5])
     await refused(t, panel, PATH, { body: { data } }, { status: 400, code: 'KERNEL_INVALID', field: 'data' });

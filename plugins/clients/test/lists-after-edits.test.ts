@@ -18,7 +18,7 @@ async function boot(dataDirectory?: string) {
   return { panel, emails, edit };
 }
 
-test('the order by email and the search follow each edit, and are the same after a restart', async (t) => {
+test('the order by email and the search follow each edit, also after a restart', async (t) => {
   const { panel, emails, edit } = await boot();
   t.teardown(() => panel[Symbol.asyncDispose]());
   const inboundId = await panel.addInbound();
@@ -62,7 +62,7 @@ test('the order by email and the search follow each edit, and are the same after
   t.is(await next.emails('sort=email'), 'adam,ben,mona');
 });
 
-test('sorted by traffic or by the last edit, the list follows polls and edits', async (t) => {
+test('a list sorted by traffic or last edit follows polls and edits', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock });

@@ -54,7 +54,7 @@ async function boot(t: ExecutionContext, clock: FakeClock) {
   return { panel, ...inside };
 }
 
-test('after thousands of random edits, memory is what a fresh load gives', async (t) => {
+test('after thousands of random edits, memory equals a fresh load', async (t) => {
   const clock = new FakeClock();
   const {
     panel,

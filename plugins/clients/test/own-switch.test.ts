@@ -1,4 +1,4 @@
-// A client that a person switched off stays off, whatever happens to its limits; one that a limit switched off comes back.
+// A client that an admin disabled stays disabled, whatever happens to its limits; one that a limit disabled is enabled again.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
@@ -25,7 +25,7 @@ async function boot(engine: FakeEngine, clock: FakeClock, dataDirectory?: string
   return { panel, post, on, tick };
 }
 
-test('a client that a person switched off never comes back by itself', async (t) => {
+test('never enables a client that an admin disabled', async (t) => {
   const engine = new FakeEngine();
   const clock = new FakeClock();
   const first = await boot(engine, clock);

@@ -92,7 +92,7 @@ test('a page past the end is empty and keeps the counts', async (t) => {
   }
 });
 
-test('a search looks into every field of a client, as it is written and in any case', async (t) => {
+test('a search matches every field of a client, in any case', async (t) => {
   t.deepEqual(await emails('?search=ALIC'), ['alice']);
   t.deepEqual(await emails('?search=sub-of'), ['Bob']);
   t.deepEqual(await emails('?search=likes%20tea'), ['Charlie_1']);
@@ -111,7 +111,7 @@ test('a search looks into every field of a client, as it is written and in any c
   );
 });
 
-test('clients sort by email in either direction, whatever their case, and by id when the key is unknown', async (t) => {
+test('sorts by email in both directions, ignoring case, and by id for an unknown key', async (t) => {
   const all = (await Promise.all([1, 2].map((at) => emails(`?sort=email&pageSize=200&page=${at}`)))).flat();
   t.deepEqual(all.slice(0, 8), ['alice', 'Bob', 'charlie1', 'Charlie_1', 'emil', 'n000', 'n001', 'n002']);
   t.is(new Set(all).size, 250);
@@ -124,7 +124,7 @@ test('clients sort by email in either direction, whatever their case, and by id 
   t.deepEqual((await emails('?order=sideways')).slice(0, 2), ['Charlie_1', 'alice']);
 });
 
-test('the summary is over all clients, adds up, and stops naming them at 200', async (t) => {
+test('the summary counts all clients and names at most 200', async (t) => {
   const { summary, groups } = await page('?search=alice');
   t.is(summary.active + summary.deactiveCount + summary.depletedCount + summary.expiringCount, 250);
   t.is(summary.total, 250);
@@ -137,7 +137,7 @@ test('the summary is over all clients, adds up, and stops naming them at 200', a
   t.deepEqual(groups, ['blue', 'Green']);
 });
 
-test('an empty panel has a page of nothing', async (t) => {
+test('an empty panel has an empty page', async (t) => {
   await using fresh = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
   t.deepEqual(await fresh.get<Page>('/panel/api/clients/list/paged'), {
     items: [],

@@ -1,11 +1,11 @@
-// Who is online is what others say; one that says nothing of use is passed over.
+// Sources decide who is online; one that returns something invalid is skipped.
 import test from 'ava';
 import { definePlugin, contribute } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
 
-test('a source that throws or answers with a promise is passed over, asked once for each list, and named', async (t) => {
+test('skips and names a source that throws or returns a promise, and asks it once for each list', async (t) => {
   const sources: PresenceSource[] = [
     {
       isOnline: () => {

@@ -14,7 +14,7 @@ const row = (email: string): ClientRow => ({ ...newClient({ email }, 5), ...rela
 const stored = (email: string, reverse: string | null): StoredClient =>
   ({ ...row(email), enable: 1, reverse, inboundIds: '1' }) as unknown as StoredClient;
 
-test('rows that were read, added or copied have the same hidden class', (t) => {
+test('read, added and copied rows have the same hidden class', (t) => {
   const { email, ...rest } = row('a');
   const rows = [
     readRow(stored('a', null), [1]),

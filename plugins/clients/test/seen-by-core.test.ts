@@ -2,7 +2,7 @@
 import test from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
-test('an edit of what the core reads reaches it for every inbound, with the new account; other edits do not', async (t) => {
+test('sends an edit that the core needs for every inbound, with the new account, and no other edit', async (t) => {
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin] });
   const streamSettings = {

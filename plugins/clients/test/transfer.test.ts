@@ -14,7 +14,7 @@ const bring = (
 ): Promise<{ created: number; skipped: { email: string; code: string }[]; skippedCount: number }> =>
   panel.get(`${API}/import`, { body: { data } });
 
-test('what is exported can be imported into another panel, and is exported the same', async (t) => {
+test('imports an export into another panel, which then exports the same', async (t) => {
   await using old = await boot();
   const ids = [await old.addInbound(), await old.addInbound()];
   t.deepEqual(await old.get(`${API}/export`), []);

@@ -42,7 +42,7 @@ async function turnsDuring(work: Promise<void>, look: () => void): Promise<numbe
   return turns;
 }
 
-test('clients are added, changed and taken out in turns', async (t) => {
+test('yields while clients are added, changed and removed', async (t) => {
   const roster = new Roster();
   await roster.apply({ added: [row(COUNT)] });
   const rows = Array.from({ length: COUNT - 1 }, (_, i) => row(i + 1));

@@ -46,7 +46,7 @@ export async function setUsage(tx: Tx, totals: readonly UsageTotals[]): Promise<
 
 export type Fetch = readonly [clientId: number, at: number];
 
-/** Writes when clients fetched their subscription; the latest wins. */
+/** Writes when clients fetched their subscription; the latest is stored. */
 export async function saveFetches(tx: Tx, fetches: readonly Fetch[]): Promise<void> {
   const { rows, incoming, greatest, onConflict } = tx.sql;
   await tx.run(

@@ -126,7 +126,7 @@ async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirect
   return { kernel, directory, log };
 }
 
-test('the longest name wins, options are read by their schemas', (t) => {
+test('uses the longest matching name, and reads options by their schemas', (t) => {
   const options = (...argv: string[]) => {
     const understood = parseCommandLine(commands, argv);
     return 'command' in understood ? [understood.command.name, understood.options] : understood;
@@ -139,7 +139,7 @@ test('the longest name wins, options are read by their schemas', (t) => {
   );
 });
 
-test('what nobody understands is answered with a sentence that names it, and code 2', (t) => {
+test('names an unexpected argument and exits with code 2', (t) => {
   for (const [argv, sentence] of [
     [['frobnicate', 'it'], 'there is no command "frobnicate it"; weir --help lists all commands'],
     [['--frobnicate'], 'there is no command "--frobnicate"; weir --help lists all commands'],
@@ -186,7 +186,7 @@ test('what nobody understands is answered with a sentence that names it, and cod
   });
 });
 
-test('help tells of every command, or of one and its options', (t) => {
+test('help lists every command, or one and its options', (t) => {
   const text = (...argv: string[]) => {
     const understood = parseCommandLine(commands, argv);
     if (!('text' in understood) || understood.exit !== 0) return t.fail(argv.join(' '));
@@ -207,7 +207,7 @@ test('help tells of every command, or of one and its options', (t) => {
   t.is(text('shop', '--help'), 'weir shop\nTells how it goes.\n\nExample: weir shop');
 });
 
-test('one option may stand without its dashes, and some without a value', (t) => {
+test('one option needs no dashes, and some need no value', (t) => {
   const own = [
     {
       ...command({
@@ -234,7 +234,7 @@ test('one option may stand without its dashes, and some without a value', (t) =>
   );
 });
 
-test('plugins that cannot be listed, share a name or call a command strangely are named', (t) => {
+test('names plugins with invalid, duplicate or oddly named commands', (t) => {
   const declares = (name: string, listed: NonNullable<Parameters<typeof definePlugin>[0]['commands']>) =>
     definePlugin({ name, version: '1.0.0', api: 1, about: 'For a test.', commands: listed });
   const called = (name: string) => () => [command({ name, about: 'Does.', run: () => undefined })];
@@ -257,7 +257,7 @@ test('plugins that cannot be listed, share a name or call a command strangely ar
   );
 });
 
-test('in a running panel: words come as they are said, the exit code last', async (t) => {
+test('in a running panel, streams the output, then the exit code', async (t) => {
   const seen = shop();
   const { directory, log } = await panel(t, [commandLine, seen.plugin]);
   const out = terminal();
@@ -275,7 +275,7 @@ test('in a running panel: words come as they are said, the exit code last', asyn
   );
 });
 
-test('commands run beside each other', async (t) => {
+test('commands run concurrently', async (t) => {
   const { directory } = await panel(t, [commandLine, shop().plugin]);
   const codes = await Promise.all(
     Array.from({ length: 20 }, () => askPanel(directory, ['shop'], terminal())),
@@ -283,7 +283,7 @@ test('commands run beside each other', async (t) => {
   t.deepEqual([...new Set(codes)], [0]);
 });
 
-test('who gives up is told to the command, and a stop does not wait for who never ends', async (t) => {
+test('aborts a command whose caller disconnects; a stop does not wait for endless commands', async (t) => {
   const seen = shop();
   const { kernel, directory } = await panel(t, [commandLine, seen.plugin]);
   const caller = connect(join(directory, 'panel.sock'));
@@ -299,7 +299,7 @@ test('who gives up is told to the command, and a stop does not wait for who neve
   await t.throwsAsync(waiting, { message: 'the panel exited before the command was done; its log says why' });
 });
 
-test('what is no request, or one without the secret, is cut off, and the panel goes on', async (t) => {
+test('closes invalid requests and requests without the secret; the panel keeps running', async (t) => {
   const seen = shop();
   const { directory } = await panel(t, [commandLine, seen.plugin]);
   t.is((await stat(join(directory, 'panel.secret'))).mode & 0o777, 0o600);
@@ -329,7 +329,7 @@ test('what is no request, or one without the secret, is cut off, and the panel g
   t.is(await askPanel(directory, ['shop'], terminal()), 0);
 });
 
-test('a secret that cannot be read is named, and each start makes another', async (t) => {
+test('names an unreadable secret; each start makes a new one', async (t) => {
   const first = await panel(t, [commandLine, shop().plugin]);
   const path = join(first.directory, 'panel.secret');
   const previous = await readFile(path, 'utf8');
@@ -351,7 +351,7 @@ test('a secret that cannot be read is named, and each start makes another', asyn
   t.is(await readFile(elsewhere, 'utf8'), next, 'a link is replaced, and not followed');
 });
 
-test('a folder with a long name is no hindrance', async (t) => {
+test('works in a folder with a long name', async (t) => {
   const directory = await folder(t, join('d'.repeat(60), 'd'.repeat(60)));
   const first = await panel(t, [commandLine, shop().plugin], directory);
   t.is((await stat(join(directory, 'panel.sock'))).mode & 0o777, 0o600);
@@ -361,14 +361,14 @@ test('a folder with a long name is no hindrance', async (t) => {
   t.is(await askPanel(directory, ['shop'], terminal()), undefined);
 });
 
-test('a panel whose socket cannot be made runs without a command line, and says so', async (t) => {
+test('if the socket cannot be created, the panel runs without a command line and logs it', async (t) => {
   const directory = await folder(t);
   await mkdir(join(directory, 'panel.sock'));
   const { log } = await panel(t, [commandLine, shop().plugin], directory);
   t.true(log.some((line) => line.includes('the command line cannot reach this panel')));
 });
 
-test('a panel that starts or stops is waited for', async (t) => {
+test('waits for a panel that starts or stops', async (t) => {
   const directory = await folder(t);
   const first = await panel(t, await findPlugins(['secrets', 'settings', 'access']), directory);
   await first.kernel.stop('restart');

@@ -112,7 +112,7 @@ test('a doc is the comment right above, in one line', (t) => {
   );
 });
 
-test('what is off or faulty is told, and one name of several owners is asked again', async (t) => {
+test('shows disabled and faulty plugins; asks for the owner of an ambiguous name', async (t) => {
   const registry = new HookRegistry();
   const composeRain = draft<object, object>('well/composeRain', jsonRecord());
   const afterRain = after<object>('well/afterRain');

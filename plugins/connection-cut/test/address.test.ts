@@ -3,7 +3,7 @@ import { endianness } from 'node:os';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { spell, written } from '../address.js';
 
-test('every spelling of an address is one', (t) => {
+test('treats every notation of an address as one', (t) => {
   t.is(spell('::ffff:192.0.2.7'), spell('192.0.2.7'));
   t.is(spell('::FFFF:c000:207'), spell('192.0.2.7'));
   t.is(spell('2001:DB8:0:0:0:0:0:7'), spell('2001:db8::7'));
@@ -11,7 +11,7 @@ test('every spelling of an address is one', (t) => {
   t.not(spell('::192.0.2.7'), spell('192.0.2.7'));
 });
 
-test('what names no machine is no address', (t) => {
+test('rejects addresses that name no machine', (t) => {
   for (const text of [
     '',
     '@',

@@ -102,7 +102,7 @@ test('while the setting is off, open connections stay open and the inbound says 
   await continues(panel, first, 'one that was opened while the setting was off continues');
 });
 
-test('a panel that takes a running core over knows from its log who is connected', async (t) => {
+test('after it adopts a core, the panel knows the connections from its log', async (t) => {
   const server = await openServer(t);
   const first = await openPanel(t);
   const id = await first.addInbound();

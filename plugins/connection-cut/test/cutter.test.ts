@@ -253,7 +253,7 @@ test('an inbound says that the core logs no connections while bytes move, until 
   t.false(world.describe().end, 'another core, another log');
 });
 
-test('after the plugin stops it follows nobody', async (t) => {
+test('follows no connections after the plugin stopped', async (t) => {
   const world = await started();
   await world.cutter.stop();
   world.connect(user(1), 5001);

@@ -41,7 +41,7 @@ const DEST = 'settings.fallbacks.0.dest';
 const panelPort = () => panel.kernel.listeners.panel.port;
 const subscriptionPort = () => panel.kernel.listeners.port('subscription');
 
-test.serial('ports of the panel are refused in every spelling, whatever else is named', async (t) => {
+test.serial('rejects ports of the panel in every notation', async (t) => {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const outer = own.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
   for (const port of [panelPort(), subscriptionPort()])
@@ -126,7 +126,7 @@ test.serial('sockets are refused but those that are named, and never one in the 
   });
 });
 
-test.serial('what is local or private is refused until it is named, and the refusal says how', async (t) => {
+test.serial('rejects local and private destinations until they are named, and says how', async (t) => {
   for (const dest of [
     8081,
     '127.0.0.1:8081',
@@ -152,7 +152,7 @@ test.serial('what is local or private is refused until it is named, and the refu
   );
 });
 
-test.serial('what is named, public, nothing, or an inbound of ours is taken', async (t) => {
+test.serial('accepts named, public and missing destinations, and our own inbounds', async (t) => {
   const child = await freePort();
   await panel.addInbound({ port: child, remark: 'child' });
   for (const dest of [
@@ -178,7 +178,7 @@ test.serial('what is named, public, nothing, or an inbound of ours is taken', as
   });
 });
 
-test.serial('an inbound stands for what listens at its own address, and only while it is on', async (t) => {
+test.serial("allows an inbound's own address, only while it is enabled", async (t) => {
   const port = await freePort();
   const id = await panel.addInbound({ port, remark: 'off', enable: false });
   await refuse(t, DEST, fallback(port), 'is on this machine');
@@ -218,7 +218,7 @@ test.serial("the panel's own tags are refused", async (t) => {
 });
 
 test.serial(
-  'a person brings inbounds along with what they lead to; a program with a token does not',
+  'an admin can import inbounds with their destinations; a program with a token cannot',
   async (t) => {
     const server = createServer().listen(0, '127.0.0.1');
     t.teardown(() => server.close());
@@ -258,7 +258,7 @@ test.serial(
   },
 );
 
-test('a name that leads here now is refused like the address', async (t) => {
+test('rejects a name that resolves to this machine', async (t) => {
   // The one name beside localhost that every machine's own files know may be missing; then there is nothing to try.
   const { lookup } = await import('node:dns/promises');
   const { hostname } = await import('node:os');

@@ -184,7 +184,7 @@ test.serial('settings with which an inbound blocks or crashes the whole core are
 });
 
 test.serial(
-  'good files are taken, from named folders and from the data folder, through links inside',
+  'accepts valid files from named folders and the data folder, also through links inside',
   async (t) => {
     const links = join(named, 'live');
     await mkdir(links);

@@ -1,4 +1,4 @@
-// What plugins from outside add to the core's config, and the core or somebody else's name is against.
+// What third-party plugins add to the core's config, and the core rejects or another plugin's name forbids.
 import test from 'ava';
 import type { CorePart } from '../contract.js';
 import { findCulprits } from '../culprits.js';
@@ -111,7 +111,7 @@ test('where the core refuses an inbound and a plugin, the other plugins stay in'
   t.deepEqual([...world.leftOut.keys()], ['weed']);
 });
 
-test('a core that tests a config well and does not start with it starts without plugins from outside', async (t) => {
+test('a core that tests a config well and does not start with it starts without third-party plugins', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   world.addThirdParty('weed', outbound('hidden'));

@@ -69,7 +69,7 @@ export class World {
   readonly removed: UserRef[] = [];
   /** what of plugins is left out, and why, as it was last said */
   readonly leftOut = new Map<string, string>();
-  /** parts that plugins from outside add, by their names */
+  /** parts that third-party plugins add, by their names */
   readonly thirdParty = new Map<string, CorePart[]>();
   /** thrown while the config is composed */
   trouble: Error | undefined;
@@ -152,7 +152,7 @@ export class World {
     this.#registry.add(this.#tapper, tapped);
   }
 
-  /** A plugin from outside adds these, from the next composition on. */
+  /** A third-party plugin adds these, from the next composition on. */
   addThirdParty(name: string, ...parts: CorePart[]): void {
     if (!this.thirdParty.has(name))
       this.#registry.add(

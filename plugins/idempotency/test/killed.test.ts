@@ -56,6 +56,6 @@ test('after kill -9 a key is answered as it was, or honestly', async (t) => {
   t.true(unknown <= 4, 'at most those that were under way');
   t.true(
     days >= done && days <= done + unknown,
-    `${days} days of ${done} calls, and ${unknown} that nobody knows of`,
+    `${days} days of ${done} calls, and ${unknown} with an unknown result`,
   );
 });

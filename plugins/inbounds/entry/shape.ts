@@ -233,5 +233,5 @@ function templateShape(isAllowed: (value: unknown) => boolean) {
 
 /** An entry that a protocol makes: its functions are its own. */
 export const ProtocolEntryShape = templateShape((value) => typeof value === 'function');
-/** An entry that somebody else has changed, for drafts and filters: it carries no functions but those of the protocol. */
+/** An entry that another plugin changed, for drafts and filters: its only functions are those of the protocol. */
 export const EntryTemplateShape = templateShape(isOurs);

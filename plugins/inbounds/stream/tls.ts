@@ -51,7 +51,7 @@ const linesOf = (value: unknown): string => (Array.isArray(value) ? value.join('
 export type ReadFile = (path: string) => Promise<string>;
 
 async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string | undefined> {
-  // A file wins over the text beside it, as in the core.
+  // A file takes precedence over the text beside it, as in the core.
   const read = async (inline: string, file: string): Promise<string> =>
     textOf(pair[file]) ? readFile(textOf(pair[file])) : linesOf(pair[inline]);
   const certificate = await read('certificate', 'certificateFile');

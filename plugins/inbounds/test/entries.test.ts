@@ -280,6 +280,6 @@ test('a changed entry may keep functions, and not add any', (t) => {
       /text of one line without control characters/,
       JSON.stringify(path),
     );
-  // What nobody knows is dropped, as from bodies.
+  // Unknown keys are dropped, as in bodies.
   t.deepEqual(inspect(EntryTemplateShape, { ...entry, weeds: 1 }), { value: entry });
 });

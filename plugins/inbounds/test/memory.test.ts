@@ -27,7 +27,7 @@ const comparable = ({ inbounds: rows, usage }: InboundMemory) => ({
 });
 class ChangedMind extends Error {}
 
-test('after thousands of random edits, memory is what a fresh load gives', async (t) => {
+test('after thousands of random edits, memory equals a fresh load', async (t) => {
   let inside: Inside | undefined;
   const plugin: Plugin = { ...inbounds, start: (scope) => void (inside = scope as unknown as Inside) };
   const clock = new FakeClock();

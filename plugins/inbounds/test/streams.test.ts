@@ -117,7 +117,7 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
     { streamSettings: reality({ shortIds: ['abc'] }) },
   ],
   [
-    'a private key that is none',
+    'an invalid private key',
     'streamSettings.realitySettings.privateKey',
     { streamSettings: reality({ privateKey: 'short' }) },
   ],

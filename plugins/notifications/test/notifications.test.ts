@@ -126,7 +126,7 @@ test('many clients at once are one notification, with some of their names and al
   t.is((heard[0]?.data['clients'] as unknown[] | undefined)?.length, 7);
 });
 
-test('a channel from outside bears the name of its plugin', async (t) => {
+test('a third-party channel has the name of its plugin', async (t) => {
   const { message = '' } =
     (await t.throwsAsync(
       TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [channel('bell', { name: 'horn' })] }),

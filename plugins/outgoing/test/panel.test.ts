@@ -59,7 +59,7 @@ test('an entry of WEIR_OUTGOING_ALLOW is for one plugin or for all, and the pane
 
 test('what is wrong with a variable is said at the start, without its password', async (t) => {
   for (const [env, expected] of [
-    [{ WEIR_OUTGOING_ALLOW: 'example.com,a b' }, /WEIR_OUTGOING_ALLOW.*"a b" is no host/s],
+    [{ WEIR_OUTGOING_ALLOW: 'example.com,a b' }, /WEIR_OUTGOING_ALLOW.*"a b" is not a valid host/s],
     [{ WEIR_OUTGOING_PROXY: 'ftp://ada:hidden@p' }, /WEIR_OUTGOING_PROXY.*socks5/s],
   ] as const) {
     const error = await t.throwsAsync(TestPanel.boot({ plugins: [new FakeEngine().plugin], env }));
@@ -68,7 +68,7 @@ test('what is wrong with a variable is said at the start, without its password',
   }
 });
 
-test('a plugin with hosts or limits that are none is left out', async (t) => {
+test('leaves out a plugin with invalid hosts or limits', async (t) => {
   for (const access of [
     { hosts: ['a b'] },
     { hosts: 'example.com' },

@@ -122,7 +122,7 @@ test('a proxy that refuses, hangs, closes or talks nonsense is an error that nam
     ['http', 'SSH-2.0-x\r\n\r\n', /does not speak HTTP/],
     ['http', 'a'.repeat(20_000), /endless head/],
     ['http', '', /the proxy closed the connection/],
-    ['socks5h', Buffer.from([5, 255]), /wants a user name and a password/],
+    ['socks5h', Buffer.from([5, 255]), /requires a user name and a password/],
     ['socks5h', Buffer.from([4, 0]), /does not speak SOCKS 5/],
     ['socks5h', Buffer.from([5, 2, 1, 1]), /refuses user name or password/],
     ['socks5h', Buffer.from([5, 0, 5, 5, 0, 1]), /that the connection was refused/],

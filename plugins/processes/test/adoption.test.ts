@@ -29,13 +29,13 @@ async function killedPanel(
   return { data, pid: Number(line) };
 }
 
-test('a process outlives a panel that is killed, is taken over, watched and stopped', async (t) => {
+test('a process survives a killed panel, is adopted, watched and stopped', async (t) => {
   const { data, pid } = await killedPanel(t);
   const world = new World(data, false);
   const one = world.manage({ backOff: { first: 10 } });
   t.like(await one.start(), { name: 'waiting', until: 0 }, 'nothing is done before the panel is open');
   world.table.open();
-  await until(() => one.state.name === 'running', 'it is taken over');
+  await until(() => one.state.name === 'running', 'it is adopted');
   t.like(one.state, { pid, adopted: true });
   process.kill(pid, 'SIGKILL');
   await until(() => one.state.name === 'running' && one.state.pid !== pid, 'its end is noticed');
@@ -64,7 +64,7 @@ test('one that was started with something else, is not wanted back or does not a
   await rm(join(lost.data, 'processes', 'acme', 'one', 'process.json'));
   const found = new World(lost.data).manage();
   const alone = pidOf(await found.start());
-  t.deepEqual(await processesBelow(lost.data), [alone], 'one that was never written down as well');
+  t.deepEqual(await processesBelow(lost.data), [alone], 'an unrecorded one as well');
   await found.stop();
   const { data, pid } = await killedPanel(t);
   const one = new World(data).manage({ ready: ({ pid: asked }) => asked !== pid, readyWithin: 300 });

@@ -318,7 +318,7 @@ test('options that cannot be are refused by name, and nothing is made', async (t
 
   const one = world.manage();
   await one.start();
-  t.throws(() => world.manage(), { message: /acme\/one is managed already; stop it first/ });
+  t.throws(() => world.manage(), { message: /acme\/one already exists; stop it first/ });
   await t.throwsAsync(one.restart({ cwd: '/' }), { message: /option cwd/ });
   t.is(one.state.name, 'running', 'a restart that cannot be leaves it running');
   await one.stop();

@@ -47,8 +47,8 @@ test('a process is found by the next one who looks, and its note with it', async
   const first = await slot().start(call, { kind: 'a' });
   await first.remember({ kind: 'b' });
   first.release();
-  await t.throwsAsync(slot().start(call, { kind: 'c' }), { message: /runs already; adopt or stop it first/ });
-  t.is(await slot().endStrays(), 0, 'one that is written down is no stray');
+  await t.throwsAsync(slot().start(call, { kind: 'c' }), { message: /already runs; adopt or stop it first/ });
+  t.is(await slot().endStrays(), 0, 'a recorded one is no stray');
   const found = await slot().adopt();
   t.like(found, { identity: first.identity, startedAt: first.startedAt, note: { kind: 'b' } });
   await found?.stop();
@@ -79,7 +79,7 @@ test('a pid that another program has by now, or had before a restart of the mach
   }
 });
 
-test('one of ours from before a restart of the machine, or with a start time of another, is not taken over', async (t) => {
+test('does not adopt a process from before a reboot or with another start time', async (t) => {
   const { slot, call, record } = await placeOf(t);
   const ours = await slot().start(call, { kind: 'a' });
   for (const wrong of [{ bootId: '00000000-0000-0000-0000-000000000000' }, { startTicks: '1' }]) {
@@ -91,7 +91,7 @@ test('one of ours from before a restart of the machine, or with a start time of 
   await ours.kill();
 });
 
-test('a record that cannot be read is told of, and keeps nothing from starting', async (t) => {
+test('logs an unreadable record and starts the process', async (t) => {
   const { slot, call, record, lines } = await placeOf(t);
   const first = await slot().start(call, { kind: 'a' });
   const good = await readFile(record, 'utf8');
@@ -129,10 +129,10 @@ test('a record that cannot be read is told of, and keeps nothing from starting',
   await mkdir(record);
   t.is(await slot().adopt(), undefined);
   await t.throwsAsync(slot().start(call, { kind: 'a' }), { message: /process\.json cannot be written/ });
-  t.deepEqual(await processesBelow(join(record, '../..')), [], 'what cannot be written down does not run');
+  t.deepEqual(await processesBelow(join(record, '../..')), [], 'what cannot be recorded does not run');
 });
 
-test('one that was started and never written down is ended, and nobody else', async (t) => {
+test('kills an unrecorded process of ours, and no other', async (t) => {
   const { root, slot, call, record } = await placeOf(t);
   const other = await stranger(t);
   await mkdir(join(root, 'beside'));

@@ -33,7 +33,7 @@ test('sealing again does not overwrite a secret that has changed since it was re
     for (const row of read) await columns.replace(tx, column, row, again(row));
   });
   t.is(await get(panel, 'ada'), 'second of ada');
-  t.regex(await get(panel, 'bob'), new RegExp(`is sealed with the key ${key.id}, which is gone`));
+  t.regex(await get(panel, 'bob'), new RegExp(`is sealed with the key ${key.id}, which is missing`));
   t.deepEqual(
     (await columns.sealed(column, { id: `${key.id}:` })).map(({ key: name }) => name),
     ['bob'],

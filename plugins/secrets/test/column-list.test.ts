@@ -15,11 +15,11 @@ const acme = {
 };
 const sealed = (name: string) => ({ table: name, key: 'id', column: 'token' });
 
-test('a plugin from outside lists columns of its own tables only', (t) => {
+test('a third-party plugin lists columns of its own tables only', (t) => {
   t.is(problem(sealed('x_acme_bots'), acme, []), undefined);
   // Of the plugin acme-tunnel, though it begins as those of acme do.
   for (const other of ['x_acme_tunnel_nodes', 'settings'])
     t.regex(problem(sealed(other), acme, []) ?? '', /must be one that its plugin declares in `tables`/);
   const taken = [{ plugin: 'acme', value: sealed('x_acme_bots') }];
-  t.regex(problem(sealed('x_acme_bots'), acme, taken) ?? '', /is there already, of plugin acme/);
+  t.regex(problem(sealed('x_acme_bots'), acme, taken) ?? '', /already exists, in plugin acme/);
 });

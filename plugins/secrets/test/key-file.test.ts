@@ -66,8 +66,8 @@ test('neither a link, a folder nor a pipe is taken for the file', async (t) => {
   t.regex((await t.throwsAsync(readKeyFile(path))).message, /symbolic link/);
   await rm(path);
   await mkdir(path);
-  t.regex((await t.throwsAsync(readKeyFile(path))).message, /no regular file/);
+  t.regex((await t.throwsAsync(readKeyFile(path))).message, /not a regular file/);
   await rm(path, { recursive: true });
   execFileSync('mkfifo', [path]);
-  t.regex((await t.throwsAsync(readKeyFile(path))).message, /no regular file/);
+  t.regex((await t.throwsAsync(readKeyFile(path))).message, /not a regular file/);
 });

@@ -37,7 +37,7 @@ const current = async (directory: string): Promise<Key> => {
   return key;
 };
 
-test('a new key takes over everything, the previous one goes after a while, and what is open stays open', async (t) => {
+test('seals everything with a new key, removes the previous one later, and every secret stays readable', async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 15));
   const dataDirectory = await folder(t);
   const panel = await open(t, { clock, dataDirectory });
@@ -185,7 +185,10 @@ test('a key that is lost is named, with the way out, and nothing is made in its 
     message: new RegExp(`sealed with the key ${lost.id}`),
   });
   panel = await open(t, { dataDirectory, env: { WEIR_SECRET_FORGET: lost.id } });
-  t.regex(await get(panel, 'ada'), new RegExp(`sealed with the key ${lost.id}, which is gone; set it again`));
+  t.regex(
+    await get(panel, 'ada'),
+    new RegExp(`sealed with the key ${lost.id}, which is missing; set it again`),
+  );
   await put(panel, 'ada', 'another');
   await panel.stop();
   panel = await open(t, { dataDirectory });

@@ -1,4 +1,4 @@
-// A plugin from outside that keeps tokens, and what lies in the database of its panel.
+// A third-party plugin that keeps tokens, and what lies in the database of its panel.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryTypes } from 'sequelize';

@@ -9,7 +9,7 @@ interface Status {
   readonly engine: { readonly state: string; readonly version: string };
 }
 
-test('the status tells of this machine, and of the core as it is', async (t) => {
+test('shows this machine and the current state of the core', async (t) => {
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({ plugins: [engine.plugin] });
   const status = await panel.get<Status>('/panel/api/server/status');

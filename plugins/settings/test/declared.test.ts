@@ -63,7 +63,7 @@ const mill = (seen: Seen, whenChanged: () => void = () => undefined) =>
 const boot = (...outside: readonly Plugin[]) =>
   TestPanel.boot({ plugins: [new FakeEngine().plugin], outside });
 
-test('declared settings are live, are served with all others, and their plugin hears of changes of its own', async (t) => {
+test('declared settings are live, served with all others, and their plugin is notified of changes', async (t) => {
   const seen: Seen = { heard: [] };
   await using panel = await boot(mill(seen));
   const { settings, db, miller } = seen as Required<Seen>;
@@ -85,7 +85,7 @@ test('declared settings are live, are served with all others, and their plugin h
   t.deepEqual([all['a-mill.stones'], all['a-mill.key'], all['hasA-mill.key']], [9, '', true]);
 });
 
-test('a plugin that fails when it hears of a change harms nobody', async (t) => {
+test('a plugin that fails when it is notified of a change affects no other', async (t) => {
   const seen: Seen = { heard: [] };
   await using panel = await boot(mill(seen, crash));
   await panel.get(UPDATE, { body: { 'a-mill.stones': 3 } });
@@ -101,7 +101,7 @@ test('a setting that is declared in both ways is taken once', async (t) => {
     contributes: () => [contribute(SettingGroups, { group: { 'a-mill.stones': setting(int(), 1, 'x') } })],
   });
   await using panel = await boot(twice);
-  t.regex(panel.faults.join(), /the setting a-mill.stones is declared already/);
+  t.regex(panel.faults.join(), /the setting a-mill.stones already exists/);
   t.is(
     (await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' }))['a-mill.stones'],
     2,

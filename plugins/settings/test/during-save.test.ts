@@ -52,7 +52,7 @@ test('what a filter does to a setting that the environment holds is ignored, and
   t.regex(panel.faults.join(), /webBasePath is set by WEIR_BASE_PATH in the environment/);
 });
 
-test('a plugin from outside has the names that begin with its own and a dot', (t) => {
+test('a third-party plugin has the names that begin with its own and a dot', (t) => {
   const problem = (name: string) =>
     groupProblem(
       { group: { [name]: setting(text(), '', 'what it is') } },

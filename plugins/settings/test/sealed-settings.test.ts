@@ -14,7 +14,7 @@ import { SettingGroups, Settings } from '../contract.js';
 const group = {
   botToken: setting(text(), '', 'token of a bot', { secret: true }),
   mailPassword: setting(text(), '', 'password of a mail server', { secret: true }),
-  made: setting(text(), () => 'made up', 'a secret that a fresh panel makes up', { secret: true }),
+  made: setting(text(), () => 'generated', 'a secret that a fresh panel generates', { secret: true }),
   botName: setting(text(), '', 'name of a bot'),
 } as const;
 const bot = definePlugin({
@@ -60,7 +60,7 @@ const read = (panel: TestPanel) => panel.get<Record<string, string>>('/panel/api
 const update = (panel: TestPanel, body: object) => panel.get('/panel/api/setting/update', { body });
 const FORM = /^weir1:[0-9a-f]{16}:/;
 
-test('settings that are secrets are encrypted in the database, made up ones too, and others are not', async (t) => {
+test('encrypts secret settings in the database, generated ones too, and no others', async (t) => {
   const { boot, stored } = await world(t);
   let panel = await boot();
   await update(panel, { botToken: 'hush', botName: 'ada' });
@@ -70,7 +70,7 @@ test('settings that are secrets are encrypted in the database, made up ones too,
   t.is(rows['botName'], '"ada"');
   await panel.stop();
   panel = await boot();
-  t.like(await read(panel), { botToken: 'hush', made: 'made up', botName: 'ada' });
+  t.like(await read(panel), { botToken: 'hush', made: 'generated', botName: 'ada' });
   await panel.stop();
   t.deepEqual(await stored(), rows, 'a start writes nothing again');
 });

@@ -1,5 +1,5 @@
 // Runs on every database.
-// Settings over the API: who wins, what is pinned, partial updates, secrets, and what other plugins can do.
+// Settings over the API: precedence, what is pinned, partial updates, secrets, and what other plugins can do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ test('an update with one mistake changes nothing and names every mistake', async
   );
 });
 
-test('a secret is never returned: blank leaves it, its flag tells of it, clear takes it away', async (t) => {
+test('never returns a secret: blank keeps it, its flag shows it, clear removes it', async (t) => {
   const { panel, seen } = await boot();
   await using _ = panel;
   await panel.get(UPDATE, { body: { shopKey: 'open sesame' } });
@@ -261,7 +261,7 @@ const keeper = async (t: ExecutionContext) => {
   };
 };
 
-test('a path that a fresh panel made up is kept, and a config file that comes later stands above it', async (t) => {
+test('retains a generated path, and a later config file takes precedence', async (t) => {
   const start = await keeper(t);
   const made = await start();
   t.regex(made, /^\/\w{12}\/$/);

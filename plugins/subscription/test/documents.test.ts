@@ -140,7 +140,7 @@ test('a document gets all entries of a client in order, complete, and counts wha
   t.deepEqual(subscription.leftOut(), []);
 });
 
-test('entries of a protocol from outside are left out and counted, until a renderer has words for them', async (t) => {
+test('leaves out and counts entries of a third-party protocol until a renderer expresses them', async (t) => {
   const alone = await boot(
     t,
     plugin('pigeon', () => [contribute(Protocols, pigeon)]),
@@ -241,7 +241,7 @@ test('two renderers for the same words, or one without any, are refused', async 
   const add = (...renderers: unknown[]) =>
     plugin('weed', () => renderers.map((renderer) => contribute(Renderers, renderer as Renderer)));
   const cases: readonly (readonly [Plugin, RegExp])[] = [
-    [add(words, words), /a renderer for book\/pigeon exists already, in plugin weed; only one can write/],
+    [add(words, words), /a renderer for book\/pigeon already exists, in plugin weed; only one can write/],
     [add({ format: 'book', protocol: 'pigeon' }), /needs either a function compile or a function render/],
     [add({ ...words, compile: lines.compile }), /needs either a function compile or a function render/],
     [add({ ...words, format: '' }), /needs the name of a format/],

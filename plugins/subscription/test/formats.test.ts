@@ -97,7 +97,7 @@ test('one without words for an entry leaves it out', async (t) => {
   t.is(await answer.text(), 'trojan');
 });
 
-test('one from outside takes no path of what is built in', async (t) => {
+test('a third-party format cannot take a built-in path', async (t) => {
   let prefix = '/oven/';
   await using panel = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
@@ -116,7 +116,7 @@ test('one from outside takes no path of what is built in', async (t) => {
   t.false(panel.log.some((line) => line.includes('plugin fault')));
 });
 
-test('one from outside bears the name of its plugin', async (t) => {
+test('a third-party format has the name of its plugin', async (t) => {
   await t.throwsAsync(
     TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [withFormat({ name: 'links' })] }),
     {

@@ -65,7 +65,7 @@ test('samples add up in all tiers, before and after they are written, and in the
   second.add(0, NOW + 20_000);
   await second.recorder.flush();
   t.deepEqual(await points(second.recorder), [...expected, [20_000, 0]]);
-  t.deepEqual(await points(second.recorder, 1), [[0, 4]], 'the point of the former process goes on');
+  t.deepEqual(await points(second.recorder, 1), [[0, 4]], 'continues the point of the previous process');
   const [[, { min, max, count } = {}] = []] = [
     ...(await second.recorder.read('', 1, NOW / 60_000, NOW / 60_000)),
   ];
@@ -211,7 +211,7 @@ test('a file that was cut off keeps what is whole', async (t) => {
   const path = await written(t);
   await truncate(path, HEADER + bytesOfKey('gauge') + 700);
   const { recorder, lines, add } = await open(t, path);
-  t.deepEqual(lines, ['the file of a series has a wrong size; what is whole in it is kept']);
+  t.deepEqual(lines, ['the file of a series has a wrong size; keeping its complete points']);
   t.is((await points(recorder, 0, 'x')).length, 10);
   t.deepEqual(await points(recorder, 0, 'y'), []);
   add(1, NOW, 'y');
@@ -224,7 +224,7 @@ test('a file that is too long, with garbage at its end, is cut to what it may be
   const path = await written(t);
   await writeFile(path, Buffer.concat([await readFile(path), Buffer.alloc(3_000_000, 0xa5)]));
   const { recorder, lines } = await open(t, path);
-  t.deepEqual(lines, ['the file of a series has a wrong size; what is whole in it is kept']);
+  t.deepEqual(lines, ['the file of a series has a wrong size; keeping its complete points']);
   t.is((await stat(path)).size, HEADER + 3 * bytesOfKey('gauge'));
   t.deepEqual(await recorder.keys(), ['x', 'y']);
 });
@@ -246,7 +246,7 @@ for (const [what, content] of [
     }
     const before = await readFile(path);
     const { recorder, lines, add } = await open(t, path);
-    t.deepEqual(lines, ['the file of a series cannot be read; it is set aside and a new one begins']);
+    t.deepEqual(lines, ['the file of a series cannot be read; renaming it and starting a new one']);
     t.deepEqual(await readFile(`${path}.unreadable`), before);
     add(3, NOW);
     await recorder.flush();

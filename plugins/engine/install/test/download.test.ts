@@ -136,7 +136,7 @@ test('an archive that its digest does not fit is refused', async (t) => {
   await refusedBecause(t, outcome, /has the SHA-256 [0-9a-f]{64}, but http.*\.dgst says/);
 });
 
-test('WEIR_ENGINE_SHA256 wins over the digest of the server, which is not even asked for', async (t) => {
+test("WEIR_ENGINE_SHA256 takes precedence over the server's digest, which is not requested", async (t) => {
   const fits = await look(t, { dgst: refuses(404), env: { WEIR_ENGINE_SHA256: sha256(good).toUpperCase() } });
   t.is('source' in fits.found && fits.found.source, 'downloaded');
   t.deepEqual(fits.asked, [`/mirror/v${CORE_VERSION}/${asset}`]);

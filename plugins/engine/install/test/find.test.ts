@@ -41,7 +41,7 @@ test('the places are looked through in order: variable, data folder, PATH, cache
   });
 });
 
-test('a WEIR_ENGINE_BIN that cannot be run is an error that names it, never passed over', async (t) => {
+test('names a WEIR_ENGINE_BIN that cannot run, and never skips it', async (t) => {
   const { env, dataDirectory, put } = await place(t);
   await put('path/xray');
   const error = await t.throwsAsync(
