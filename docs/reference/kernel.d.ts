@@ -2023,7 +2023,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core has the change; the engine retries a `pending` one by itself. */
+  /** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
@@ -2130,7 +2130,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const beforeCoreStop: Guard<{
     readonly reason: string;
   }>;
-  /** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
+  /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;

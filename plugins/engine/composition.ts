@@ -7,10 +7,7 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { keepOut } from './keep-out.js';
-import { digestOf, thirdPartyPlugins, type Plan, planOf } from './plan.js';
-import type { UserReconciler } from './users.js';
-
-type UsersInConfig = Pick<UserReconciler, 'inConfig'>;
+import { digestOf, thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Under this name the kernel shows the part of a plugin's work that is left out. */
 const CONFIG = composeCoreConfig.id;
@@ -28,7 +25,7 @@ export class Composition {
   readonly #plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly #open: Openness;
   readonly #guard: CoreGuardApi;
-  readonly #users: UsersInConfig;
+  readonly #usersInConfig: UsersInConfig;
   #keptOut: readonly string[] = [];
   /** third-party plugins whose parts are left out */
   readonly #refused = new Map<string, Refused>();
@@ -42,14 +39,14 @@ export class Composition {
     plugins: Pick<PluginsApi, 'leaveOut'>;
     open: Openness;
     guard: CoreGuardApi;
-    users: UsersInConfig;
+    usersInConfig: UsersInConfig;
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#plugins = needs.plugins;
     this.#open = needs.open;
     this.#guard = needs.guard;
-    this.#users = needs.users;
+    this.#usersInConfig = needs.usersInConfig;
   }
 
   async plan(): Promise<Plan> {
@@ -65,7 +62,7 @@ export class Composition {
   }
 
   #planOf(parts: readonly Part[]): Plan {
-    return planOf(parts, this.#open, (inbound) => this.#users.inConfig(inbound), this.#keptOut);
+    return planOf(parts, this.#open, this.#usersInConfig, this.#keptOut);
   }
 
   /** The next plan tries again what the core has rejected. */

@@ -39,12 +39,15 @@ export class ConfigUsers {
     this.#isBehind = isBehind;
   }
 
-  /** Whether users of this inbound are part of its config. */
-  readonly has = ({ inboundId }: Pick<UserRef, 'inboundId'>): boolean =>
-    this.#config.inbounds.get(inboundId)?.users !== undefined;
+  /** Whether users of this inbound are part of its config; else the core's API changes them. */
+  storesUsersOf(inboundId: number): boolean {
+    return this.#config.inbounds.get(inboundId)?.users !== undefined;
+  }
 
-  /** Whether the core's API changes the users of this inbound. */
-  readonly lacks = (ref: Pick<UserRef, 'inboundId'>): boolean => !this.has(ref);
+  divide(users: readonly UserRef[]): { inConfig: UserRef[]; byApi: UserRef[] } {
+    const inConfig = users.filter(({ inboundId }) => this.storesUsersOf(inboundId));
+    return { inConfig, byApi: users.filter(({ inboundId }) => !this.storesUsersOf(inboundId)) };
+  }
 
   /** Resolves when the core has these changes; with `pending` at once when the last replacement was a moment ago. */
   change(users: readonly UserRef[]): Promise<Applied> {
@@ -86,13 +89,15 @@ export class ConfigUsers {
 
   /** Whether the core lacks changes: failed ones, or ones that came while it started. */
   get behind(): boolean {
-    return this.#waiting.size > 0 || [...this.#users.dirty].some((inboundId) => this.has({ inboundId }));
+    return (
+      this.#waiting.size > 0 || [...this.#users.dirty].some((inboundId) => this.storesUsersOf(inboundId))
+    );
   }
 
   /** A new plan has the current users of these inbounds, so they need no comparison. */
   planned(): void {
     for (const inboundId of this.#users.dirty)
-      if (this.has({ inboundId })) this.#users.dirty.delete(inboundId);
+      if (this.storesUsersOf(inboundId)) this.#users.dirty.delete(inboundId);
   }
 
   /** Cancels planned replacements. */

@@ -75,8 +75,8 @@ export class ConfigReconciler {
   }
 
   /** Whether the core should have this user. */
-  has(ref: UserRef): boolean {
-    return this.inbounds.has(ref.inboundId) && this.#users.one(ref) !== undefined;
+  wants(user: UserRef): boolean {
+    return this.inbounds.has(user.inboundId) && this.#users.one(user) !== undefined;
   }
 
   /** Only another base needs a restart. If the core rejects the base, the running core must stay, with its inbounds and users up to date. */

@@ -34,7 +34,7 @@ export interface UserRef {
   readonly clientId: number;
 }
 
-/** Whether the core has the change; the engine retries a `pending` one by itself. */
+/** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
 export interface Applied {
   readonly pending: boolean;
   readonly reason: string;
@@ -143,7 +143,7 @@ export const beforeCoreReload = guard<{
 }>('engine/beforeCoreReload');
 /** Called before a planned stop: the core accepts no connections any more and still answers, so a last poll is possible. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
-/** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
+/** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
 /** The core started, stopped or failed; `reason` may be empty. */
 export const coreStateChanged = event<{

@@ -5,8 +5,8 @@ import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Accounts } from './accounts.js';
 import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
-import { type CoreConfig, findOurCore } from './core-places.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
+import { type CoreConfig, findCore } from './install/find.js';
 import type { ProcessesApi } from '../processes/contract.js';
 import { XrayDriver } from './xray/driver.js';
 
@@ -40,7 +40,7 @@ export class CoreCheck implements CoreCheckApi {
     const none = (missing: string): CoreCheckResult => ({ core: '', missing, refused: [] });
     try {
       const log = { info: () => undefined, warn: () => undefined };
-      const found = await findOurCore({ ...this.#config, install: 'off' }, dataDirectory, log);
+      const found = await findCore({ config: { ...this.#config, install: 'off' }, dataDirectory, log });
       if ('missing' in found) return none('there is no core here yet');
       const driver = new XrayDriver({
         binary: found.binary,
@@ -58,7 +58,7 @@ export class CoreCheck implements CoreCheckApi {
         open: this.#config,
         guard: this.#guard,
         // Not needed: an inbound is tested without users.
-        users: { inConfig: () => undefined },
+        usersInConfig: () => undefined,
       });
       await composition.accepted(driver, await composition.plan(), true);
       return {

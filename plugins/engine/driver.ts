@@ -47,7 +47,7 @@ export interface Accepted {
   readonly port: number;
 }
 
-/** Which process answers: a new id means that all counters begin at zero. */
+/** Which process answers: with a new `epoch` all counters begin at zero. */
 export interface CoreProcess {
   readonly epoch: string;
   readonly pid: number;
@@ -121,7 +121,7 @@ export interface CoreDriver {
   users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
-  /** Calls the listener with batches of connections since the last call (at first: since the core's start). Resolves when all lines written by now are read. One call at a time. */
+  /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   accepted(hear: (batch: readonly Accepted[]) => void): Promise<void>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;

@@ -1,5 +1,5 @@
-// Stops the core without losing a byte: removes the inbounds, lets plugins close connections and poll, then reads the
-// counters a last time.
+// Stops the core with its bytes counted: removes the inbounds, lets plugins close connections and poll, then reads the
+// counters a last time. What a connection that could not be closed moves after that reading is lost.
 import { type Hooks, type Log, messageOf } from '../../kernel/index.js';
 import { beforeCoreStop, beforeCountersGo, type CoreCounters } from './contract.js';
 import type { CoreDriver, CoreRecord } from './driver.js';
@@ -26,8 +26,12 @@ export async function gracefulStop(
   // Where connections could not be closed, bytes still flow while that poll is stored.
   const last = await counters().catch(() => undefined);
   beforeSignal();
-  await driver.stop();
-  if (last) await hooks.notify(beforeCountersGo, { counters: last });
+  try {
+    await driver.stop();
+  } finally {
+    // This reading is the last one even if the process could not be stopped.
+    if (last) await hooks.notify(beforeCountersGo, { counters: last });
+  }
 }
 
 /** Over UDP this closes open sessions too. If the panel crashes here, the next one puts all inbounds back. */

@@ -1,4 +1,4 @@
-// Starts the core with as much of the plan as it accepts: rejected parts are left out one by one.
+// Starts the core with as much of the plan as it accepts.
 import type { Log } from '../../kernel/index.js';
 import type { Composition } from './composition.js';
 import type { ConfigReconciler } from './config.js';

@@ -1,9 +1,6 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
 import {
-  type Clock,
   type Database,
-  type Hooks,
-  type Log,
   messageOf,
   SerialQueue,
   type PluginContext,
@@ -41,14 +38,10 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contrib
 }
 
 export class Supervisor implements EngineApi {
-  readonly #db: Pick<Database, 'refuseInsideWrite'>;
-  readonly #hooks: Hooks;
-  readonly #log: Log;
-  readonly #clock: Clock;
+  readonly #needs: Needs;
   readonly #composition: Composition;
   readonly #users: UserReconciler;
   readonly #config: ConfigReconciler;
-  readonly #accounts: Accounts;
   readonly #configUsers: ConfigUsers;
   /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
@@ -62,16 +55,20 @@ export class Supervisor implements EngineApi {
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
-  constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
-    this.#db = db;
-    this.#hooks = hooks;
-    this.#log = log;
-    this.#clock = clock;
+  constructor(needs: Needs) {
+    const { hooks, log, config, contributions, plugins, guard, accounts } = needs;
+    this.#needs = needs;
     this.#state = new CoreState(hooks, log);
-    this.#accounts = accounts;
     this.#reload = new ReloadGuard(hooks, log);
     this.#users = new UserReconciler({ log, hooks, accounts, contributions });
-    this.#composition = new Composition({ hooks, log, plugins, guard, users: this.#users, open: config });
+    this.#composition = new Composition({
+      hooks,
+      log,
+      plugins,
+      guard,
+      open: config,
+      usersInConfig: (inbound) => this.#users.inConfig(inbound),
+    });
     this.#config = new ConfigReconciler(log, this.#users);
     this.#configUsers = new ConfigUsers({
       users: this.#users,
@@ -105,9 +102,9 @@ export class Supervisor implements EngineApi {
       this.#version ||= await driver.version();
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
-      this.#log.info('adopted a running core', { pid: found.process.pid });
+      this.#needs.log.info('adopted a running core', { pid: found.process.pid });
       this.#config.record = found.record;
-      this.#running(found.process);
+      this.#markRunning(found.process);
     } catch (error) {
       this.#onFailure(error);
       return;
@@ -122,7 +119,7 @@ export class Supervisor implements EngineApi {
 
   /** @param begin is called when the queue reaches this call, before the plan is made */
   reconcileConfig(begin?: () => void): Promise<Applied> {
-    this.#db.refuseInsideWrite('reconcileConfig');
+    this.#needs.db.refuseInsideWrite('reconcileConfig');
     return this.#queue.run(async () => {
       begin?.();
       return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
@@ -159,30 +156,31 @@ export class Supervisor implements EngineApi {
   }
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
-    this.#db.refuseInsideWrite('reconcileUsers');
+    this.#needs.db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
     if (!driver || !this.#state.running) {
       // A core that is starting may have its users already.
       for (const { inboundId } of users) this.#users.dirty.add(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
+    const { inConfig, byApi } = this.#configUsers.divide(users);
     const applied = await Promise.all([
-      this.#users.applyAll(driver, this.#config.inbounds, users.filter(this.#configUsers.lacks)),
-      this.#configUsers.change(users.filter(this.#configUsers.has)),
+      this.#users.applyAll(driver, this.#config.inbounds, byApi),
+      this.#configUsers.change(inConfig),
     ]);
     return applied.find(({ pending }) => pending) ?? DONE;
   }
 
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
-    this.#db.refuseInsideWrite('examine');
-    this.#accounts.require(sample, inbound.protocol);
+    this.#needs.db.refuseInsideWrite('examine');
+    this.#needs.accounts.require(sample, inbound.protocol);
     // A program that did not print its version is not a core.
     const driver = this.#version ? this.#driver : undefined;
-    await examine(driver, this.#composition, inbound, this.#log, sample);
+    await examine(driver, this.#composition, inbound, this.#needs.log, sample);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
-    this.#db.refuseInsideWrite('counters');
+    this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
     const users = ofUsers(await this.#driver.counters('i'));
@@ -201,7 +199,7 @@ export class Supervisor implements EngineApi {
 
   /** True for all users while there is no plan yet. */
   admits(ref: UserRef): boolean {
-    return !this.#config.planned || this.#config.has(ref);
+    return !this.#config.planned || this.#config.wants(ref);
   }
 
   async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
@@ -253,8 +251,7 @@ export class Supervisor implements EngineApi {
   async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
     const parts = {
-      hooks: this.#hooks,
-      log: this.#log,
+      ...this.#needs,
       driver,
       record: this.#config.record,
       counters: () => this.counters(),
@@ -269,11 +266,11 @@ export class Supervisor implements EngineApi {
     this.#reload.done();
     this.#users.dirty.clear();
     const started = await startCore(
-      { driver, composition: this.#composition, config: this.#config, log: this.#log },
+      { driver, composition: this.#composition, config: this.#config, log: this.#needs.log },
       plan,
     );
     this.#config.took(started.plan, started.record);
-    this.#running(started.process);
+    this.#markRunning(started.process);
     if (!started.whole) await this.#config.change(driver, started.plan);
     this.#composition.showRefused(started.plan, this.#config.refused);
     // The core may lack users that changed while it started.
@@ -290,7 +287,7 @@ export class Supervisor implements EngineApi {
     if (await this.#config.needsRestart(driver, plan)) {
       const reason = 'a change of the config needs a restart';
       await this.#reload.ask(reason, 'restart', plan, this.#config.record);
-      this.#log.info('restarting the core: this change cannot be made while it runs');
+      this.#needs.log.info('restarting the core: this change cannot be made while it runs');
       await this.#gracefulStop(driver, reason);
       await this.#start(driver);
       return;
@@ -304,17 +301,17 @@ export class Supervisor implements EngineApi {
     if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);
   }
 
-  #running(process: CoreProcess): void {
+  #markRunning(process: CoreProcess): void {
     this.#process = process;
     this.#state.enter('running', '');
   }
 
   #onExit(reason: string): void {
-    const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
+    const lived = this.#needs.clock.now() - (this.#process?.startedAt ?? this.#needs.clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
     this.#retry.lived(lived);
-    this.#log.error('the core exited; bytes since the last poll are not counted', { reason });
+    this.#needs.log.error('the core exited; bytes since the last poll are not counted', { reason });
     this.#failed(new Error(reason));
   }
 

@@ -197,7 +197,7 @@ export class UserReconciler {
   }
 
   /** Compares all users of an inbound with the desired state; for starts, and after failures. */
-  async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<Applied> {
+  async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<void> {
     const { tag, id: inboundId, protocol } = inbound;
     return this.queues.run(tag, async () => {
       try {
@@ -214,17 +214,16 @@ export class UserReconciler {
           await driver.putUser(tag, user).catch((error: unknown) => refused.push(refusal(user, error)));
         const changed = surplus.length + missing.length - refused.length;
         if (changed > 0) this.#log.info('reconciled users of an inbound', { tag, changed });
-        // No retry for rejected users: a change of them comes as a call of its own.
+        // Rejected users are not retried again: their next change is reported by its own call.
         this.dirty.delete(inboundId);
-        if (refused.length === 0) return DONE;
+        if (refused.length === 0) return;
         this.#log.error('the core rejected users of an inbound', {
           tag,
           count: refused.length,
           first: refused[0],
         });
-        return { pending: true, reason: refused[0] ?? '' };
       } catch (error) {
-        return this.#failed(tag, inboundId, error);
+        this.#failed(tag, inboundId, error);
       }
     });
   }

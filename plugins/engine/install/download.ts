@@ -7,16 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { messageOf } from '../../../kernel/index.js';
 import { fetchFile, type Patience, patience } from './fetch.js';
-import {
-  assetOf,
-  CORE_VERSION,
-  type Environment,
-  keptCore,
-  PROGRAM,
-  type Progress,
-  RELEASES,
-  thisMachine,
-} from './release.js';
+import { assetOf, CORE_VERSION, PROGRAM, type Progress, thisMachine } from './release.js';
 import { unzip } from './unzip.js';
 
 const LARGEST = 200 * 1024 * 1024;
@@ -113,23 +104,24 @@ async function place(program: Buffer, binary: string): Promise<void> {
   }
 }
 
+/** Puts the core at the path `binary`. */
 export async function downloadCore(
-  env: Environment,
+  { releases, sha256 }: { readonly releases: string; readonly sha256?: string | undefined },
+  binary: string,
   log: Progress,
   limits: Patience = patience,
 ): Promise<{ binary: string } | { why: string }> {
   const machine = thisMachine();
   const asset = assetOf(machine);
   if (!asset) return { why: `no release is known for ${machine.platform} on ${machine.arch}` };
-  const base = (env['WEIR_ENGINE_URL'] || RELEASES).replace(/\/+$/, '');
+  const base = releases.replace(/\/+$/, '');
   try {
     const zip = await fetchArchive({
       url: `${base}/v${CORE_VERSION}/${asset}`,
-      sha256: env['WEIR_ENGINE_SHA256'] || undefined,
+      sha256,
       log,
       patience: limits,
     });
-    const binary = keptCore(env);
     await place(await unzip(zip, PROGRAM, LARGEST), binary);
     return { binary };
   } catch (error) {

@@ -1,4 +1,4 @@
-// The core's own program converts inbounds to protobuf. Our own tables convert users that the API can change: their
+// `xray convert` converts inbounds to protobuf. Our own codecs (accounts.ts) convert users that the API can change: their
 // credentials do not leave this process, and the size of the user list does not matter.
 import { readFile } from 'node:fs/promises';
 import protobuf from 'protobufjs/light.js';
@@ -11,7 +11,7 @@ import { decode, type Messages } from './messages.js';
 import { Pace, eachRecord } from './slices.js';
 
 type Envelope = Messages['xray.core.InboundHandlerConfig'];
-/** What a call of the core's program needs. */
+/** What a call of `xray convert` needs. */
 export interface Converter {
   readonly binary: string;
   readonly folder: EngineFolder;
@@ -73,7 +73,7 @@ export async function convertInbound(converter: Converter, inbound: InboundWithU
 }
 
 /**
- * Has the core's program read an account of this inbound, and looks for it in the result. Rejects with ProtocolRefused
+ * Has `xray convert` read an account of this inbound, and looks for it in the result. Rejects with ProtocolRefused
  * when the result differs from the type's declaration.
  */
 export async function convertSample(

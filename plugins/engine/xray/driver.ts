@@ -168,7 +168,7 @@ export class XrayDriver implements CoreDriver {
 
   remember(record: CoreRecord): Promise<void> {
     return this.#queue.run(async () => {
-      const { instance } = this.#running();
+      const { instance } = this.#requireCore();
       await instance.remember({ ...instance.note, record });
     });
   }
@@ -191,7 +191,7 @@ export class XrayDriver implements CoreDriver {
   async putInbound(inbound: InboundWithUsers): Promise<void> {
     const { codecs } = this.#context;
     const { tag } = inbound;
-    const { api, inbounds } = this.#running();
+    const { api, inbounds } = this.#requireCore();
     const converted = await convertInbound(this.#context, inbound);
     const { envelope, others } = await fillInbound(converted, inbound, codecs);
     await inbounds.close(tag);
@@ -211,7 +211,7 @@ export class XrayDriver implements CoreDriver {
 
   async removeInbound(tag: string): Promise<void> {
     if (tag === API_TAG) throw new Error(`${API_TAG} is the driver's own connection to the core`);
-    const { api, inbounds } = this.#running();
+    const { api, inbounds } = this.#requireCore();
     await inbounds.close(tag);
     await api.removeInbound(tag);
   }
@@ -250,7 +250,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   async counters(prefix: string): Promise<UserCounter[]> {
-    return readCounters(this.#running().api, prefix);
+    return readCounters(this.#requireCore().api, prefix);
   }
 
   accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
@@ -261,7 +261,7 @@ export class XrayDriver implements CoreDriver {
     return this.#context.folder.trimLogs();
   }
 
-  #running(): RunningCore {
+  #requireCore(): RunningCore {
     if (this.#core === undefined) throw new CoreUnreachable('no core is running');
     return this.#core;
   }
@@ -271,7 +271,7 @@ export class XrayDriver implements CoreDriver {
     tag: string,
     call: (core: RunningCore, types: readonly ApiAccountType[]) => Promise<T>,
   ): Promise<T> {
-    const core = this.#running();
+    const core = this.#requireCore();
     return core.inbounds.use(tag, (type) => call(core, this.#context.codecs.accounts.byInbound(type)));
   }
 
