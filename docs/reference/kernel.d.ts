@@ -5,7 +5,7 @@
 //   @weir-panel/weir/plugins/access: 8 names
 //   @weir-panel/weir/plugins/clients: 20 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
-//   @weir-panel/weir/plugins/engine: 38 names
+//   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 72 names
 //   @weir-panel/weir/plugins/keygen: 1 names
@@ -1868,7 +1868,7 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 
   // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
   /** Prefix of tags that are reserved for the panel. */
-  export const OWN_TAGS = "weir.";
+  export const OWN_TAG_PREFIX = "weir.";
   /** Tag of the core's own API, which no part may name. */
   export const CORE_API_TAG = "weir.api";
   /** JSON of an inbound, an outbound or a rule in the core's config. */
@@ -1944,6 +1944,11 @@ declare module '@weir-panel/weir/plugins/engine' {
 
   }
 
+  // The core's names of users: `i<inboundId>.c<clientId>`.
+  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
+  export const userName: ({ inboundId, clientId }: UserRef) => string;
+  export const userOf: (name: string) => UserRef | undefined;
+
   // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
   /** One field of an account. */
   export interface AccountField {
@@ -1967,7 +1972,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly list?: string;
     /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
     readonly nameKey?: string;
-    /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
+    /** Returns a mistake in an account that the core would find too late or never; undefined when there is none. Types of fields are checked before. Called for every user at a start. */
     fault?(account: CoreAccount): string | undefined;
   }
   /** Users that the core adds and removes by its API, one by one; other users are not affected. */
@@ -1981,7 +1986,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     }>>;
     /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
     readonly usersField: number;
-    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
+    /** Keys of the inbound's `settings` that are left out: they would fill absent fields of users in the config only, and a user added by the API would not get them. */
     readonly omit?: readonly string[];
     /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
     readonly admitsTwins?: true;
@@ -2028,6 +2033,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly pending: boolean;
     readonly reason: string;
   }
+  /** The core has the change. */
+  export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
   export interface EngineApi {
@@ -2063,14 +2070,14 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
     admits(user: UserRef): boolean;
     /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
-    follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
+    follow(listener: (connections: readonly AcceptedPeer[]) => void): () => void;
     /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
-  /** `accounts` is what accounts depend on beside the config; when it changes, all users are put again. */
+  /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   {
     readonly inbound: CoreInbound & {
       readonly id: number;
@@ -2140,9 +2147,6 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly to: EngineState;
     readonly reason: string;
   }>;
-  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
-  export const userName: ({ inboundId, clientId }: UserRef) => string;
-  export const userOf: (name: string) => UserRef | undefined;
   /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];

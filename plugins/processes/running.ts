@@ -79,7 +79,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
       detached: true,
       stdio: ['ignore', output, output],
     });
-    // In this same turn a child that has ended already cannot have been waited for: /proc still knows it, and its end is heard.
+    // Synchronously after spawn the child is not reaped yet, so /proc still has it.
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (child.pid === undefined) {
       const [cause] = (await once(child, 'error')) as [NodeJS.ErrnoException];

@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { buildCore } from './build.js';
 import { downloadCore } from './download.js';
-import type { Patience } from './fetch.js';
+import type { Timeouts } from './fetch.js';
 import { type Environment, keptCore, PROGRAM, type Progress } from './release.js';
 
 /** The engine's boot settings about its core. */
@@ -21,7 +21,7 @@ export interface CorePlaces {
   readonly dataDirectory: string;
   readonly log: Progress;
   /** with a server of releases; for tests */
-  readonly patience?: Patience;
+  readonly timeouts?: Timeouts;
 }
 export type FoundCore = {
   readonly binary: string;
@@ -47,7 +47,7 @@ export async function findCore({
   env = process.env,
   dataDirectory,
   log,
-  patience,
+  timeouts,
 }: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
   const chosen = config.binary;
   if (chosen) {
@@ -66,7 +66,7 @@ export async function findCore({
   const nowhere = `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH`;
   if (config.install === 'off')
     return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids downloading or building one` };
-  const downloaded = await downloadCore(config, keptCore(env), log, patience);
+  const downloaded = await downloadCore(config, keptCore(env), log, timeouts);
   if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
   log.warn('the core could not be downloaded; building it, if Go is installed', {
     reason: downloaded.why,

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { digestIn } from '../download.js';
 import { type CoreConfig, findCore, type FoundCore } from '../find.js';
-import type { Patience } from '../fetch.js';
+import type { Timeouts } from '../fetch.js';
 import { assetOf, CORE_VERSION, keptCore, thisMachine } from '../release.js';
 import { zipOf } from './archive.js';
 
@@ -49,13 +49,13 @@ async function look(
     dgst = sends(digestFile(sha256(good))),
     config: changed = {},
     env: more = {},
-    patience = {},
+    timeouts = {},
   }: {
     zip?: Answer;
     dgst?: Answer;
     config?: Partial<CoreConfig>;
     env?: Record<string, string>;
-    patience?: Partial<Patience>;
+    timeouts?: Partial<Timeouts>;
   },
 ): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-download-'));
@@ -88,7 +88,7 @@ async function look(
     env,
     dataDirectory: join(folder, 'data'),
     log,
-    patience: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, tellMs: 20_000, ...patience },
+    timeouts: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, reportMs: 20_000, ...timeouts },
   });
   return { found, asked, warnings, said, env, config };
 }
@@ -138,7 +138,7 @@ test('who waits is told how much has come', async (t) => {
     }, 5);
     response.on('close', () => clearInterval(waiting));
   };
-  const { found, said } = await look(t, { zip: inHalves, patience: { tellMs: 20, silenceMs: 20_000 } });
+  const { found, said } = await look(t, { zip: inHalves, timeouts: { reportMs: 20, silenceMs: 20_000 } });
   t.is('source' in found && found.source, 'downloaded');
   t.is(said.at(-1), 'still downloading the core 0.0 MiB of 0.0 MiB');
 });
@@ -177,7 +177,7 @@ test('a release that is not there is named with its address', async (t) => {
 test('a server that does not answer, or stops in the middle, is left alone', async (t) => {
   await refusedBecause(
     t,
-    await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }),
+    await look(t, { dgst: () => undefined, timeouts: { answerMs: 300 } }),
     /no answer within 0\.3 s/,
   );
   await refusedBecause(
@@ -185,7 +185,7 @@ test('a server that does not answer, or stops in the middle, is left alone', asy
     await look(t, {
       zip: (response) =>
         void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)),
-      patience: { silenceMs: 300 },
+      timeouts: { silenceMs: 300 },
     }),
     /no data for 0\.3 s/,
   );
