@@ -7,9 +7,16 @@ import { root, setUp } from './setup.mjs';
 /** Resolves with the path of a core, or a sentence that says why there is none. */
 export async function core() {
   const { findCore } = await import('../dist/plugins/engine/install/find.js');
+  const { RELEASES } = await import('../dist/plugins/engine/install/release.js');
+  const { WEIR_ENGINE_BIN, WEIR_ENGINE_INSTALL, WEIR_ENGINE_URL, WEIR_ENGINE_SHA256 } = process.env;
   const say = (message, data) => process.stderr.write(`${message} ${data ? JSON.stringify(data) : ''}\n`);
   return findCore({
-    env: process.env,
+    config: {
+      binary: WEIR_ENGINE_BIN,
+      install: WEIR_ENGINE_INSTALL === 'off' ? 'off' : 'on',
+      releases: WEIR_ENGINE_URL || RELEASES,
+      sha256: WEIR_ENGINE_SHA256,
+    },
     dataDirectory: join(root, 'data'),
     log: { info: say, warn: say },
   }).catch((error) => ({ missing: error.message }));

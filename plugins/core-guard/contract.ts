@@ -5,9 +5,9 @@ export { hostOf, plainAddress, type Reach, reachOf } from './address.js';
 export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
 
 /** Prefix of tags that are reserved for the panel. */
-export const OWN_TAGS = 'weir.';
+export const OWN_TAG_PREFIX = 'weir.';
 /** Tag of the core's own API, which no part may name. */
-export const CORE_API_TAG = `${OWN_TAGS}api`;
+export const CORE_API_TAG = `${OWN_TAG_PREFIX}api`;
 
 /** JSON of an inbound, an outbound or a rule in the core's config. */
 export type ConfigPart = Readonly<Record<string, unknown>>;

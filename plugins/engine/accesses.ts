@@ -1,20 +1,20 @@
 // Followers of the connections that the core accepts.
 import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userOf } from './contract.js';
-import type { Accepted } from './driver.js';
+import type { LoggedConnection } from './driver.js';
 import type { Supervisor } from './supervisor.js';
 
-type Hear = (accepted: readonly AcceptedPeer[]) => void;
+type Listener = (connections: readonly AcceptedPeer[]) => void;
 
 export class Accesses implements CoreAccessApi {
   readonly #log: Log;
-  readonly #supervisor: Pick<Supervisor, 'admits' | 'accepted'>;
-  readonly #followers = new Set<Hear>();
+  readonly #supervisor: Pick<Supervisor, 'admits' | 'readConnections'>;
+  readonly #followers = new Set<Listener>();
   readonly #queue = new SerialQueue();
   #waiting: Promise<void> | undefined;
   #failing = false;
 
-  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'accepted'> }) {
+  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'readConnections'> }) {
     this.#log = log;
     this.#supervisor = supervisor;
   }
@@ -23,12 +23,12 @@ export class Accesses implements CoreAccessApi {
     return this.#supervisor.admits(user);
   }
 
-  follow(hear: Hear): () => void {
-    this.#followers.add(hear);
-    return () => void this.#followers.delete(hear);
+  follow(listener: Listener): () => void {
+    this.#followers.add(listener);
+    return () => void this.#followers.delete(listener);
   }
 
-  /** A reading in progress may have passed the lines that the caller waits for; the next one has not. */
+  /** A read in progress may have passed the newest lines, so the caller gets the next one. */
   catchUp(): Promise<void> {
     this.#waiting ??= this.#queue.run(async () => {
       this.#waiting = undefined;
@@ -40,7 +40,7 @@ export class Accesses implements CoreAccessApi {
   async #read(): Promise<void> {
     if (this.#followers.size === 0) return;
     try {
-      await this.#supervisor.accepted((batch) => this.#tell(batch));
+      await this.#supervisor.readConnections((batch) => this.#report(batch));
       this.#failing = false;
     } catch (error) {
       if (!this.#failing)
@@ -51,14 +51,14 @@ export class Accesses implements CoreAccessApi {
     }
   }
 
-  #tell(batch: readonly Accepted[]): void {
-    const accepted = batch.flatMap(({ name, address, port }): AcceptedPeer[] => {
+  #report(batch: readonly LoggedConnection[]): void {
+    const connections = batch.flatMap(({ name, address, port }): AcceptedPeer[] => {
       const user = userOf(name);
       return user ? [{ ...user, address, port }] : [];
     });
-    for (const follow of this.#followers) {
+    for (const listener of this.#followers) {
       try {
-        follow(accepted);
+        listener(connections);
       } catch (error) {
         this.#log.error('a follower of the access log failed', { error });
       }

@@ -24,7 +24,7 @@ interface AnyAccountType {
   readonly list?: string;
   /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
   readonly nameKey?: string;
-  /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
+  /** Returns a mistake in an account that the core would find too late or never; undefined when there is none. Types of fields are checked before. Called for every user at a start. */
   fault?(account: CoreAccount): string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface ApiAccountType extends AnyAccountType {
   readonly fields: Readonly<Record<string, AccountField & { readonly number: number }>>;
   /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
   readonly usersField: number;
-  /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
+  /** Keys of the inbound's `settings` that are left out: they would fill absent fields of users in the config only, and a user added by the API would not get them. */
   readonly omit?: readonly string[];
   /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
   readonly admitsTwins?: true;

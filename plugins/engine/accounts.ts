@@ -7,11 +7,11 @@ import { type CoreUser, ProtocolRefused } from './driver.js';
 const LONGEST_FAULT = 1000;
 
 /** Returns the same type with functions whose results are checked. */
-function contained({ value: type, fault: blame }: Contributed<AccountType>): AccountType {
-  const said = new Set<string>();
+function contained({ value: type, fault: attribute }: Contributed<AccountType>): AccountType {
+  const reported = new Set<string>();
   const wrong = (what: string, error: unknown): string => {
-    if (!said.has(what)) blame(`${what} of the account type ${type.name}`, error);
-    said.add(what);
+    if (!reported.has(what)) attribute(`${what} of the account type ${type.name}`, error);
+    reported.add(what);
     return `${what} of the account type ${type.name} failed: ${messageOf(error).slice(0, LONGEST_FAULT)}`;
   };
   const check = type.fault?.bind(type);

@@ -1,8 +1,8 @@
 // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
 import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { CoreBase, JsonObject } from './driver.js';
-import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './names.js';
-import { forPackets, remainingStreams, splitByNetwork } from './packets.js';
+import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './checked-dns.js';
+import { forPackets, remainingTcp, splitByNetwork } from './udp-outbounds.js';
 
 /** Which addresses users of the core may reach. */
 export interface Openness {
@@ -27,7 +27,7 @@ const own: readonly JsonObject[] = [
 ];
 /** Tags of the outbounds that are always there. */
 export const OWN_OUTBOUNDS: readonly string[] = own.map(({ tag }) => String(tag));
-const refusePrivate: readonly JsonObject[] = [
+const blockPrivate: readonly JsonObject[] = [
   { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
   { type: 'field', ip: PRIVATE_RANGES, outboundTag: 'blocked' },
 ];
@@ -67,9 +67,9 @@ function guardedBase({ outbounds, rules, nameServers, open }: BaseParts): CoreBa
       domainStrategy: asksForAddresses ? 'IPIfNonMatch' : 'AsIs',
       rules: [
         ...(asksServers ? [nameServerRule] : []),
-        ...refusePrivate,
+        ...blockPrivate,
         ...rules.flatMap((rule) => splitByNetwork(rule, new Set(tags))),
-        ...(single ? [remainingStreams(DIRECT, asksForAddresses)] : []),
+        ...(single ? [remainingTcp(DIRECT, asksForAddresses)] : []),
       ],
     },
   };

@@ -1,8 +1,8 @@
 // Users that exist only in their inbound's config: a change replaces the whole inbound. Changes are batched, and one
 // replacement applies all that came before it.
-import type { ConfigReconciler } from './config.js';
-import { type Applied, type UserRef, userName } from './contract.js';
-import { DONE, type UserReconciler } from './users.js';
+import { type Applied, DONE, type UserRef, userName } from './contract.js';
+import type { InboundReconciler } from './inbound-reconciler.js';
+import type { UserReconciler } from './user-reconciler.js';
 
 /** New connections fail for less than a millisecond at each replacement. */
 const BETWEEN_MS = 1_000;
@@ -11,20 +11,20 @@ const LATER: Applied = {
   reason: `users of this inbound are part of its config, which is replaced at most every ${BETWEEN_MS / 1000} s`,
 };
 
-interface Parts {
+interface Needs {
   readonly users: UserReconciler;
-  readonly config: ConfigReconciler;
+  readonly inbounds: InboundReconciler;
   /** Waits in the queue, calls `begin`, and applies the plan of that moment to the running core. Never rejects. */
   readonly reconcile: (begin: () => void) => Promise<Applied>;
-  /** whether the core may differ from the last plan */
-  readonly isBehind: () => boolean;
+  /** whether the last plan did not reach the core: it failed midway, or no core runs */
+  readonly planNotApplied: () => boolean;
 }
 
 export class ConfigUsers {
   readonly #users: UserReconciler;
-  readonly #config: ConfigReconciler;
-  readonly #reconcile: Parts['reconcile'];
-  readonly #isBehind: Parts['isBehind'];
+  readonly #inbounds: InboundReconciler;
+  readonly #reconcile: Needs['reconcile'];
+  readonly #planNotApplied: Needs['planNotApplied'];
   /** changes that have not reached the core, by name */
   #waiting = new Map<string, UserRef>();
   /** a replacement that has not begun: later callers share it */
@@ -32,25 +32,28 @@ export class ConfigUsers {
   #timer: NodeJS.Timeout | undefined;
   #begunAt = -Infinity;
 
-  constructor({ users, config, reconcile, isBehind }: Parts) {
+  constructor({ users, inbounds, reconcile, planNotApplied }: Needs) {
     this.#users = users;
-    this.#config = config;
+    this.#inbounds = inbounds;
     this.#reconcile = reconcile;
-    this.#isBehind = isBehind;
+    this.#planNotApplied = planNotApplied;
   }
 
-  /** Whether users of this inbound are part of its config. */
-  readonly has = ({ inboundId }: Pick<UserRef, 'inboundId'>): boolean =>
-    this.#config.inbounds.get(inboundId)?.users !== undefined;
+  #storesUsersOf(inboundId: number): boolean {
+    return this.#inbounds.planned.get(inboundId)?.users !== undefined;
+  }
 
-  /** Whether the core's API changes the users of this inbound. */
-  readonly lacks = (ref: Pick<UserRef, 'inboundId'>): boolean => !this.has(ref);
+  /** Separates users that are part of their inbound's config from those that the core's API changes. */
+  divide(users: readonly UserRef[]): { inConfig: UserRef[]; byApi: UserRef[] } {
+    const inConfig = users.filter(({ inboundId }) => this.#storesUsersOf(inboundId));
+    return { inConfig, byApi: users.filter(({ inboundId }) => !this.#storesUsersOf(inboundId)) };
+  }
 
   /** Resolves when the core has these changes; with `pending` at once when the last replacement was a moment ago. */
   change(users: readonly UserRef[]): Promise<Applied> {
     for (const ref of users) this.#waiting.set(userName(ref), ref);
     if (this.#next) return this.#next;
-    if (!this.behind) return Promise.resolve(DONE);
+    if (!this.hasWaiting) return Promise.resolve(DONE);
     if (this.#timer) return Promise.resolve(LATER);
     const wait = this.#begunAt + BETWEEN_MS - performance.now();
     if (wait <= 0) return (this.#next = this.#replace());
@@ -59,6 +62,11 @@ export class ConfigUsers {
       this.#next ??= this.#replace();
     }, wait);
     return Promise.resolve(LATER);
+  }
+
+  /** Tries again what waits. */
+  retry(): Promise<Applied> {
+    return this.change([]);
   }
 
   async #replace(): Promise<Applied> {
@@ -70,29 +78,33 @@ export class ConfigUsers {
       this.#next = undefined;
       this.#begunAt = performance.now();
     });
-    if (this.#isBehind()) {
+    if (this.#planNotApplied()) {
       for (const ref of users) this.#waiting.set(userName(ref), ref);
       return applied;
     }
-    this.#users.givenUp(users);
-    const refused = users.map(({ inboundId }) => this.#config.refused.get(this.#tag(inboundId)));
-    const reason = refused.find((found) => found !== undefined);
+    this.#users.emitRemoved(users);
+    const reasons = users.map(({ inboundId }) => this.#inbounds.rejected.get(this.#tag(inboundId)));
+    const reason = reasons.find((found) => found !== undefined);
     return reason === undefined ? DONE : { pending: true, reason };
   }
 
   #tag(inboundId: number): string {
-    return this.#config.inbounds.get(inboundId)?.tag ?? '';
+    return this.#inbounds.planned.get(inboundId)?.tag ?? '';
+  }
+
+  /** Inbounds with users in their config that were marked: users changed while the core started. */
+  #marked(): number[] {
+    return [...this.#users.marked].filter((inboundId) => this.#storesUsersOf(inboundId));
   }
 
   /** Whether the core lacks changes: failed ones, or ones that came while it started. */
-  get behind(): boolean {
-    return this.#waiting.size > 0 || [...this.#users.dirty].some((inboundId) => this.has({ inboundId }));
+  get hasWaiting(): boolean {
+    return this.#waiting.size > 0 || this.#marked().length > 0;
   }
 
-  /** A new plan has the current users of these inbounds, so they need no comparison. */
-  planned(): void {
-    for (const inboundId of this.#users.dirty)
-      if (this.has({ inboundId })) this.#users.dirty.delete(inboundId);
+  /** Call it before a new plan is made: it has the current users of these inbounds, so they need no comparison. */
+  beforePlan(): void {
+    this.#users.unmark(this.#marked());
   }
 
   /** Cancels planned replacements. */

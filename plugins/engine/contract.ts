@@ -2,10 +2,11 @@
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
-import { partShape } from './shapes.js';
+import { partShape } from './part-shape.js';
 
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
+export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
 /** running; stop: stopped or absent; error: it failed and is retried */
@@ -34,11 +35,13 @@ export interface UserRef {
   readonly clientId: number;
 }
 
-/** Whether the core has the change; the engine retries a `pending` one by itself. */
+/** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
 export interface Applied {
   readonly pending: boolean;
   readonly reason: string;
 }
+/** The core has the change. */
+export const DONE: Applied = { pending: false, reason: '' };
 /** Adds a note to a reply when the change is saved but the core does not have it yet. */
 export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
@@ -77,7 +80,7 @@ export interface CoreAccessApi {
   /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
   admits(user: UserRef): boolean;
   /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
-  follow(listener: (accepted: readonly AcceptedPeer[]) => void): () => void;
+  follow(listener: (connections: readonly AcceptedPeer[]) => void): () => void;
   /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
   catchUp(): Promise<void>;
 }
@@ -85,7 +88,7 @@ export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 
 /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =
-  /** `accounts` is what accounts depend on beside the config; when it changes, all users are put again. */
+  /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
   /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
   | { readonly outbound: JsonObject }
@@ -143,7 +146,7 @@ export const beforeCoreReload = guard<{
 }>('engine/beforeCoreReload');
 /** Called before a planned stop: the core accepts no connections any more and still answers, so a last poll is possible. Refusals are ignored. */
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
-/** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
+/** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
 /** The core started, stopped or failed; `reason` may be empty. */
 export const coreStateChanged = event<{
@@ -151,13 +154,6 @@ export const coreStateChanged = event<{
   readonly to: EngineState;
   readonly reason: string;
 }>('engine/coreStateChanged');
-
-/** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
-export const userName = ({ inboundId, clientId }: UserRef): string => `i${inboundId}.c${clientId}`;
-export const userOf = (name: string): UserRef | undefined => {
-  const [, inboundId, clientId] = /^i(\d+)\.c(\d+)$/.exec(name) ?? [];
-  return inboundId === undefined ? undefined : { inboundId: Number(inboundId), clientId: Number(clientId) };
-};
 
 /** The core rejects new connections of these users; it cannot close their open ones. */
 export const usersRemoved = event<{ readonly users: readonly UserRef[] }>('engine/usersRemoved');

@@ -28,6 +28,8 @@ export interface CoreInbound {
   readonly config: JsonObject;
 }
 
+export type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
+
 /** Everything of a config but its inbounds: log, api, policy, outbounds, routing, dns … */
 export type CoreBase = JsonObject;
 
@@ -39,7 +41,7 @@ export interface UserCounter {
 }
 
 /** A connection, or a stream inside one, that the core's log shows for a user. Lines may be missing. */
-export interface Accepted {
+export interface LoggedConnection {
   readonly name: string;
   /** IP address without brackets: of the peer, or what a proxy claimed in its headers */
   readonly address: string;
@@ -47,7 +49,7 @@ export interface Accepted {
   readonly port: number;
 }
 
-/** Which process answers: a new id means that all counters begin at zero. */
+/** Which process answers: with a new `epoch` all counters begin at zero. */
 export interface CoreProcess {
   readonly epoch: string;
   readonly pid: number;
@@ -55,8 +57,8 @@ export interface CoreProcess {
   readonly startedAt: number;
 }
 
-/** Record of what a running core runs, for the next panel. */
-export interface CoreRecord {
+/** Digests of what a running core runs, for the next panel. */
+export interface AppliedDigests {
   /** digest of the base the core was started with */
   readonly base: string;
   /** inbound tag → digest of its config; an empty digest marks a change that may not have been carried out */
@@ -79,7 +81,8 @@ export class CoreUnreachable extends Error {
 export class CoreTooSlow extends CoreUnreachable {}
 
 export interface CoreDriver {
-  readonly name: string;
+  /** Bytes of users, as JSON, that the config of an inbound has room for while the core runs. */
+  readonly maxUserBytes: number;
   /** Version of the binary, e.g. `26.3.27`. */
   version(): Promise<string>;
 
@@ -88,29 +91,22 @@ export interface CoreDriver {
   /** Has the core read an account of the type that the inbound takes. Rejects with ProtocolRefused when the result differs from what the type declares. */
   testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void>;
   /** Returns the config file of a start with these, in chunks. */
-  configText(
-    base: CoreBase,
-    inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>,
-  ): Iterable<string>;
+  configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): Iterable<string>;
   /** Finds the running core of a previous panel by pid, start ticks and boot id. */
-  adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined>;
+  adopt(): Promise<{ process: CoreProcess; digests: AppliedDigests } | undefined>;
   /** Starts a core in a session of its own; resolves when its API answers. Rejects with CoreRefused. */
-  start(
-    base: CoreBase,
-    inbounds: ReadonlyArray<CoreInbound & { readonly users: Iterable<CoreUser> }>,
-    record: CoreRecord,
-  ): Promise<CoreProcess>;
+  start(base: CoreBase, inbounds: readonly InboundWithUsers[], digests: AppliedDigests): Promise<CoreProcess>;
   /** SIGTERM, and SIGKILL after five seconds; resolves when the process is gone. No poll is taken here. */
   stop(): Promise<void>;
-  /** Writes the record of the running core, atomically. */
-  remember(record: CoreRecord): Promise<void>;
+  /** Stores the digests of the running core, atomically. */
+  remember(digests: AppliedDigests): Promise<void>;
   /** Called once for each core that exits without `stop`; `reason` is the last line that explains it. */
   onExit(listener: (reason: string) => void): void;
   /** Closes the channel to the core and leaves the core running. */
   detach(): void;
 
   /** Replaces the inbound of that tag, users included. Running transfers continue where the core allows it. */
-  putInbound(inbound: CoreInbound & { readonly users: Iterable<CoreUser> }): Promise<void>;
+  putInbound(inbound: InboundWithUsers): Promise<void>;
   /** Unknown tags are fine. */
   removeInbound(tag: string): Promise<void>;
   /** Adds the user or replaces its credentials. Not for inbounds whose users are part of their config; those are replaced whole. */
@@ -121,8 +117,8 @@ export interface CoreDriver {
   users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
-  /** Calls the listener with batches of connections since the last call (at first: since the core's start). Resolves when all lines written by now are read. One call at a time. */
-  accepted(hear: (batch: readonly Accepted[]) => void): Promise<void>;
+  /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
+  readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;
 }

@@ -34,13 +34,13 @@ import {
   Engine,
   usersRemoved,
 } from './contract.js';
-import { CoreCheck as PluginCheck } from './core-check.js';
-import { findOurCore } from './core-places.js';
+import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
+import { findCore } from './install/find.js';
 import { RELEASES } from './install/release.js';
 import { Supervisor } from './supervisor.js';
-import { XrayDriver } from './xray/driver.js';
+import { XrayDriver } from './xray/xray-driver.js';
 
 export default definePlugin({
   name: 'engine',
@@ -95,7 +95,7 @@ export default definePlugin({
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),
-    check: singleton(PluginCheck),
+    check: singleton(PluginConfigCheck),
   },
   provides: ({ supervisor, accesses, check }) => [
     provide(Engine, supervisor),
@@ -118,10 +118,10 @@ export default definePlugin({
     // All plugins that add to the core's config have started by now.
     tap(afterKernelOpen, async () => {
       try {
-        // On stderr too, for people who wait for the first start.
-        const say = (message: string, data: object = {}) =>
+        // To stderr, not to the log: for people who wait for the first start.
+        const report = (message: string, data: object = {}) =>
           void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
-        const found = await findOurCore(config, dataDirectory, { info: say, warn: log.warn });
+        const found = await findCore({ config, dataDirectory, log: { info: report, warn: log.warn } });
         if ('missing' in found) {
           log.warn('no core found; the panel runs without one', { reason: found.missing });
           return supervisor.absent(found.missing);

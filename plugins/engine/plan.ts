@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { baseConfig, type Openness } from './base-config.js';
 import type { Part } from './claims.js';
-import type { CoreBase, CoreInbound, CoreRecord, CoreUser, Json } from './driver.js';
+import type { AppliedDigests, CoreBase, CoreInbound, CoreUser, Json } from './driver.js';
 
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
@@ -19,22 +19,22 @@ export interface Plan {
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
   /** its parts, with the plugins that added them */
   readonly parts: readonly Part[];
-  /** parts that are kept out of the core, with the reasons */
-  readonly keptOut: readonly string[];
+  /** parts that are left out: those of built-in plugins that clash, and those that the guard blocks; with the reasons */
+  readonly leftOut: readonly string[];
 }
 
-const sorted = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(sorted);
+const canonical = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner as Json)]),
+      .map(([key, inner]) => [key, canonical(inner as Json)]),
   );
 };
 export const digestOf = (value: Json): string =>
   createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
+    .update(JSON.stringify(canonical(value)))
     .digest('hex')
     .slice(0, 32);
 
@@ -54,7 +54,7 @@ export function planOf(
   parts: readonly Part[],
   open: Openness,
   usersInConfig: UsersInConfig,
-  keptOut: readonly string[] = [],
+  leftOut: readonly string[] = [],
 ): Plan {
   const inbounds = new Map<string, PlannedInbound>();
   for (const { entry, plugin, outside } of parts)
@@ -78,19 +78,19 @@ export function planOf(
     nameServers: entries.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
     open,
   });
-  return { base, baseDigest: digestOf(base), inbounds, parts, keptOut };
+  return { base, baseDigest: digestOf(base), inbounds, parts, leftOut };
 }
 
-/** Returns the record of a core that runs all of this plan. */
-export const recordOf = ({ baseDigest, inbounds }: Plan): CoreRecord => ({
+/** Returns the digests of a core that runs all of this plan. */
+export const digestsOf = ({ baseDigest, inbounds }: Plan): AppliedDigests => ({
   base: baseDigest,
   inbounds: Object.fromEntries([...inbounds.values()].map(({ tag, digest }) => [tag, digest])),
 });
 
 /** Returns tags to put (new or changed) and tags to remove. */
-export function difference(plan: Plan, record: CoreRecord): { put: PlannedInbound[]; remove: string[] } {
+export function difference(plan: Plan, digests: AppliedDigests): { put: PlannedInbound[]; remove: string[] } {
   return {
-    put: [...plan.inbounds.values()].filter(({ tag, digest }) => record.inbounds[tag] !== digest),
-    remove: Object.keys(record.inbounds).filter((tag) => !plan.inbounds.has(tag)),
+    put: [...plan.inbounds.values()].filter(({ tag, digest }) => digests.inbounds[tag] !== digest),
+    remove: Object.keys(digests.inbounds).filter((tag) => !plan.inbounds.has(tag)),
   };
 }

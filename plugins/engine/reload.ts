@@ -1,7 +1,7 @@
 // Asks plugins whether the running core may get another config now.
-import { type Hooks, type Log, messageOf, PanelError } from '../../kernel/index.js';
+import { type Hooks, type Log, PanelError } from '../../kernel/index.js';
 import { beforeCoreReload } from './contract.js';
-import type { CoreRecord } from './driver.js';
+import type { AppliedDigests } from './driver.js';
 import { difference, type Plan } from './plan.js';
 
 /** A plugin refused the change; nothing was changed. */
@@ -27,35 +27,28 @@ export class ReloadGuard {
   }
 
   /** Rejects with ReloadRefused. Does not ask about a hot change that changes no inbound. */
-  async ask(reason: string, plan: 'hot' | 'restart', next: Plan, record: CoreRecord): Promise<void> {
-    const { put, remove } = difference(next, record);
-    if (plan === 'hot' && put.length + remove.length === 0) return;
-    const changes = { base: next.baseDigest !== record.base, put: put.map(({ tag }) => tag), remove };
+  async ask(reason: string, mode: 'hot' | 'restart', next: Plan, digests: AppliedDigests): Promise<void> {
+    const { put, remove } = difference(next, digests);
+    if (mode === 'hot' && put.length + remove.length === 0) return;
+    const changes = { base: next.baseDigest !== digests.base, put: put.map(({ tag }) => tag), remove };
     try {
-      await this.#hooks.check(beforeCoreReload, { reason, plan, changes });
+      await this.#hooks.check(beforeCoreReload, { reason, plan: mode, changes });
     } catch (error) {
       throw error instanceof PanelError ? new ReloadRefused(error) : error;
     }
   }
 
-  /** Logs why the core keeps its config; a repeated error is logged once. */
-  failed(error: unknown, isBehind: boolean): void {
-    const reason = messageOf(error);
-    if (!(error instanceof ReloadRefused)) {
-      if (!isBehind)
-        this.#log.error('the core did not accept its whole config; it keeps what it runs; retrying', {
-          reason,
-        });
-      return;
-    }
-    if (this.#refusal !== reason)
+  /** Stores the refusal for the status, and logs it once while it is repeated. */
+  refused({ message }: ReloadRefused): void {
+    if (this.#refusal !== message)
       this.#log.warn('a plugin refused a change of the config; the core keeps the previous one', {
-        reason,
+        reason: message,
       });
-    this.#refusal = reason;
+    this.#refusal = message;
   }
 
-  done(): void {
+  /** The change was made, or is not due any more. */
+  clear(): void {
     this.#refusal = '';
   }
 }

@@ -14,8 +14,7 @@ import type { Supervisor } from './supervisor.js';
 
 export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
   const requireCore = (): void => {
-    const { version, errorMsg } = supervisor.status();
-    if (!version) throw errors.NO_CORE(errorMsg);
+    if (!supervisor.hasCore) throw errors.NO_CORE(supervisor.status().errorMsg);
   };
   return [
     route({

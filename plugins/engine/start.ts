@@ -1,78 +1,73 @@
-// Starts the core with as much of the plan as it accepts: rejected parts are left out one by one.
+// Starts the core with as much of the plan as it accepts.
 import type { Log } from '../../kernel/index.js';
 import type { Composition } from './composition.js';
-import type { ConfigReconciler } from './config.js';
-import { type CoreDriver, type CoreProcess, type CoreRecord, CoreRefused, CoreTooSlow } from './driver.js';
-import { thirdPartyPlugins, type Plan, recordOf } from './plan.js';
+import {
+  type AppliedDigests,
+  type CoreDriver,
+  type CoreProcess,
+  CoreRefused,
+  CoreTooSlow,
+} from './driver.js';
+import type { InboundReconciler } from './inbound-reconciler.js';
+import { digestsOf, thirdPartyPlugins, type Plan } from './plan.js';
 
-interface Parts {
+interface Needs {
   readonly driver: CoreDriver;
   readonly composition: Composition;
-  readonly config: ConfigReconciler;
+  readonly inbounds: InboundReconciler;
   readonly log: Log;
 }
 export interface Started {
   readonly process: CoreProcess;
-  readonly record: CoreRecord;
+  readonly digests: AppliedDigests;
   /** the plan it was started with */
   readonly plan: Plan;
   /** false: its inbounds must still be put */
-  readonly whole: boolean;
+  readonly hasInbounds: boolean;
 }
 
-async function whole({ driver, config }: Parts, plan: Plan): Promise<Started> {
-  const record = recordOf(plan);
-  const inbounds = [...plan.inbounds.values()].map((inbound) => config.withUsers(inbound));
-  return { process: await driver.start(plan.base, inbounds, record), record, plan, whole: true };
+async function startWithInbounds({ driver, inbounds }: Needs, plan: Plan): Promise<Started> {
+  const digests = digestsOf(plan);
+  const withUsers = [...plan.inbounds.values()].map((inbound) => inbounds.withUsers(inbound));
+  return { process: await driver.start(plan.base, withUsers, digests), digests, plan, hasInbounds: true };
 }
 
-async function bare({ driver }: Parts, plan: Plan): Promise<Started> {
-  const record: CoreRecord = { base: plan.baseDigest, inbounds: {} };
-  return { process: await driver.start(plan.base, [], record), record, plan, whole: false };
+async function startBare({ driver }: Needs, plan: Plan): Promise<Started> {
+  const digests: AppliedDigests = { base: plan.baseDigest, inbounds: {} };
+  return { process: await driver.start(plan.base, [], digests), digests, plan, hasInbounds: false };
 }
 
-/** Resolves like `work`, or like `other` when the core rejects the config. */
-async function unlessRefused(
-  work: () => Promise<Started>,
-  other: (refusal: Error) => Promise<Started>,
-): Promise<Started> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof CoreRefused || error instanceof CoreTooSlow) return other(error);
+/** Resolves with the error of a start whose config the core rejects. */
+const orRejection = (start: Promise<Started>): Promise<Started | CoreRefused | CoreTooSlow> =>
+  start.catch((error: unknown) => {
+    if (error instanceof CoreRefused || error instanceof CoreTooSlow) return error;
     throw error;
-  }
-}
+  });
 
-/** Rejects with CoreRefused when the core does not start even without inbounds and third-party parts. */
-export function startCore(parts: Parts, plan: Plan): Promise<Started> {
-  const { composition, driver, log } = parts;
-  const oneByOne = (next: Plan, refusal: Error): Promise<Started> => {
-    // A slow machine is no reason to leave parts out.
-    if (refusal instanceof CoreTooSlow) throw refusal;
-    if (next.inbounds.size === 0 && thirdPartyPlugins(next.parts).length === 0) throw refusal;
-    // One bad inbound, for example with a taken port, must not stop all others.
-    log.warn('the core rejected the whole config; adding its inbounds one by one', {
-      reason: refusal.message,
-    });
-    return unlessRefused(
-      () => bare(parts, next),
-      (again) => {
-        if (again instanceof CoreTooSlow || thirdPartyPlugins(next.parts).length === 0) throw again;
-        return bare(parts, composition.withoutOutsiders(next, again.message));
-      },
-    );
-  };
-  return unlessRefused(
-    () => whole(parts, plan),
-    async (refusal) => {
-      const accepted = await composition.accepted(driver, plan, true);
-      return accepted === plan
-        ? oneByOne(plan, refusal)
-        : unlessRefused(
-            () => whole(parts, accepted),
-            (again) => oneByOne(accepted, again),
-          );
-    },
-  );
+/**
+ * Starts the core with the first of these that it accepts:
+ * 1. the whole plan
+ * 2. the plan without third-party parts that it rejects in a test
+ * 3. that without inbounds, for the caller to put them one by one: a bad one, for example with a taken port, must not stop the others
+ * 4. that without any third-party parts
+ *
+ * A core that is only slow gets neither 3 nor 4. Rejects with the reason of the last attempt.
+ */
+export async function startCore(needs: Needs, plan: Plan): Promise<Started> {
+  const { composition, driver, log } = needs;
+  let result = await orRejection(startWithInbounds(needs, plan));
+  if (!(result instanceof Error)) return result;
+
+  const accepted = await composition.withoutCulprits(driver, plan, { testInbounds: true });
+  if (accepted !== plan) result = await orRejection(startWithInbounds(needs, accepted));
+  if (!(result instanceof Error)) return result;
+
+  const hasThirdParty = thirdPartyPlugins(accepted.parts).length > 0;
+  if (result instanceof CoreTooSlow || (accepted.inbounds.size === 0 && !hasThirdParty)) throw result;
+  log.warn('the core rejected the whole config; adding its inbounds one by one', { reason: result.message });
+  result = await orRejection(startBare(needs, accepted));
+  if (!(result instanceof Error)) return result;
+
+  if (result instanceof CoreTooSlow || !hasThirdParty) throw result;
+  return startBare(needs, composition.withoutThirdParty(accepted, result.message));
 }

@@ -1,9 +1,6 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
 import {
-  type Clock,
   type Database,
-  type Hooks,
-  type Log,
   messageOf,
   SerialQueue,
   type PluginContext,
@@ -15,22 +12,18 @@ import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { BackOff } from '../processes/contract.js';
-import { ConfigReconciler } from './config.js';
-import type { Applied, CoreCounters, EngineApi, EngineStatus, UserRef } from './contract.js';
-import {
-  type Accepted,
-  type CoreDriver,
-  type CoreInbound,
-  type CoreProcess,
-  CoreRefused,
-  type CoreUser,
-} from './driver.js';
+import { type Applied, type CoreCounters, DONE, type EngineApi, type UserRef } from './contract.js';
+import { DesiredUsers } from './desired-users.js';
+import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
 import { gracefulStop } from './graceful-stop.js';
-import { configJson, examine } from './preview.js';
-import { ReloadGuard } from './reload.js';
+import { InboundReconciler } from './inbound-reconciler.js';
+import { testInbound } from './inbound-test.js';
+import type { UsersInConfig } from './plan.js';
+import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
-import { DONE, ofUsers, UserReconciler } from './users.js';
+import { countersOfUsers, USER_PREFIX } from './user-name.js';
+import { UserReconciler } from './user-reconciler.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
   db: Pick<Database, 'refuseInsideWrite'>;
@@ -41,55 +34,55 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contrib
 }
 
 export class Supervisor implements EngineApi {
-  readonly #db: Pick<Database, 'refuseInsideWrite'>;
-  readonly #hooks: Hooks;
-  readonly #log: Log;
-  readonly #clock: Clock;
+  readonly #needs: Pick<Needs, 'db' | 'hooks' | 'log' | 'clock' | 'accounts'>;
   readonly #composition: Composition;
   readonly #users: UserReconciler;
-  readonly #config: ConfigReconciler;
-  readonly #accounts: Accounts;
+  readonly #inbounds: InboundReconciler;
   readonly #configUsers: ConfigUsers;
   /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
-  /** a config change failed midway: what the core runs may differ from the plan */
-  #behind = false;
+  /** a change of the config failed midway: what the core runs may differ from the plan until `retryPending` applies it */
+  #planNotApplied = false;
   readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
-  constructor({ db, hooks, log, clock, config, contributions, plugins, guard, accounts }: Needs) {
-    this.#db = db;
-    this.#hooks = hooks;
-    this.#log = log;
-    this.#clock = clock;
+  constructor({ db, hooks, log, clock, config: open, contributions, plugins, guard, accounts }: Needs) {
+    this.#needs = { db, hooks, log, clock, accounts };
     this.#state = new CoreState(hooks, log);
-    this.#accounts = accounts;
     this.#reload = new ReloadGuard(hooks, log);
-    this.#users = new UserReconciler({ log, hooks, accounts, contributions });
-    this.#composition = new Composition({ hooks, log, plugins, guard, users: this.#users, open: config });
-    this.#config = new ConfigReconciler(log, this.#users);
+    const desired = new DesiredUsers({ log, accounts, contributions });
+    this.#users = new UserReconciler({ log, hooks, desired });
+    this.#inbounds = new InboundReconciler({ log, users: this.#users, desired });
+    const usersInConfig: UsersInConfig = (inbound) =>
+      desired.inConfig(inbound, this.#driver?.maxUserBytes ?? Infinity);
+    this.#composition = new Composition({ hooks, log, plugins, guard, open, usersInConfig });
     this.#configUsers = new ConfigUsers({
       users: this.#users,
-      config: this.#config,
-      reconcile: (begin) => this.reconcileConfig(begin),
-      isBehind: () => this.#behind || !this.#state.running,
+      inbounds: this.#inbounds,
+      reconcile: (begin) => this.#reconcile(begin),
+      planNotApplied: () => this.#planNotApplied || !this.#state.running,
     });
   }
 
-  status(): EngineStatus {
+  status(): ReturnType<EngineApi['status']> {
     return {
       state: this.#state.name,
       errorMsg: this.#state.running
-        ? [...this.#reload.refusals, ...this.#config.refusals()].join('; ')
+        ? [...this.#reload.refusals, ...this.#inbounds.problems()].join('; ')
         : this.#state.reason,
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
     };
+  }
+
+  /** A program that did not print its version is not a core. */
+  get hasCore(): boolean {
+    return this.#version !== '';
   }
 
   /** Adopts a core that a previous panel left running, or starts one. Never rejects: a panel without its core must stay reachable. */
@@ -105,14 +98,14 @@ export class Supervisor implements EngineApi {
       this.#version ||= await driver.version();
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
-      this.#log.info('adopted a running core', { pid: found.process.pid });
-      this.#config.record = found.record;
-      this.#running(found.process);
+      this.#needs.log.info('adopted a running core', { pid: found.process.pid });
+      this.#inbounds.digests = found.digests;
+      this.#markRunning(found.process);
     } catch (error) {
       this.#onFailure(error);
       return;
     }
-    await this.#catchUp(driver, true);
+    await this.#tryPlan(driver, true);
   }
 
   /** Notes that there is no core, and why. */
@@ -120,27 +113,31 @@ export class Supervisor implements EngineApi {
     this.#state.enter('stop', reason);
   }
 
+  reconcileConfig(): Promise<Applied> {
+    this.#needs.db.refuseInsideWrite('reconcileConfig');
+    return this.#reconcile(() => undefined);
+  }
+
   /** @param begin is called when the queue reaches this call, before the plan is made */
-  reconcileConfig(begin?: () => void): Promise<Applied> {
-    this.#db.refuseInsideWrite('reconcileConfig');
+  #reconcile(begin: () => void): Promise<Applied> {
     return this.#queue.run(async () => {
-      begin?.();
-      return this.#driver && this.#state.running ? this.#catchUp(this.#driver, false) : this.#state.notNow();
+      begin();
+      return this.#driver && this.#state.running ? this.#tryPlan(this.#driver, false) : this.#state.notNow();
     });
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
-    this.#config.suspect(inboundId);
+    this.#inbounds.suspect(inboundId);
     return this.reconcileConfig();
   }
 
   /** Applies the plan; when that fails the core keeps what it runs, and `retryPending` tries again. */
-  async #catchUp(driver: CoreDriver, adopted: boolean): Promise<Applied> {
+  async #tryPlan(driver: CoreDriver, adopted: boolean): Promise<Applied> {
     try {
-      await this.#follow(driver, adopted);
-      this.#behind = false;
-      this.#reload.done();
-      const [first] = this.#config.refusals();
+      await this.#applyOrRestart(driver, adopted);
+      this.#planNotApplied = false;
+      this.#reload.clear();
+      const [first] = this.#inbounds.problems();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
       return this.#onFailure(error);
@@ -153,39 +150,45 @@ export class Supervisor implements EngineApi {
       this.#failed(error);
       return this.#state.notNow();
     }
-    this.#reload.failed(error, this.#behind);
-    this.#behind = true;
-    return { pending: true, reason: messageOf(error) };
+    const reason = messageOf(error);
+    if (error instanceof ReloadRefused) this.#reload.refused(error);
+    else if (!this.#planNotApplied)
+      this.#needs.log.error('the core did not accept its whole config; it keeps what it runs; retrying', {
+        reason,
+      });
+    this.#planNotApplied = true;
+    return { pending: true, reason };
   }
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
-    this.#db.refuseInsideWrite('reconcileUsers');
+    this.#needs.db.refuseInsideWrite('reconcileUsers');
     const driver = this.#driver;
     if (!driver || !this.#state.running) {
-      // A core that is starting may have its users already.
-      for (const { inboundId } of users) this.#users.dirty.add(inboundId);
+      // A start may have read these users already: compare them after it.
+      for (const { inboundId } of users) this.#users.mark(inboundId);
       return users.length === 0 ? DONE : this.#state.notNow();
     }
+    const { inConfig, byApi } = this.#configUsers.divide(users);
     const applied = await Promise.all([
-      this.#users.applyAll(driver, this.#config.inbounds, users.filter(this.#configUsers.lacks)),
-      this.#configUsers.change(users.filter(this.#configUsers.has)),
+      this.#users.applyAll(driver, this.#inbounds.planned, byApi),
+      this.#configUsers.change(inConfig),
     ]);
     return applied.find(({ pending }) => pending) ?? DONE;
   }
 
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
-    this.#db.refuseInsideWrite('examine');
-    this.#accounts.require(sample, inbound.protocol);
-    // A program that did not print its version is not a core.
-    const driver = this.#version ? this.#driver : undefined;
-    await examine(driver, this.#composition, inbound, this.#log, sample);
+    this.#needs.db.refuseInsideWrite('examine');
+    this.#needs.accounts.require(sample, inbound.protocol);
+    const driver = this.#driver;
+    if (!driver || !this.hasCore) return;
+    await testInbound({ driver, composition: this.#composition, log: this.#needs.log }, inbound, sample);
   }
 
   async counters(): Promise<CoreCounters | undefined> {
-    this.#db.refuseInsideWrite('counters');
+    this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
-    const users = ofUsers(await this.#driver.counters('i'));
+    const users = countersOfUsers(await this.#driver.counters(USER_PREFIX));
     // If the core was replaced meanwhile, these figures belong to the previous one.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;
   }
@@ -194,18 +197,18 @@ export class Supervisor implements EngineApi {
   async retryPending(): Promise<void> {
     const driver = this.#driver;
     if (!driver || !this.#state.running) return;
-    if (this.#configUsers.behind) await this.#configUsers.change([]);
-    else if (this.#behind || this.#config.incomplete) await this.reconcileConfig();
-    await this.#users.compareDirty(driver, this.#config.inbounds);
+    if (this.#configUsers.hasWaiting) await this.#configUsers.retry();
+    else if (this.#planNotApplied || this.#inbounds.isIncomplete) await this.reconcileConfig();
+    await this.#users.compareMarked(driver, this.#inbounds.planned);
   }
 
   /** True for all users while there is no plan yet. */
   admits(ref: UserRef): boolean {
-    return !this.#config.planned || this.#config.has(ref);
+    return !this.#inbounds.hasPlan || this.#inbounds.wants(ref);
   }
 
-  async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
-    if (this.#process) await this.#driver?.accepted(hear);
+  async readConnections(listener: Parameters<CoreDriver['readConnections']>[0]): Promise<void> {
+    if (this.#process) await this.#driver?.readConnections(listener);
   }
 
   async trimLogs(): Promise<void> {
@@ -217,10 +220,10 @@ export class Supervisor implements EngineApi {
     return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
-      this.#composition.retryRefused();
+      this.#composition.retryRejected();
       if (this.#process) {
         await this.#composition.require(driver);
-        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#config.record);
+        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#inbounds.digests);
       }
       this.#retry.cancel();
       await this.#gracefulStop(driver, reason);
@@ -235,7 +238,9 @@ export class Supervisor implements EngineApi {
   /** Returns the whole config of a start, users included. Rejects with CoreRefused when there is no core. */
   async configJson(): Promise<Record<string, unknown>> {
     if (!this.#driver) throw new CoreRefused(this.#state.reason);
-    return configJson(this.#driver, await this.#composition.plan(), this.#config.withUsers);
+    const { base, inbounds } = await this.#composition.plan();
+    const text = this.#driver.configText(base, [...inbounds.values()].map(this.#inbounds.withUsers));
+    return JSON.parse([...text].join('')) as Record<string, unknown>;
   }
 
   /** Stops the core after a last poll; with `leave` it keeps running, for another panel that adopts it at once. */
@@ -252,69 +257,62 @@ export class Supervisor implements EngineApi {
 
   async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
-    const parts = {
-      hooks: this.#hooks,
-      log: this.#log,
-      driver,
-      record: this.#config.record,
-      counters: () => this.counters(),
-    };
-    await gracefulStop(parts, reason, () => (this.#process = undefined));
+    const { digests } = this.#inbounds;
+    const needs = { ...this.#needs, driver, digests, counters: () => this.counters() };
+    await gracefulStop(needs, reason, () => (this.#process = undefined));
   }
 
   async #start(driver: CoreDriver): Promise<void> {
     const plan = await this.#composition.plan();
-    this.#config.forgetRefusals();
-    this.#behind = false;
-    this.#reload.done();
-    this.#users.dirty.clear();
-    const started = await startCore(
-      { driver, composition: this.#composition, config: this.#config, log: this.#log },
-      plan,
-    );
-    this.#config.took(started.plan, started.record);
-    this.#running(started.process);
-    if (!started.whole) await this.#config.change(driver, started.plan);
-    this.#composition.showRefused(started.plan, this.#config.refused);
+    this.#inbounds.forgetRejected();
+    this.#planNotApplied = false;
+    this.#reload.clear();
+    this.#users.unmark(this.#users.marked);
+    const needs = { driver, composition: this.#composition, inbounds: this.#inbounds, log: this.#needs.log };
+    const started = await startCore(needs, plan);
+    this.#inbounds.setPlan(started.plan, started.digests);
+    this.#markRunning(started.process);
+    if (!started.hasInbounds) await this.#inbounds.change(driver, started.plan);
+    this.#composition.reportRejected(started.plan, this.#inbounds.rejected);
     // The core may lack users that changed while it started.
-    if (this.#configUsers.behind) await this.#follow(driver, false);
-    await this.#users.compareDirty(driver, this.#config.inbounds);
+    if (this.#configUsers.hasWaiting) await this.#applyOrRestart(driver, false);
+    await this.#users.compareMarked(driver, this.#inbounds.planned);
   }
 
   /** Applies the current plan to a running core: hot where possible, else by a tested restart. */
-  async #follow(driver: CoreDriver, adopted: boolean): Promise<void> {
-    this.#configUsers.planned();
+  async #applyOrRestart(driver: CoreDriver, adopted: boolean): Promise<void> {
+    this.#configUsers.beforePlan();
     let plan = await this.#composition.plan();
-    if (plan.baseDigest !== this.#config.record.base)
-      plan = await this.#composition.accepted(driver, plan, false);
-    if (await this.#config.needsRestart(driver, plan)) {
+    if (plan.baseDigest !== this.#inbounds.digests.base)
+      plan = await this.#composition.withoutCulprits(driver, plan, { testInbounds: false });
+    if ((await this.#inbounds.testNewBase(driver, plan)) === 'accepted') {
       const reason = 'a change of the config needs a restart';
-      await this.#reload.ask(reason, 'restart', plan, this.#config.record);
-      this.#log.info('restarting the core: this change cannot be made while it runs');
+      await this.#reload.ask(reason, 'restart', plan, this.#inbounds.digests);
+      this.#needs.log.info('restarting the core: this change cannot be made while it runs');
       await this.#gracefulStop(driver, reason);
       await this.#start(driver);
       return;
     }
-    await this.#reload.ask('inbounds changed', 'hot', plan, this.#config.record);
-    this.#config.took(plan, this.#config.record);
+    await this.#reload.ask('inbounds changed', 'hot', plan, this.#inbounds.digests);
+    this.#inbounds.setPlan(plan, this.#inbounds.digests);
     // The users of an adopted core are not known; they stay marked until each inbound was compared.
-    if (adopted) this.#config.suspectUsers();
-    await this.#config.change(driver, plan);
-    this.#composition.showRefused(plan, this.#config.refused);
-    if (adopted) await this.#users.compareDirty(driver, this.#config.inbounds);
+    if (adopted) this.#inbounds.markUsers();
+    await this.#inbounds.change(driver, plan);
+    this.#composition.reportRejected(plan, this.#inbounds.rejected);
+    if (adopted) await this.#users.compareMarked(driver, this.#inbounds.planned);
   }
 
-  #running(process: CoreProcess): void {
+  #markRunning(process: CoreProcess): void {
     this.#process = process;
     this.#state.enter('running', '');
   }
 
   #onExit(reason: string): void {
-    const lived = this.#clock.now() - (this.#process?.startedAt ?? this.#clock.now());
+    const lived = this.#needs.clock.now() - (this.#process?.startedAt ?? this.#needs.clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
     this.#retry.lived(lived);
-    this.#log.error('the core exited; bytes since the last poll are not counted', { reason });
+    this.#needs.log.error('the core exited; bytes since the last poll are not counted', { reason });
     this.#failed(new Error(reason));
   }
 

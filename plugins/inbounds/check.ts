@@ -9,7 +9,7 @@ import {
   refuseHidden,
 } from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
-import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAGS } from '../core-guard/contract.js';
+import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
 import { ANYBODY } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
@@ -88,10 +88,13 @@ export class InboundCheck {
     if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
     if (wanted.tag !== before?.tag) {
       refuseHidden('tag', wanted.tag, 'name');
-      if (wanted.tag.startsWith(OWN_TAGS))
-        throw kernelErrors.INVALID(`tags that begin with ${OWN_TAGS} belong to the panel; choose another`, {
-          path: 'tag',
-        });
+      if (wanted.tag.startsWith(OWN_TAG_PREFIX))
+        throw kernelErrors.INVALID(
+          `tags that begin with ${OWN_TAG_PREFIX} belong to the panel; choose another`,
+          {
+            path: 'tag',
+          },
+        );
     }
     refuseTooMuch(wanted);
     const { clients: _managedElsewhere, ...own } = wanted.settings;

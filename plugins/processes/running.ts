@@ -79,7 +79,7 @@ export class OneProcess<N extends object> implements RunningProcess<N> {
       detached: true,
       stdio: ['ignore', output, output],
     });
-    // In the same tick, even a child that has already exited was not waited for: /proc still has it, and its exit is reported.
+    // Synchronously after spawn the child is not reaped yet, so /proc still has it.
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (child.pid === undefined) {
       const [cause] = (await once(child, 'error')) as [NodeJS.ErrnoException];

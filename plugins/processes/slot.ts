@@ -41,12 +41,12 @@ export class Slot<N extends object> implements ProcessSlot<N> {
 
   async endStrays(): Promise<number> {
     const recorded = await this.#load();
-    // Then processes with the mark are its children.
+    // Then the marked processes belong to it.
     if (recorded !== undefined && isAlive(recorded.identity)) return 0;
     const strays = await processesWith(await this.#mark());
     for (const identity of strays) {
       this.#log.warn('found a process of ours without a record; killing it', { pid: identity.pid });
-      // This note is never stored.
+      // This record is only for `kill`; it is not saved.
       await OneProcess.watch(this.#file, { identity, startedAt: 0, note: {} as N }).kill();
     }
     return strays.length;

@@ -74,7 +74,7 @@ export class DevSession extends PanelApi {
   /** Pid of the core, once for each panel that started or adopted it. */
   corePids(): readonly unknown[] {
     return this.log
-      .filter(({ msg }) => msg === 'core started' || msg === 'core adopted')
+      .filter(({ msg }) => msg === 'core started' || msg === 'adopted a running core')
       .map(({ pid }) => pid);
   }
 

@@ -87,7 +87,7 @@ test('an inbound that leads into the panel is kept out of the core, and all othe
     /127\.0\.0\.1:\d+ is the panel's own/,
   ])
     t.regex(errorMsg, reason);
-  t.is(second.log.filter(({ msg }) => msg === 'a part of the config is kept out of the core').length, 3);
+  t.is(second.log.filter(({ msg }) => msg === 'a part of the config is left out of the core').length, 3);
 
   await second.get(`/panel/api/inbounds/update/${ids[2]}`, { body: { settings: { fallbacks: [] } } });
   t.true(await accepts(ports[2] ?? 0), 'it is put as soon as nothing speaks against it');

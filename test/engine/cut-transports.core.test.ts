@@ -12,7 +12,7 @@ import { Accesses } from '../../plugins/engine/accesses.js';
 import type { JsonObject, UserRef } from '../../plugins/engine/contract.js';
 import { userName } from '../../plugins/engine/contract.js';
 import { runCommand } from '../../plugins/engine/xray/command.js';
-import type { XrayDriver } from '../../plugins/engine/xray/driver.js';
+import type { XrayDriver } from '../../plugins/engine/xray/xray-driver.js';
 import {
   base,
   driverIn,
@@ -151,7 +151,10 @@ class World {
     const log = createLog({ level: 'warn', readable: true, write: (line) => t.log(line) });
     const access = new Accesses({
       log,
-      supervisor: { admits: (ref) => !gone.has(userName(ref)), accepted: (hear) => driver.accepted(hear) },
+      supervisor: {
+        admits: (ref) => !gone.has(userName(ref)),
+        readConnections: (listener) => driver.readConnections(listener),
+      },
     });
     const cutter = new Cutter({
       log,

@@ -8,7 +8,7 @@ import { CORE_VERSION, type Environment, keptCore, type Progress } from './relea
 
 const PACKAGE = 'github.com/xtls/xray-core/main';
 const OLDEST_GO = 26;
-const TELL_EVERY_MS = 5_000;
+const REPORT_EVERY_MS = 5_000;
 const BUILD_LIMIT_MS = 15 * 60_000;
 
 /** go.mod lies in the source tree, this code in the build's. */
@@ -40,9 +40,9 @@ function run(
     const end = () => child.kill();
     process.on('exit', end);
     let output = '';
-    const take = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-4000));
-    child.stdout.on('data', take);
-    child.stderr.on('data', take);
+    const collect = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-4000));
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
     child.on('error', (error) => {
       process.off('exit', end);
       reject(error);
@@ -85,9 +85,9 @@ export async function buildCore(
   log.info('building the core from its Go module; this takes a minute or two, once', {
     version: CORE_VERSION,
   });
-  const telling = setInterval(
+  const reporting = setInterval(
     () => log.info('still building the core', { seconds: Math.round((Date.now() - began) / 1000) }),
-    TELL_EVERY_MS,
+    REPORT_EVERY_MS,
   );
   try {
     await mkdir(folder, { recursive: true });
@@ -102,6 +102,6 @@ export async function buildCore(
     await rm(unfinished, { force: true }).catch(() => undefined);
     return { why: `the build failed: ${(error as Error).message}` };
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
   }
 }

@@ -6,17 +6,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { messageOf } from '../../../kernel/index.js';
-import { fetchFile, type Patience, patience } from './fetch.js';
-import {
-  assetOf,
-  CORE_VERSION,
-  type Environment,
-  keptCore,
-  PROGRAM,
-  type Progress,
-  RELEASES,
-  thisMachine,
-} from './release.js';
+import { fetchFile, type Timeouts, DEFAULT_TIMEOUTS } from './fetch.js';
+import { assetOf, CORE_VERSION, PROGRAM, type Progress, thisMachine } from './release.js';
 import { unzip } from './unzip.js';
 
 const LARGEST = 200 * 1024 * 1024;
@@ -35,43 +26,37 @@ interface Source {
   /** given by the admin; takes precedence over the server's */
   readonly sha256: string | undefined;
   readonly log: Progress;
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
 }
 
-async function expectedDigest({
-  url,
-  sha256,
-  patience: limits,
-}: Source): Promise<{ digest: string; from: string }> {
+async function expectedDigest({ url, sha256, timeouts }: Source): Promise<{ digest: string; from: string }> {
   if (sha256) return { digest: sha256.toLowerCase(), from: 'WEIR_ENGINE_SHA256' };
-  const digest = digestIn(
-    (await fetchFile(`${url}.dgst`, { limit: LARGEST_DIGEST, patience: limits })).toString(),
-  );
+  const digest = digestIn((await fetchFile(`${url}.dgst`, { limit: LARGEST_DIGEST, timeouts })).toString());
   if (!digest) throw new Error(`${url}.dgst names no SHA-256`);
   return { digest, from: `${url}.dgst` };
 }
 
 async function fetchArchive(source: Source): Promise<Buffer> {
-  const { url, log, patience: limits } = source;
+  const { url, log, timeouts } = source;
   log.info('downloading the core', { version: CORE_VERSION, url });
   const expected = await expectedDigest(source);
   let progress = '';
-  const telling = setInterval(
+  const reporting = setInterval(
     () => log.info('still downloading the core', { received: progress }),
-    limits.tellMs,
+    timeouts.reportMs,
   );
   try {
     const zip = await fetchFile(url, {
       limit: LARGEST,
-      patience: limits,
-      heard: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`),
+      timeouts,
+      onProgress: (bytes, of) => (progress = of === undefined ? MiB(bytes) : `${MiB(bytes)} of ${MiB(of)}`),
     });
     const digest = createHash('sha256').update(zip).digest('hex');
     if (digest !== expected.digest)
       throw new Error(`${url} has the SHA-256 ${digest}, but ${expected.from} says ${expected.digest}`);
     return zip;
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
   }
 }
 
@@ -113,23 +98,24 @@ async function place(program: Buffer, binary: string): Promise<void> {
   }
 }
 
+/** Puts the core at the path `binary`. */
 export async function downloadCore(
-  env: Environment,
+  { releases, sha256 }: { readonly releases: string; readonly sha256?: string | undefined },
+  binary: string,
   log: Progress,
-  limits: Patience = patience,
+  timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<{ binary: string } | { why: string }> {
   const machine = thisMachine();
   const asset = assetOf(machine);
   if (!asset) return { why: `no release is known for ${machine.platform} on ${machine.arch}` };
-  const base = (env['WEIR_ENGINE_URL'] || RELEASES).replace(/\/+$/, '');
+  const base = releases.replace(/\/+$/, '');
   try {
     const zip = await fetchArchive({
       url: `${base}/v${CORE_VERSION}/${asset}`,
-      sha256: env['WEIR_ENGINE_SHA256'] || undefined,
+      sha256,
       log,
-      patience: limits,
+      timeouts,
     });
-    const binary = keptCore(env);
     await place(await unzip(zip, PROGRAM, LARGEST), binary);
     return { binary };
   } catch (error) {

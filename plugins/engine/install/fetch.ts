@@ -1,7 +1,7 @@
 // Downloads a file over HTTP into memory, with limits on its size and on silence.
 import { messageOf } from '../../../kernel/index.js';
 
-export interface Patience {
+export interface Timeouts {
   /** until a server answers */
   readonly answerMs: number;
   /** between two chunks of its answer */
@@ -9,27 +9,32 @@ export interface Patience {
   /** for all of it */
   readonly wholeMs: number;
   /** between two progress messages */
-  readonly tellMs: number;
+  readonly reportMs: number;
 }
-export const patience: Patience = { answerMs: 8_000, silenceMs: 20_000, wholeMs: 15 * 60_000, tellMs: 3_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  answerMs: 8_000,
+  silenceMs: 20_000,
+  wholeMs: 15 * 60_000,
+  reportMs: 3_000,
+};
 
 export interface FetchOptions {
   readonly limit: number;
-  readonly patience: Patience;
-  readonly heard?: (bytes: number, of: number | undefined) => void;
+  readonly timeouts: Timeouts;
+  readonly onProgress?: (bytes: number, of: number | undefined) => void;
 }
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-/** Aborts `controller` with a message unless it is restarted in time. */
-class Watch {
+/** Aborts `controller` with a message unless it is restarted or stopped in time. */
+class Timeout {
   readonly #controller: AbortController;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(controller: AbortController) {
     this.#controller = controller;
   }
-  wind(ms: number, sentence: string): void {
+  restart(ms: number, sentence: string): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#controller.abort(new Error(sentence)), ms);
   }
@@ -53,8 +58,8 @@ function reasonOf(error: unknown): string {
 
 async function read(
   response: Response,
-  { limit, patience: { silenceMs }, heard }: FetchOptions,
-  silence: Watch,
+  { limit, timeouts: { silenceMs }, onProgress }: FetchOptions,
+  silence: Timeout,
 ): Promise<Buffer> {
   const announced = response.headers.get('content-length');
   const length = announced === null ? undefined : Number(announced);
@@ -62,29 +67,29 @@ async function read(
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    silence.wind(silenceMs, `no data for ${seconds(silenceMs)}`);
+    silence.restart(silenceMs, `no data for ${seconds(silenceMs)}`);
     bytes += chunk.length;
     if (bytes > limit) throw new Error(`it is larger than ${limit} bytes`);
     chunks.push(chunk);
-    heard?.(bytes, length);
+    onProgress?.(bytes, length);
   }
   return Buffer.concat(chunks);
 }
 
 /** Rejects with an error that names the address and the problem. */
 export async function fetchFile(url: string, options: FetchOptions): Promise<Buffer> {
-  const { answerMs, wholeMs, silenceMs } = options.patience;
+  const { answerMs, wholeMs, silenceMs } = options.timeouts;
   const controller = new AbortController();
-  const [silence, whole] = [new Watch(controller), new Watch(controller)];
-  whole.wind(wholeMs, `it took longer than ${seconds(wholeMs)}`);
-  silence.wind(answerMs, `no answer within ${seconds(answerMs)}`);
+  const [silence, whole] = [new Timeout(controller), new Timeout(controller)];
+  whole.restart(wholeMs, `it took longer than ${seconds(wholeMs)}`);
+  silence.restart(answerMs, `no answer within ${seconds(answerMs)}`);
   try {
     const response = await fetch(url, { signal: controller.signal, headers: { 'user-agent': 'weir' } });
     // Releases redirect to a file store; one without TLS could replace file and digest.
     if (url.startsWith('https:') && !response.url.startsWith('https:'))
       throw new Error(`it was redirected to ${response.url}, which is not HTTPS`);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    silence.wind(silenceMs, `no data for ${seconds(silenceMs)}`);
+    silence.restart(silenceMs, `no data for ${seconds(silenceMs)}`);
     return await read(response, options, silence);
   } catch (error) {
     controller.abort();

@@ -3,16 +3,25 @@ import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { buildCore } from './build.js';
 import { downloadCore } from './download.js';
-import type { Patience } from './fetch.js';
+import type { Timeouts } from './fetch.js';
 import { type Environment, keptCore, PROGRAM, type Progress } from './release.js';
 
+/** The engine's boot settings about its core. */
+export interface CoreConfig {
+  readonly binary?: string | undefined;
+  readonly install: 'on' | 'off';
+  readonly releases: string;
+  readonly sha256?: string | undefined;
+}
 export interface CorePlaces {
-  readonly env: Environment;
+  readonly config: CoreConfig;
+  /** for PATH, the cache folder and Go */
+  readonly env?: Environment;
   /** the panel's data folder; a core in its `bin/` takes precedence over PATH */
   readonly dataDirectory: string;
   readonly log: Progress;
   /** with a server of releases; for tests */
-  readonly patience?: Patience;
+  readonly timeouts?: Timeouts;
 }
 export type FoundCore = {
   readonly binary: string;
@@ -26,7 +35,7 @@ const isProgram = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
+async function onPath(env: Environment): Promise<string | undefined> {
   for (const folder of (env['PATH'] ?? '').split(delimiter))
     if (folder !== '' && (await isProgram(join(folder, 'xray')))) return resolve(folder, 'xray');
   return undefined;
@@ -34,12 +43,13 @@ async function onPath(env: CorePlaces['env']): Promise<string | undefined> {
 
 /** Rejects when WEIR_ENGINE_BIN is not executable; `missing` is a message with the possible fixes. */
 export async function findCore({
-  env,
+  config,
+  env = process.env,
   dataDirectory,
   log,
-  patience,
+  timeouts,
 }: CorePlaces): Promise<FoundCore | { readonly missing: string }> {
-  const chosen = env['WEIR_ENGINE_BIN'];
+  const chosen = config.binary;
   if (chosen) {
     if (!(await isProgram(chosen)))
       throw new Error(
@@ -54,9 +64,9 @@ export async function findCore({
   const kept = keptCore(env);
   if (await isProgram(kept)) return { binary: kept, source: 'cache' };
   const nowhere = `no core: neither WEIR_ENGINE_BIN nor ${own} nor xray on PATH`;
-  if (env['WEIR_ENGINE_INSTALL'] === 'off')
+  if (config.install === 'off')
     return { missing: `${nowhere}, and WEIR_ENGINE_INSTALL=off forbids downloading or building one` };
-  const downloaded = await downloadCore(env, log, patience);
+  const downloaded = await downloadCore(config, keptCore(env), log, timeouts);
   if ('binary' in downloaded) return { binary: downloaded.binary, source: 'downloaded' };
   log.warn('the core could not be downloaded; building it, if Go is installed', {
     reason: downloaded.why,

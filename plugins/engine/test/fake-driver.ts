@@ -1,20 +1,19 @@
 // A core in memory: it keeps what it is told and refuses or fails as a test says.
 import {
-  type Accepted,
+  type AppliedDigests,
   type CoreBase,
   type CoreDriver,
   type CoreInbound,
   type CoreProcess,
-  type CoreRecord,
   CoreRefused,
   CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
+  type InboundWithUsers,
+  type LoggedConnection,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
-
-type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
 
 /** What a core process holds; it outlives the driver, as a real one does. */
 export interface FakeCore {
@@ -24,11 +23,11 @@ export interface FakeCore {
     string,
     { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }
   >;
-  record: CoreRecord;
+  digests: AppliedDigests;
 }
 
 export class FakeDriver implements CoreDriver {
-  readonly name = 'fake';
+  readonly maxUserBytes = 2_500_000;
   /** what runs now */
   core: FakeCore | undefined;
   /** what a previous panel left running */
@@ -103,18 +102,18 @@ export class FakeDriver implements CoreDriver {
     ];
   }
 
-  async adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
+  async adopt(): Promise<{ process: CoreProcess; digests: AppliedDigests } | undefined> {
     if (this.core) throw new Error('a core is in hand already');
     if (!this.left) return undefined;
     this.core = this.left;
     this.left = undefined;
-    return { process: this.core.process, record: this.core.record };
+    return { process: this.core.process, digests: this.core.digests };
   }
 
   async start(
     base: CoreBase,
     inbounds: readonly InboundWithUsers[],
-    record: CoreRecord,
+    digests: AppliedDigests,
   ): Promise<CoreProcess> {
     if (this.core) throw new Error('a core runs already');
     this.starts.push(Date.now());
@@ -139,7 +138,7 @@ export class FakeDriver implements CoreDriver {
       process: { epoch: `core-${pid}`, pid, startedAt: Date.now() },
       base,
       inbounds: given,
-      record,
+      digests,
     };
     return this.core.process;
   }
@@ -148,9 +147,9 @@ export class FakeDriver implements CoreDriver {
     this.calls.push('stop');
     this.core = undefined;
   }
-  async remember(record: CoreRecord): Promise<void> {
+  async remember(digests: AppliedDigests): Promise<void> {
     if (!this.core) throw new CoreUnreachable('no core is running');
-    this.core.record = record;
+    this.core.digests = digests;
   }
   onExit(listener: (reason: string) => void): void {
     this.#exit = listener;
@@ -197,10 +196,10 @@ export class FakeDriver implements CoreDriver {
     ];
   }
   /** lines of its log that nobody has read */
-  readonly lines: Accepted[] = [];
-  async accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
-    this.#call('accepted');
-    hear(this.lines.splice(0));
+  readonly lines: LoggedConnection[] = [];
+  async readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
+    this.#call('readConnections');
+    listener(this.lines.splice(0));
   }
   async trimLogs(): Promise<void> {}
 

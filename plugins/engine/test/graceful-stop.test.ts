@@ -35,6 +35,20 @@ for (const [what, problem] of Object.entries(problems)) {
   });
 }
 
+test('plugins get the last counters of a core that cannot be stopped', async (t) => {
+  const world = new World();
+  await world.open();
+  const epoch = (await world.supervisor.counters())?.epoch;
+  const last: CoreCounters[] = [];
+  world.tap(tap(beforeCountersGo, ({ counters }) => void last.push(counters)));
+  world.driver.stop = () => Promise.reject(new Error('kill EPERM'));
+  await t.throwsAsync(world.supervisor.stop('end'), { message: 'kill EPERM' });
+  t.deepEqual(
+    last.map((counters) => counters.epoch),
+    [epoch],
+  );
+});
+
 test('counters of a core that was replaced while they were read are refused', async (t) => {
   const world = new World();
   await world.open();

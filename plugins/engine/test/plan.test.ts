@@ -1,5 +1,5 @@
 import test from 'ava';
-import { difference, planOf, recordOf } from '../plan.js';
+import { difference, planOf, digestsOf } from '../plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
 import { tap } from '../../../kernel/index.js';
@@ -30,7 +30,7 @@ const inbound = (tag: string, config: JsonObject, id = 1): CorePart => ({
 test('the order of keys does not make another config', async (t) => {
   const one = await plan(inbound('a', { port: 1, settings: { x: 1, y: [1, { p: 2, q: 3 }] } }));
   const other = await plan(inbound('a', { settings: { y: [1, { q: 3, p: 2 }], x: 1 }, port: 1 }));
-  t.deepEqual(difference(other, recordOf(one)), { put: [], remove: [] });
+  t.deepEqual(difference(other, digestsOf(one)), { put: [], remove: [] });
   t.is(one.baseDigest, other.baseDigest);
 });
 
@@ -38,13 +38,13 @@ test('the order of a list does', async (t) => {
   const one = await plan(inbound('a', { list: [1, 2] }));
   const other = await plan(inbound('a', { list: [2, 1] }));
   t.deepEqual(
-    difference(other, recordOf(one)).put.map(({ tag }) => tag),
+    difference(other, digestsOf(one)).put.map(({ tag }) => tag),
     ['a'],
   );
 });
 
 test('new and changed inbounds are put, missing ones removed, others left alone', async (t) => {
-  const running = recordOf(
+  const running = digestsOf(
     await plan(
       inbound('same', { port: 1 }, 1),
       inbound('changed', { port: 2 }, 2),
@@ -69,7 +69,7 @@ test('new and changed inbounds are put, missing ones removed, others left alone'
 test('an inbound whose change may not have been carried out is put again', async (t) => {
   const wanted = await plan(inbound('a', { port: 1 }));
   t.deepEqual(
-    difference(wanted, { ...recordOf(wanted), inbounds: { a: '' } }).put.map(({ tag }) => tag),
+    difference(wanted, { ...digestsOf(wanted), inbounds: { a: '' } }).put.map(({ tag }) => tag),
     ['a'],
   );
 });

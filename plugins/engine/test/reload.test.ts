@@ -77,7 +77,7 @@ test('a refusal keeps the current config, is shown in the status, and is asked a
 
   house.quiet = false;
   await world.supervisor.retryPending();
-  t.deepEqual(Object.keys(world.driver.core?.record.inbounds ?? {}).sort(), ['in-1', 'in-2']);
+  t.deepEqual(Object.keys(world.driver.core?.digests.inbounds ?? {}).sort(), ['in-1', 'in-2']);
   t.is(world.supervisor.status().errorMsg, '');
 });
 

@@ -57,7 +57,7 @@ test('inbounds come, change and go while the same core runs', async (t) => {
   await world.supervisor.reconcileConfig();
   t.deepEqual(world.driver.news(), ['removeInbound in-1', 'putInbound in-2', 'putInbound in-3']);
   t.is(world.driver.core?.inbounds.get('in-2')?.config['port'], 4444);
-  t.deepEqual(Object.keys(world.driver.core?.record.inbounds ?? {}).sort(), ['in-2', 'in-3']);
+  t.deepEqual(Object.keys(world.driver.core?.digests.inbounds ?? {}).sort(), ['in-2', 'in-3']);
   await world.supervisor.reconcileConfig();
   t.deepEqual(world.driver.news(), [], 'nothing differs any more');
 });

@@ -1,6 +1,6 @@
 // Lines of Xray's access log, e.g.
 // 2026/11/21 05:24:38.326889 from 127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2
-import type { Accepted } from '../driver.js';
+import type { LoggedConnection } from '../driver.js';
 
 /** `YYYY/MM/DD HH:MM:SS.ffffff` */
 const TIME = 26;
@@ -12,7 +12,7 @@ const EMAIL = ' email: ';
  * Undefined for a line without a user, of a rejected login, of a peer on UDP. Between peer and user stands the target,
  * which the user chooses: so the peer is read from the start of the line, and the user from its end.
  */
-export function acceptedOf(line: string): Accepted | undefined {
+export function connectionOf(line: string): LoggedConnection | undefined {
   if (!line.startsWith(FROM, TIME)) return undefined;
   let begin = TIME + FROM.length;
   const end = line.indexOf(' ', begin);

@@ -1,7 +1,7 @@
 // Follows the access log of a core: reads what was written since the last call.
 import { open } from 'node:fs/promises';
-import type { Accepted } from '../driver.js';
-import { acceptedOf } from './access-line.js';
+import type { LoggedConnection } from '../driver.js';
+import { connectionOf } from './access-line.js';
 
 const CHUNK = 256 * 1024;
 
@@ -15,7 +15,7 @@ export class AccessLog {
   }
 
   /** A log that was truncated in place is read from its beginning; half a line waits for its end. */
-  async read(hear: (batch: readonly Accepted[]) => void): Promise<void> {
+  async read(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
     const file = await open(this.#path, 'r');
     try {
       const { size } = await file.stat();
@@ -34,8 +34,8 @@ export class AccessLog {
         const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;
         if (done === 0) return;
         this.position += done;
-        const batch = acceptedIn(buffer.subarray(0, whole));
-        if (batch.length > 0) hear(batch);
+        const batch = connectionsIn(buffer.subarray(0, whole));
+        if (batch.length > 0) listener(batch);
       }
     } finally {
       await file.close();
@@ -44,11 +44,11 @@ export class AccessLog {
 }
 
 /** Copies each line: a slice that is stored would keep the whole chunk in memory. */
-function acceptedIn(lines: Buffer): Accepted[] {
-  const batch: Accepted[] = [];
+function connectionsIn(lines: Buffer): LoggedConnection[] {
+  const batch: LoggedConnection[] = [];
   for (let at = 0, end = lines.indexOf(10); end >= 0; at = end + 1, end = lines.indexOf(10, at)) {
-    const accepted = acceptedOf(lines.toString('latin1', at, end));
-    if (accepted) batch.push(accepted);
+    const connection = connectionOf(lines.toString('latin1', at, end));
+    if (connection) batch.push(connection);
   }
   return batch;
 }

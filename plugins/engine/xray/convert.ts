@@ -1,24 +1,31 @@
-// The core's own program converts inbounds to protobuf. Our own tables convert users that the API can change: their
+// `xray convert` converts inbounds to protobuf. Our own codecs (account-codecs.ts) convert users that the API can change: their
 // credentials do not leave this process, and the size of the user list does not matter.
 import { readFile } from 'node:fs/promises';
 import protobuf from 'protobufjs/light.js';
-import { CoreRefused, type CoreInbound, type CoreUser, ProtocolRefused } from '../driver.js';
-import { NOBODY, type AccountCodecs } from './accounts.js';
+import { TimeSlice } from '../../../kernel/index.js';
+import {
+  CoreRefused,
+  type CoreInbound,
+  type CoreUser,
+  type InboundWithUsers,
+  ProtocolRefused,
+} from '../driver.js';
+import { PLACEHOLDER, type AccountCodecs } from './account-codecs.js';
 import { runCommand } from './command.js';
-import { inboundText, type InboundWithUsers } from './config.js';
+import { inboundText } from './config-text.js';
 import type { EngineFolder } from './folder.js';
 import { decode, type Messages } from './messages.js';
-import { Pace, eachRecord } from './slices.js';
+import { eachMessage } from './each-message.js';
 
 type Envelope = Messages['xray.core.InboundHandlerConfig'];
-/** What a call of the core's program needs. */
-export interface Converter {
+/** What a call of `xray convert` needs. */
+export interface Needs {
   readonly binary: string;
   readonly folder: EngineFolder;
   readonly codecs: AccountCodecs;
 }
 
-/** The core's gRPC server refuses messages above 4 MiB; leaves room for envelope and framing. */
+/** The core's gRPC server rejects messages above 4 MiB; leaves room for envelope and framing. */
 const SEND_LIMIT = 3 * 1024 * 1024;
 const CONFIG_INBOUND_FIELD = 1;
 
@@ -33,7 +40,7 @@ function* configOf(inbounds: readonly InboundWithUsers[], codecs: AccountCodecs)
 
 /** The inbounds, users included, as AddInbound takes them. Rejects with CoreRefused, the inbound named. */
 async function convert(
-  { binary, folder, codecs }: Converter,
+  { binary, folder, codecs }: Needs,
   inbounds: readonly InboundWithUsers[],
 ): Promise<Envelope[]> {
   const found: Envelope[] = [];
@@ -47,7 +54,7 @@ async function convert(
       args: ['convert', 'pb', '-outpbfile', target, source],
       timeout: 20_000,
     });
-    await eachRecord(await readFile(target), CONFIG_INBOUND_FIELD, (bytes) =>
+    await eachMessage(await readFile(target), CONFIG_INBOUND_FIELD, (bytes) =>
       found.push(decode('xray.core.InboundHandlerConfig', bytes)),
     );
   });
@@ -66,25 +73,21 @@ async function convert(
 }
 
 /** Returns the inbound for AddInbound, still without users that the API can change. */
-export async function convertInbound(converter: Converter, inbound: InboundWithUsers): Promise<Envelope> {
-  const type = converter.codecs.accounts.of(inbound.protocol);
-  const [envelope] = await convert(converter, [type?.users === 'api' ? { ...inbound, users: [] } : inbound]);
+export async function convertInbound(needs: Needs, inbound: InboundWithUsers): Promise<Envelope> {
+  const type = needs.codecs.accounts.of(inbound.protocol);
+  const [envelope] = await convert(needs, [type?.users === 'api' ? { ...inbound, users: [] } : inbound]);
   return envelope as Envelope;
 }
 
 /**
- * Has the core's program read an account of this inbound, and looks for it in the result. Rejects with ProtocolRefused
+ * Has `xray convert` read an account of this inbound, and looks for it in the result. Rejects with ProtocolRefused
  * when the result differs from the type's declaration.
  */
-export async function convertSample(
-  converter: Converter,
-  inbound: CoreInbound,
-  sample: CoreUser,
-): Promise<void> {
-  const { codecs } = converter;
+export async function convertSample(needs: Needs, inbound: CoreInbound, sample: CoreUser): Promise<void> {
+  const { codecs } = needs;
   const type = codecs.accounts.of(inbound.protocol);
   if (type === undefined) throw new ProtocolRefused(`no plugin declares the accounts ${inbound.protocol}`);
-  const [without, withSample] = await convert(converter, [
+  const [without, withSample] = await convert(needs, [
     { ...inbound, users: [] },
     { ...inbound, users: [sample] },
   ]);
@@ -98,7 +101,7 @@ export async function convertSample(
     return;
   }
   const read: CoreUser[] = [];
-  await eachRecord(values[1] ?? Buffer.alloc(0), type.usersField, (bytes) => {
+  await eachMessage(values[1] ?? Buffer.alloc(0), type.usersField, (bytes) => {
     try {
       read.push(codecs.decode(bytes, inbound.protocol));
     } catch (cause) {
@@ -108,7 +111,7 @@ export async function convertSample(
       );
     }
   });
-  const found = read.find(({ name }) => name !== NOBODY);
+  const found = read.find(({ name }) => name !== PLACEHOLDER);
   if (found?.name !== sample.name)
     throw new ProtocolRefused(
       `the core has no user in field ${type.usersField} of ${type.inboundType}, where the account type ${inbound.protocol} says`,
@@ -139,9 +142,9 @@ export async function fillInbound(
   const key = ((type?.usersField ?? 0) << 3) | 2;
   const others: CoreUser[] = [];
   const writer = protobuf.Writer.create();
-  const pace = new Pace();
+  const slice = new TimeSlice();
   for (const user of inbound.users) {
-    if (pace.due()) await pace.rest();
+    if (slice.isOver) await slice.next();
     const bytes = codecs.encode(user, inbound);
     if (writer.len + bytes.length + 16 > SEND_LIMIT) others.push(user);
     else writer.uint32(key).bytes(bytes);

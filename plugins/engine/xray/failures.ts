@@ -1,4 +1,5 @@
-// Interprets the core's messages. All its gRPC failures have code 2, so the text decides.
+// Interprets the core's messages. Errors of the core's own handlers all have code 2, so their text decides; the other
+// codes come from the gRPC library.
 import type { ServiceError } from '@grpc/grpc-js';
 import { CoreRefused, CoreUnreachable } from '../driver.js';
 
@@ -37,7 +38,7 @@ export function lastWords(output: string): string | undefined {
     : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
 
-/** Status codes of gRPC; the library itself is loaded with the first core (launch.ts). */
+/** Status codes that the gRPC library sets; the library itself is loaded with the first core (launch.ts). */
 const STATUS = {
   CANCELLED: 1,
   DEADLINE_EXCEEDED: 4,

@@ -1,6 +1,6 @@
 // The engine's directory: paths of its files, and how they are written.
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -23,21 +23,22 @@ export interface DriverLog {
 export class EngineFolder {
   readonly path: string;
   readonly config: string;
-  readonly record: string;
+  readonly recordPath: string;
   readonly access: string;
   readonly error: string;
   readonly output: string;
-  readonly #socketHere: string;
+  /** path of the API's socket unless it would be too long */
+  readonly usualSocket: string;
 
   /** @param path absolute */
   constructor(path: string) {
     this.path = path;
     this.config = join(path, 'config.json');
-    this.record = join(path, 'core.json');
+    this.recordPath = join(path, 'core.json');
     this.access = join(path, 'access.log');
     this.error = join(path, 'error.log');
     this.output = join(path, 'stdout.log');
-    this.#socketHere = join(path, 'api.sock');
+    this.usualSocket = join(path, 'api.sock');
   }
 
   /** Creates the directory and logs, private, and removes half-written files of a killed panel. */
@@ -53,15 +54,10 @@ export class EngineFolder {
     }
   }
 
-  /** Path of the socket unless it would be too long. */
-  get usualSocket(): string {
-    return this.#socketHere;
-  }
-
   /** Whether a process listens on the socket here, whatever core.json says. */
   socketAnswers(): Promise<boolean> {
     return new Promise((resolve) => {
-      const connection = connect(this.#socketHere);
+      const connection = connect(this.usualSocket);
       connection.once('error', () => resolve(false));
       connection.once('connect', () => {
         connection.destroy();
@@ -73,9 +69,9 @@ export class EngineFolder {
   /** Returns a free path for the api socket; in a short private directory when the path here is too long for a socket. */
   async socket(): Promise<string> {
     // the core reads what follows a comma as the socket's mode
-    if (Buffer.byteLength(this.#socketHere) <= SOCKET_PATH_LIMIT && !this.#socketHere.includes(',')) {
-      await this.removeSocket(this.#socketHere);
-      return this.#socketHere;
+    if (Buffer.byteLength(this.usualSocket) <= SOCKET_PATH_LIMIT && !this.usualSocket.includes(',')) {
+      await this.removeSocket(this.usualSocket);
+      return this.usualSocket;
     }
     return join(await mkdtemp(join(tmpdir(), SHORT_FOLDER)), 'api.sock');
   }
@@ -122,11 +118,4 @@ export class EngineFolder {
   async trimLogs(): Promise<void> {
     for (const path of [this.access, this.error, this.output]) await cutLog(path, LOG_LIMITS);
   }
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,5 +1,4 @@
-// Types of the running inbounds. The core panics on an account of another protocol, so the driver stores them itself and
-// never trusts a caller.
+// Remembers the type of each running inbound: the core panics on an account of another type.
 import { CoreRefused } from '../driver.js';
 
 interface Inbound {

@@ -1,18 +1,24 @@
 // Starts a core from a config, and adopts a running core from its record.
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CoreRefused, CoreUnreachable, type CoreBase, type CoreRecord } from '../driver.js';
-import { CannotRun, readTail, sizeOf } from '../../processes/contract.js';
-import type { AccountCodecs } from './accounts.js';
+import {
+  type AppliedDigests,
+  type CoreBase,
+  CoreRefused,
+  CoreUnreachable,
+  type InboundWithUsers,
+} from '../driver.js';
+import { CannotRun, readTail, type RunningProcess, sizeOf } from '../../processes/contract.js';
+import type { AccountCodecs } from './account-codecs.js';
 import type { CoreApi } from './api.js';
-import { API_TAG, configText, type InboundWithUsers } from './config.js';
+import { API_TAG, configText } from './config-text.js';
 import { coreEnvironment } from './environment.js';
 import { lastWords } from './failures.js';
 import type { DriverLog, EngineFolder } from './folder.js';
 import { RunningInbounds } from './inbounds.js';
 import { decode } from './messages.js';
-import type { CoreInstance, CoreSlot } from './record.js';
-import { eachRecord } from './slices.js';
+import type { CoreNote, CoreSlot } from './record.js';
+import { eachMessage } from './each-message.js';
 
 /** 100,000 users on five inbounds take 6 s on a small machine. */
 const START_LIMIT_MS = 120_000;
@@ -20,13 +26,14 @@ const ADOPTION_LIMIT_MS = 3000;
 const LOOK_EVERY_MS = 10;
 const STARTED_LINE_LIMIT_MS = 2000;
 
-export interface RunningCore {
-  readonly instance: CoreInstance;
+/** A running core, with the channel to it. */
+export interface CoreConnection {
+  readonly process: RunningProcess<CoreNote>;
   readonly api: CoreApi;
   readonly inbounds: RunningInbounds;
 }
 
-export interface LaunchContext {
+export interface LaunchNeeds {
   readonly binary: string;
   readonly folder: EngineFolder;
   /** where its process runs */
@@ -49,29 +56,29 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** gRPC is loaded when a core runs: without one, a start and a command of the command line do without it. */
+/** Loads gRPC only when there is a core: saves time for a panel without one and for commands. */
 async function apiAt(socket: string): Promise<CoreApi> {
   const { CoreApi } = await import('./api.js');
   return new CoreApi(socket);
 }
 
 async function ready(
-  instance: CoreInstance,
+  process: RunningProcess<CoreNote>,
   api: CoreApi,
   socket: string,
   started: () => Promise<boolean>,
 ): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
-  while (instance.alive && Date.now() < deadline && !(await isThere(socket))) await sleep(LOOK_EVERY_MS);
-  if (!instance.alive) return;
+  while (process.alive && Date.now() < deadline && !(await isThere(socket))) await sleep(LOOK_EVERY_MS);
+  if (!process.alive) return;
   await api.answers(Math.max(deadline - Date.now(), 1));
   // the API answers before an inbound that cannot listen stops the core; this line says that all inbounds listen
-  const patience = Date.now() + STARTED_LINE_LIMIT_MS;
-  while (instance.alive && Date.now() < patience && !(await started())) await sleep(LOOK_EVERY_MS);
+  const lineDeadline = Date.now() + STARTED_LINE_LIMIT_MS;
+  while (process.alive && Date.now() < lineDeadline && !(await started())) await sleep(LOOK_EVERY_MS);
 }
 
 /** Prepares for a new core: with a stale socket it would not start, and it would share its ports with a running core. */
-async function makeRoom({ folder, slot }: LaunchContext): Promise<void> {
+async function makeRoom({ folder, slot }: LaunchNeeds): Promise<void> {
   await folder.prepare();
   const previous = await slot.recorded();
   if (previous?.alive)
@@ -85,16 +92,16 @@ async function makeRoom({ folder, slot }: LaunchContext): Promise<void> {
 
 /** Rejects with CoreRefused when the core or a check before it rejects the config; no process is left then. */
 export async function launch(
-  context: LaunchContext,
+  needs: LaunchNeeds,
   base: CoreBase,
   inbounds: readonly InboundWithUsers[],
-  record: CoreRecord,
-): Promise<RunningCore> {
-  const { binary, folder, slot, codecs } = context;
-  await makeRoom(context);
+  digests: AppliedDigests,
+): Promise<CoreConnection> {
+  const { binary, folder, slot, codecs } = needs;
+  await makeRoom(needs);
   const socket = await folder.socket();
   const api = await apiAt(socket);
-  let instance: CoreInstance | undefined;
+  let process: RunningProcess<CoreNote> | undefined;
   try {
     await folder.write(
       folder.config,
@@ -103,7 +110,7 @@ export async function launch(
     const logged = await sizeOf(folder.error);
     const started = async (): Promise<boolean> =>
       / core: Xray \S+ started/.test(await readTail(folder.error, logged));
-    instance = await slot.start(
+    process = await slot.start(
       {
         command: binary,
         args: ['run', '-c', folder.config],
@@ -112,16 +119,16 @@ export async function launch(
         output: folder.output,
         emptied: true,
       },
-      { socket, record },
+      { socket, record: digests },
     );
-    await untilReady(instance, ready(instance, api, socket, started), folder);
+    await untilReady(process, ready(process, api, socket, started), folder);
     const running = new RunningInbounds();
     for (const { tag, protocol } of inbounds)
       running.set(tag, codecs.accounts.of(protocol)?.inboundType ?? protocol);
-    return { instance, api, inbounds: running };
+    return { process, api, inbounds: running };
   } catch (error) {
     api.close();
-    await instance?.kill();
+    await process?.kill();
     await folder.removeSocket(socket);
     await slot.forget();
     throw error instanceof CannotRun ? new CoreUnreachable(error.message, { cause: error }) : error;
@@ -130,47 +137,47 @@ export async function launch(
 
 /** A core that exits while we wait also breaks our call; its own message says more than the broken call. */
 async function untilReady(
-  instance: CoreInstance,
+  process: RunningProcess<CoreNote>,
   waiting: Promise<void>,
   folder: EngineFolder,
 ): Promise<void> {
   const answer = waiting.catch((error: unknown) => {
-    if (instance.alive) throw error;
+    if (process.alive) throw error;
   });
-  await Promise.race([instance.ended, answer]);
-  if (!instance.alive) throw new CoreRefused(await reasonOfEnd(folder, await instance.ended));
+  await Promise.race([process.ended, answer]);
+  if (!process.alive) throw new CoreRefused(await reasonOfEnd(folder, await process.ended));
 }
 
 /** Reads the types from the core itself: the previous panel's record may be older than its last change. */
 async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
   const running = new RunningInbounds();
-  await eachRecord(await api.listInbounds(), 1, (bytes) => {
+  await eachMessage(await api.listInbounds(), 1, (bytes) => {
     const { tag, proxySettings } = decode('xray.core.InboundHandlerConfig', bytes);
     if (tag !== '' && tag !== API_TAG) running.set(tag, proxySettings?.type ?? 'unknown');
   });
   return running;
 }
 
-export async function adopt({ folder, slot, log }: LaunchContext): Promise<RunningCore | undefined> {
-  const instance = await slot.adopt();
-  if (instance === undefined) {
+export async function adopt({ folder, slot, log }: LaunchNeeds): Promise<CoreConnection | undefined> {
+  const process = await slot.adopt();
+  if (process === undefined) {
     const previous = await slot.recorded();
     if (previous && !previous.alive) await folder.removeSocket(previous.note.socket);
     return undefined;
   }
-  const { socket } = instance.note;
+  const { socket } = process.note;
   const api = await apiAt(socket);
   try {
     await api.answers(ADOPTION_LIMIT_MS);
-    return { instance, api, inbounds: await inboundsOf(api) };
+    return { process, api, inbounds: await inboundsOf(api) };
   } catch (error) {
     if (!(error instanceof CoreUnreachable) && !(error instanceof CoreRefused)) throw error;
     log.warn('the core of a previous panel does not answer; killing it', {
-      pid: instance.identity.pid,
+      pid: process.identity.pid,
       reason: error.message,
     });
     api.close();
-    await instance.kill();
+    await process.kill();
     await folder.removeSocket(socket);
     await slot.forget();
     return undefined;

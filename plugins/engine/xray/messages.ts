@@ -1,9 +1,9 @@
 // The protobuf messages between the driver and the core, by field number.
-// Accounts are in accounts.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
+// Accounts are in account-codecs.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
 // xray.app.stats.command. Unused fields are left out.
 import protobuf from 'protobufjs/light.js';
 
-/** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is refused by the core). */
+/** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is rejected by the core). */
 export interface TypedMessage {
   type: string;
   value: Uint8Array;

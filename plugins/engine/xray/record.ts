@@ -1,13 +1,13 @@
-// core.json: the record of a running core, in the slot of its process.
-import type { CoreProcess, CoreRecord } from '../driver.js';
+// core.json: the record of the core's process, with a note of the engine.
+import type { AppliedDigests, CoreProcess } from '../driver.js';
 import type { ProcessesApi, ProcessIdentity, RunningProcess } from '../../processes/contract.js';
 import type { DriverLog, EngineFolder } from './folder.js';
 
 export interface CoreNote {
   readonly socket: string;
-  readonly record: CoreRecord;
+  /** digests of what the core runs */
+  readonly record: AppliedDigests;
 }
-export type CoreInstance = RunningProcess<CoreNote>;
 
 function isCoreNote(value: object): value is CoreNote {
   const { socket, record } = value as Partial<CoreNote>;
@@ -17,13 +17,13 @@ function isCoreNote(value: object): value is CoreNote {
 }
 
 export const coreSlot = (processes: Pick<ProcessesApi, 'slot'>, folder: EngineFolder, log: DriverLog) =>
-  processes.slot<CoreNote>({ record: folder.record, isNote: isCoreNote, argument: folder.config, log });
+  processes.slot<CoreNote>({ record: folder.recordPath, isNote: isCoreNote, argument: folder.config, log });
 export type CoreSlot = ReturnType<typeof coreSlot>;
 
 /** A core's counters begin at zero with each new epoch. */
 const epochOf = ({ bootId, pid, startTicks }: ProcessIdentity): string => `${bootId}:${pid}:${startTicks}`;
 
-export const describe = ({ identity, startedAt }: CoreInstance): CoreProcess => ({
+export const describe = ({ identity, startedAt }: RunningProcess<CoreNote>): CoreProcess => ({
   epoch: epochOf(identity),
   pid: identity.pid,
   startedAt,

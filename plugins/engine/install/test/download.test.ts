@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { digestIn } from '../download.js';
-import { findCore, type FoundCore } from '../find.js';
-import type { Patience } from '../fetch.js';
+import { type CoreConfig, findCore, type FoundCore } from '../find.js';
+import type { Timeouts } from '../fetch.js';
 import { assetOf, CORE_VERSION, keptCore, thisMachine } from '../release.js';
 import { zipOf } from './archive.js';
 
@@ -38,6 +38,7 @@ interface Outcome {
   readonly warnings: readonly string[];
   readonly said: readonly string[];
   readonly env: Record<string, string>;
+  readonly config: CoreConfig;
 }
 
 /** Looks for a core where only the download can give one: no Go, nothing on PATH. */
@@ -46,9 +47,16 @@ async function look(
   {
     zip = sends(good),
     dgst = sends(digestFile(sha256(good))),
+    config: changed = {},
     env: more = {},
-    patience = {},
-  }: { zip?: Answer; dgst?: Answer; env?: Record<string, string>; patience?: Partial<Patience> },
+    timeouts = {},
+  }: {
+    zip?: Answer;
+    dgst?: Answer;
+    config?: Partial<CoreConfig>;
+    env?: Record<string, string>;
+    timeouts?: Partial<Timeouts>;
+  },
 ): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-download-'));
   await mkdir(join(folder, 'path'));
@@ -64,11 +72,11 @@ async function look(
     await new Promise((resolve) => server.close(resolve));
     await rm(folder, { recursive: true, force: true });
   });
-  const env = {
-    PATH: join(folder, 'path'),
-    XDG_CACHE_HOME: join(folder, 'cache'),
-    WEIR_ENGINE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`,
-    ...more,
+  const env = { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), ...more };
+  const config: CoreConfig = {
+    install: 'on',
+    releases: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror/`,
+    ...changed,
   };
   const log = {
     info: (message: string, data: { received?: string } = {}) =>
@@ -76,12 +84,13 @@ async function look(
     warn: (message: string, data: object = {}) => void warnings.push(`${message} ${JSON.stringify(data)}`),
   };
   const found = await findCore({
+    config,
     env,
     dataDirectory: join(folder, 'data'),
     log,
-    patience: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, tellMs: 20_000, ...patience },
+    timeouts: { answerMs: 20_000, silenceMs: 20_000, wholeMs: 60_000, reportMs: 20_000, ...timeouts },
   });
-  return { found, asked, warnings, said, env };
+  return { found, asked, warnings, said, env, config };
 }
 
 /** Nothing was put in place, nothing half was left, and the sentence that the admin reads says why. */
@@ -102,17 +111,20 @@ async function refusedBecause(
 }
 
 test('the release is downloaded, checked, unpacked and ready to run, and the next start finds it', async (t) => {
-  const { found, asked, env, warnings, said } = await look(t, {});
+  const { found, asked, env, config, warnings, said } = await look(t, {});
   t.deepEqual(found, { binary: keptCore(env), source: 'downloaded' });
   t.deepEqual(asked, [`/mirror/v${CORE_VERSION}/${asset}.dgst`, `/mirror/v${CORE_VERSION}/${asset}`]);
   t.is(await readFile(keptCore(env), 'utf8'), PROGRAM);
   t.is((await stat(keptCore(env))).mode & 0o777 & ~0o022, 0o755);
   t.deepEqual(await readdir(dirname(keptCore(env))), ['xray']);
   t.deepEqual([warnings, said], [[], ['downloading the core']]);
-  t.deepEqual(await findCore({ env, dataDirectory: '/nowhere', log: { info: t.fail, warn: t.fail } }), {
-    binary: keptCore(env),
-    source: 'cache',
-  });
+  t.deepEqual(
+    await findCore({ config, env, dataDirectory: '/nowhere', log: { info: t.fail, warn: t.fail } }),
+    {
+      binary: keptCore(env),
+      source: 'cache',
+    },
+  );
 });
 
 test('who waits is told how much has come', async (t) => {
@@ -126,7 +138,7 @@ test('who waits is told how much has come', async (t) => {
     }, 5);
     response.on('close', () => clearInterval(waiting));
   };
-  const { found, said } = await look(t, { zip: inHalves, patience: { tellMs: 20, silenceMs: 20_000 } });
+  const { found, said } = await look(t, { zip: inHalves, timeouts: { reportMs: 20, silenceMs: 20_000 } });
   t.is('source' in found && found.source, 'downloaded');
   t.is(said.at(-1), 'still downloading the core 0.0 MiB of 0.0 MiB');
 });
@@ -137,12 +149,12 @@ test('an archive that its digest does not fit is refused', async (t) => {
 });
 
 test("WEIR_ENGINE_SHA256 takes precedence over the server's digest, which is not requested", async (t) => {
-  const fits = await look(t, { dgst: refuses(404), env: { WEIR_ENGINE_SHA256: sha256(good).toUpperCase() } });
+  const fits = await look(t, { dgst: refuses(404), config: { sha256: sha256(good).toUpperCase() } });
   t.is('source' in fits.found && fits.found.source, 'downloaded');
   t.deepEqual(fits.asked, [`/mirror/v${CORE_VERSION}/${asset}`]);
   await refusedBecause(
     t,
-    await look(t, { env: { WEIR_ENGINE_SHA256: 'ab'.repeat(32) } }),
+    await look(t, { config: { sha256: 'ab'.repeat(32) } }),
     /but WEIR_ENGINE_SHA256 says (?:ab){32}/,
   );
 });
@@ -165,7 +177,7 @@ test('a release that is not there is named with its address', async (t) => {
 test('a server that does not answer, or stops in the middle, is left alone', async (t) => {
   await refusedBecause(
     t,
-    await look(t, { dgst: () => undefined, patience: { answerMs: 300 } }),
+    await look(t, { dgst: () => undefined, timeouts: { answerMs: 300 } }),
     /no answer within 0\.3 s/,
   );
   await refusedBecause(
@@ -173,7 +185,7 @@ test('a server that does not answer, or stops in the middle, is left alone', asy
     await look(t, {
       zip: (response) =>
         void response.writeHead(200, { 'content-length': good.length }).write(good.subarray(0, 50)),
-      patience: { silenceMs: 300 },
+      timeouts: { silenceMs: 300 },
     }),
     /no data for 0\.3 s/,
   );
@@ -196,7 +208,7 @@ test('a server that is not there', async (t) => {
   await new Promise((resolve) => gone.close(resolve));
   await refusedBecause(
     t,
-    await look(t, { env: { WEIR_ENGINE_URL: `http://127.0.0.1:${port}` } }),
+    await look(t, { config: { releases: `http://127.0.0.1:${port}` } }),
     /ECONNREFUSED/,
   );
 });
@@ -252,7 +264,7 @@ test('a download that failed is made good by a build', async (t) => {
 });
 
 test('WEIR_ENGINE_INSTALL=off asks no server', async (t) => {
-  const { found, asked } = await look(t, { env: { WEIR_ENGINE_INSTALL: 'off' } });
+  const { found, asked } = await look(t, { config: { install: 'off' } });
   t.deepEqual(asked, []);
   t.regex('missing' in found ? found.missing : '', /WEIR_ENGINE_INSTALL=off/);
 });

@@ -2,9 +2,10 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { CORE_VERSION, keptCore } from '../release.js';
-import { findCore } from '../find.js';
+import { CORE_VERSION, keptCore, RELEASES } from '../release.js';
+import { type CoreConfig, findCore } from '../find.js';
 
+const config: CoreConfig = { install: 'off', releases: RELEASES };
 const quiet = { info: () => undefined, warn: () => undefined };
 
 async function place(
@@ -14,7 +15,7 @@ async function place(
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, 'path'));
   return {
-    env: { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache'), WEIR_ENGINE_INSTALL: 'off' },
+    env: { PATH: join(folder, 'path'), XDG_CACHE_HOME: join(folder, 'cache') },
     dataDirectory: join(folder, 'data'),
     put: async (path) => {
       const whole = path.startsWith('/') ? path : join(folder, path);
@@ -29,13 +30,19 @@ async function place(
 test('the places are looked through in order: variable, data folder, PATH, cache', async (t) => {
   const { env, dataDirectory, put } = await place(t);
   const cached = await put(keptCore(env));
-  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: cached, source: 'cache' });
+  t.deepEqual(await findCore({ config, env, dataDirectory, log: quiet }), {
+    binary: cached,
+    source: 'cache',
+  });
   const installed = await put('path/xray');
-  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: installed, source: 'PATH' });
+  t.deepEqual(await findCore({ config, env, dataDirectory, log: quiet }), {
+    binary: installed,
+    source: 'PATH',
+  });
   const own = await put('data/bin/xray');
-  t.deepEqual(await findCore({ env, dataDirectory, log: quiet }), { binary: own, source: 'data' });
+  t.deepEqual(await findCore({ config, env, dataDirectory, log: quiet }), { binary: own, source: 'data' });
   const chosen = await put('elsewhere/my-core');
-  t.deepEqual(await findCore({ env: { ...env, WEIR_ENGINE_BIN: chosen }, dataDirectory, log: quiet }), {
+  t.deepEqual(await findCore({ config: { ...config, binary: chosen }, env, dataDirectory, log: quiet }), {
     binary: chosen,
     source: 'WEIR_ENGINE_BIN',
   });
@@ -45,7 +52,7 @@ test('names a WEIR_ENGINE_BIN that cannot run, and never skips it', async (t) =>
   const { env, dataDirectory, put } = await place(t);
   await put('path/xray');
   const error = await t.throwsAsync(
-    findCore({ env: { ...env, WEIR_ENGINE_BIN: '/nowhere/xray' }, dataDirectory, log: quiet }),
+    findCore({ config: { ...config, binary: '/nowhere/xray' }, env, dataDirectory, log: quiet }),
   );
   t.regex(error.message, /WEIR_ENGINE_BIN is \/nowhere\/xray/);
 });
@@ -54,28 +61,28 @@ test('a folder that is called xray is no core', async (t) => {
   const { env, dataDirectory } = await place(t);
   const folder = join(env['PATH'] as string, 'xray');
   await mkdir(folder);
-  t.true('missing' in (await findCore({ env, dataDirectory, log: quiet })));
-  await t.throwsAsync(findCore({ env: { ...env, WEIR_ENGINE_BIN: folder }, dataDirectory, log: quiet }), {
+  t.true('missing' in (await findCore({ config, env, dataDirectory, log: quiet })));
+  await t.throwsAsync(findCore({ config: { ...config, binary: folder }, env, dataDirectory, log: quiet }), {
     message: /WEIR_ENGINE_BIN/,
   });
 });
 
 test('with nothing to be found, one sentence says what was looked for', async (t) => {
   const { env, dataDirectory } = await place(t);
-  const found = await findCore({ env, dataDirectory, log: quiet });
+  const found = await findCore({ config, env, dataDirectory, log: quiet });
   t.true('missing' in found && /WEIR_ENGINE_BIN.*xray on PATH.*WEIR_ENGINE_INSTALL=off/.test(found.missing));
 });
 
 test('without Go, or with one too old, the sentence says which is needed', async (t) => {
   const { env, dataDirectory } = await place(t);
   // A port that cannot be connected to: nothing is downloaded.
-  const on = { ...env, WEIR_ENGINE_INSTALL: 'on', WEIR_ENGINE_URL: 'http://127.0.0.1:0' };
-  const without = await findCore({ env: on, dataDirectory, log: quiet });
+  const on: CoreConfig = { install: 'on', releases: 'http://127.0.0.1:0' };
+  const without = await findCore({ config: on, env, dataDirectory, log: quiet });
   t.true('missing' in without && /no Go on PATH/.test(without.missing));
   await writeFile(join(env['PATH'] as string, 'go'), '#!/bin/sh\necho go version go1.19.8 linux/amd64\n', {
     mode: 0o755,
   });
-  const old = await findCore({ env: on, dataDirectory, log: quiet });
+  const old = await findCore({ config: on, env, dataDirectory, log: quiet });
   t.true('missing' in old && /Go 1\.26 or newer is needed.*go1\.19\.8/.test(old.missing));
 });
 

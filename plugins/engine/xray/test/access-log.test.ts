@@ -2,15 +2,15 @@ import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Accepted } from '../../driver.js';
-import { acceptedOf } from '../access-line.js';
+import type { LoggedConnection } from '../../driver.js';
+import { connectionOf } from '../access-line.js';
 import { AccessLog } from '../access-log.js';
 
 const TIME = '2026/11/21 05:24:38.326889';
-const from = (rest: string): Accepted | undefined => acceptedOf(`${TIME} from ${rest}`);
+const from = (rest: string): LoggedConnection | undefined => connectionOf(`${TIME} from ${rest}`);
 
 test('the peer and the user of a line, in every form that the core writes', (t) => {
-  const i1c2 = (address: string, port: number): Accepted => ({ name: 'i1.c2', address, port });
+  const i1c2 = (address: string, port: number): LoggedConnection => ({ name: 'i1.c2', address, port });
   t.deepEqual(
     from('127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2'),
     i1c2('127.0.1.1', 48439),
@@ -46,9 +46,9 @@ test('lines that name no connection of a user over TCP are none', (t) => {
     '127.0.0.1:x accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
   ])
     t.is(from(line), undefined, line);
-  t.is(acceptedOf(''), undefined);
+  t.is(connectionOf(''), undefined);
   t.is(
-    acceptedOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'),
+    connectionOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'),
     undefined,
     'the end of a line whose beginning is lost',
   );

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { selfSigned } from '../../../../test/harness/self-signed.js';
 import type { ApiAccountType, ConfigAccountType } from '../../contract.js';
 import { type CoreInbound, ProtocolRefused } from '../../driver.js';
-import { XrayDriver } from '../driver.js';
+import { XrayDriver } from '../xray-driver.js';
 import {
   accountsOf,
   base,

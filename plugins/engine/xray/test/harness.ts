@@ -17,8 +17,8 @@ import { vlessAccounts } from '../../../inbounds/protocols/vless.js';
 import { vmessAccounts } from '../../../inbounds/protocols/vmess.js';
 import { Accounts } from '../../accounts.js';
 import type { AccountType } from '../../contract.js';
-import type { CoreInbound, CoreRecord, CoreUser, JsonObject } from '../../driver.js';
-import { XrayDriver } from '../driver.js';
+import type { CoreInbound, AppliedDigests, CoreUser, JsonObject } from '../../driver.js';
+import { XrayDriver } from '../xray-driver.js';
 import type { DriverLog } from '../folder.js';
 import { isAlive, type ProcessIdentity, type ProcessesApi } from '../../../processes/contract.js';
 import { Slot } from '../../../processes/slot.js';
@@ -58,7 +58,7 @@ export const base: JsonObject = {
     { tag: 'blocked', protocol: 'blackhole' },
   ],
 };
-export const emptyRecord: CoreRecord = { base: 'base-1', inbounds: {} };
+export const emptyRecord: AppliedDigests = { base: 'base-1', inbounds: {} };
 
 /** Kills whatever core the directory's record names. */
 async function sweep(directory: string): Promise<void> {

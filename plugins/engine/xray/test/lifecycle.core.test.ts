@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { CoreRefused, CoreUnreachable, type CoreProcess } from '../../driver.js';
 import { commandLine, identify, isAlive } from '../../../processes/identity.js';
-import { XrayDriver } from '../driver.js';
+import { XrayDriver } from '../xray-driver.js';
 import {
   accountsOf,
   base,
@@ -209,8 +209,8 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   const user = vlessUser('i1.c1');
   const port = await freePort();
   const inbounds = [{ ...vlessInbound('v', port), users: [user] }];
-  const record = { base: 'b', inbounds: { v: 'digest' } };
-  const panel = spawn(process.execPath, [orphan, directory, JSON.stringify([inbounds, record])], {
+  const digests = { base: 'b', inbounds: { v: 'digest' } };
+  const panel = spawn(process.execPath, [orphan, directory, JSON.stringify([inbounds, digests])], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, WEIR_ENGINE_BIN: engineBinary() },
   });
@@ -230,7 +230,7 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   const driver = driverIn(t, directory);
   const reasons: string[] = [];
   driver.onExit((reason) => reasons.push(reason));
-  t.deepEqual(await driver.adopt(), { process: started, record });
+  t.deepEqual(await driver.adopt(), { process: started, digests });
   const [counter] = await driver.counters('i1.');
   t.is(counter?.name, 'i1.c1');
   t.true((counter?.down ?? 0) >= bytes);
@@ -245,12 +245,12 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   const next = { base: 'b', inbounds: { v: 'other' } };
   await driver.remember(next);
   driver.detach();
-  t.deepEqual((await driver.adopt())?.record, next);
+  t.deepEqual((await driver.adopt())?.digests, next);
 
   process.kill(started.pid, 'SIGKILL');
   await eventually(() => reasons.length > 0, 'onExit of an adopted core');
   t.is(reasons.length, 1);
-  await driver.start(base, inbounds, record);
+  await driver.start(base, inbounds, digests);
   t.deepEqual(await driver.users('v'), [user]);
 });
 

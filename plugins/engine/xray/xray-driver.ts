@@ -4,30 +4,31 @@ import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
 import type { ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
-import { AccountCodecs, NOBODY } from './accounts.js';
+import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
 import {
-  type Accepted,
+  type AppliedDigests,
   CoreRefused,
   CoreUnreachable,
   type CoreBase,
   type CoreDriver,
   type CoreInbound,
   type CoreProcess,
-  type CoreRecord,
   type CoreUser,
+  type InboundWithUsers,
+  type LoggedConnection,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
 import { AccessLog } from './access-log.js';
 import { runCommand } from './command.js';
-import { API_TAG, configText, type InboundWithUsers } from './config.js';
+import { API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { unknownProtocol } from './failures.js';
 import { readCounters } from './counters.js';
 import { type DriverLog, EngineFolder } from './folder.js';
-import { adopt, launch, reasonOfEnd, type LaunchContext, type RunningCore } from './launch.js';
+import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
 import { coreSlot, describe } from './record.js';
-import { eachRecord } from './slices.js';
+import { eachMessage } from './each-message.js';
 
 export interface XrayDriverOptions {
   /** path of the core's program */
@@ -44,11 +45,12 @@ const TEST_LIMIT_MS = 20_000;
 const ADDS_AT_ONCE = 64;
 
 export class XrayDriver implements CoreDriver {
-  readonly name = 'xray';
-  readonly #context: LaunchContext;
+  /** The core accepts requests of 4 MiB; users are shorter in protobuf than in JSON. */
+  readonly maxUserBytes = 2_500_000;
+  readonly #needs: LaunchNeeds;
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #accesses: AccessLog;
-  #core: RunningCore | undefined;
+  #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
   /** start, adopt, stop and writes of the record, one after the other */
@@ -56,7 +58,7 @@ export class XrayDriver implements CoreDriver {
 
   constructor({ binary, directory, log, accounts, processes }: XrayDriverOptions) {
     const folder = new EngineFolder(resolve(directory));
-    this.#context = {
+    this.#needs = {
       // a name without a slash is looked up in PATH
       binary: binary.includes('/') ? resolve(binary) : binary,
       folder,
@@ -68,7 +70,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   async version(): Promise<string> {
-    const { binary, folder } = this.#context;
+    const { binary, folder } = this.#needs;
     await folder.prepare();
     const output = await runCommand({ binary, directory: folder.path, args: ['version'], timeout: 5000 });
     const [, version] = output.split(' ');
@@ -80,7 +82,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
-    const { binary, folder } = this.#context;
+    const { binary, folder } = this.#needs;
     await folder.prepare();
     await folder
       .withTemporary(['.json'], async (path = '') => {
@@ -108,42 +110,45 @@ export class XrayDriver implements CoreDriver {
 
   async testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void> {
     if (this.#read.has(inbound.protocol)) return;
-    await this.#context.folder.prepare();
-    await convertSample(this.#context, inbound, sample);
+    await this.#needs.folder.prepare();
+    await convertSample(this.#needs, inbound, sample);
     this.#read.add(inbound.protocol);
   }
 
   configText(base: CoreBase, inbounds: readonly InboundWithUsers[]): Iterable<string> {
-    const { folder, codecs } = this.#context;
+    const { folder, codecs } = this.#needs;
     const paths = { socket: `${folder.path}/api.sock`, access: folder.access, error: folder.error };
     return configText(base, inbounds, paths, codecs);
   }
 
   /** Kills a process that fits the record but does not answer within three seconds, and adopts nothing. */
-  adopt(): Promise<{ process: CoreProcess; record: CoreRecord } | undefined> {
+  adopt(): Promise<{ process: CoreProcess; digests: AppliedDigests } | undefined> {
     return this.#queue.run(async () => {
       if (this.#core !== undefined)
-        throw new Error(`a core (pid ${this.#core.instance.identity.pid}) is managed already`);
-      const core = await adopt(this.#context);
+        throw new Error(`a core (pid ${this.#core.process.identity.pid}) is managed already`);
+      const core = await adopt(this.#needs);
       if (core === undefined) return undefined;
       this.#accesses.position = 0;
-      this.#take(core);
-      this.#context.log.info('core adopted', { pid: core.instance.identity.pid });
-      return { process: describe(core.instance), record: core.instance.note.record };
+      this.#setConnection(core);
+      return { process: describe(core.process), digests: core.process.note.record };
     });
   }
 
   /** Throws a plain Error when a core runs in the directory already: adopt or stop it first. */
-  start(base: CoreBase, inbounds: readonly InboundWithUsers[], record: CoreRecord): Promise<CoreProcess> {
+  start(
+    base: CoreBase,
+    inbounds: readonly InboundWithUsers[],
+    digests: AppliedDigests,
+  ): Promise<CoreProcess> {
     return this.#queue.run(async () => {
-      this.#accesses.position = await sizeOf(this.#context.folder.access);
-      const core = await launch(this.#context, base, inbounds, record);
-      this.#take(core);
-      this.#context.log.info('core started', {
-        pid: core.instance.identity.pid,
-        ms: Date.now() - core.instance.startedAt,
+      this.#accesses.position = await sizeOf(this.#needs.folder.access);
+      const core = await launch(this.#needs, base, inbounds, digests);
+      this.#setConnection(core);
+      this.#needs.log.info('core started', {
+        pid: core.process.identity.pid,
+        ms: Date.now() - core.process.startedAt,
       });
-      return describe(core.instance);
+      return describe(core.process);
     });
   }
 
@@ -153,23 +158,23 @@ export class XrayDriver implements CoreDriver {
       if (core === undefined) return;
       this.#core = undefined;
       core.api.close();
-      await core.instance.stop();
-      const { folder, slot, log } = this.#context;
-      // The next panel recognises the record of a stopped core.
+      await core.process.stop();
+      const { folder, slot, log } = this.#needs;
+      // If this fails it does no harm: the next panel sees that the process is gone.
       await folder
-        .removeSocket(core.instance.note.socket)
+        .removeSocket(core.process.note.socket)
         .then(() => slot.forget())
         .catch((error: unknown) =>
           log.warn('the files of the stopped core could not be removed', { reason: messageOf(error) }),
         );
-      log.info('core stopped', { pid: core.instance.identity.pid });
+      log.info('core stopped', { pid: core.process.identity.pid });
     });
   }
 
-  remember(record: CoreRecord): Promise<void> {
+  remember(digests: AppliedDigests): Promise<void> {
     return this.#queue.run(async () => {
-      const { instance } = this.#running();
-      await instance.remember({ ...instance.note, record });
+      const { process } = this.#requireCore();
+      await process.remember({ ...process.note, record: digests });
     });
   }
 
@@ -179,20 +184,20 @@ export class XrayDriver implements CoreDriver {
 
   detach(): void {
     this.#core?.api.close();
-    this.#core?.instance.release();
+    this.#core?.process.release();
     this.#core = undefined;
   }
 
   /**
    * If the core's converter rejects the config, the old inbound keeps running. If the core rejects it later (a port that
-   * another program holds), the tag is free, without an inbound. The core does not notice a port held by another Xray:
+   * another program holds), the old inbound is gone and the tag is free. The core does not notice a port held by another Xray:
    * probe it before.
    */
   async putInbound(inbound: InboundWithUsers): Promise<void> {
-    const { codecs } = this.#context;
+    const { codecs } = this.#needs;
     const { tag } = inbound;
-    const { api, inbounds } = this.#running();
-    const converted = await convertInbound(this.#context, inbound);
+    const { api, inbounds } = this.#requireCore();
+    const converted = await convertInbound(this.#needs, inbound);
     const { envelope, others } = await fillInbound(converted, inbound, codecs);
     await inbounds.close(tag);
     await api.removeInbound(tag);
@@ -211,7 +216,7 @@ export class XrayDriver implements CoreDriver {
 
   async removeInbound(tag: string): Promise<void> {
     if (tag === API_TAG) throw new Error(`${API_TAG} is the driver's own connection to the core`);
-    const { api, inbounds } = this.#running();
+    const { api, inbounds } = this.#requireCore();
     await inbounds.close(tag);
     await api.removeInbound(tag);
   }
@@ -220,8 +225,9 @@ export class XrayDriver implements CoreDriver {
   putUser(tag: string, user: CoreUser): Promise<void> {
     return this.#withUsers(tag, async ({ api }, types) => {
       const type = types.find(({ name }) => name === user.account.protocol);
+      // The codec rejects an account of another type, and names the one that fits.
       const protocol = type?.name ?? types[0]?.name ?? user.account.protocol;
-      const message = this.#context.codecs.message(user, { tag, protocol });
+      const message = this.#needs.codecs.message(user, { tag, protocol });
       if (type?.admitsTwins) while (await api.removeUser(tag, user.name));
       if (await api.addUser(tag, message)) return;
       await api.removeUser(tag, user.name);
@@ -238,30 +244,31 @@ export class XrayDriver implements CoreDriver {
     });
   }
 
+  /** @param protocol without it, the first type that fits the inbound */
   users(tag: string, protocol?: string): Promise<CoreUser[]> {
     return this.#withUsers(tag, async ({ api }, [first]) => {
+      const type = protocol ?? first?.name;
+      if (type === undefined) throw new CoreRefused(`inbound ${tag}: no plugin declares its accounts`);
       const users: CoreUser[] = [];
-      const { codecs } = this.#context;
-      await eachRecord(await api.inboundUsers(tag), 1, (bytes) =>
-        users.push(codecs.decode(bytes, protocol ?? first?.name ?? 'an unknown protocol')),
-      );
-      return users.filter(({ name }) => name !== NOBODY);
+      const { codecs } = this.#needs;
+      await eachMessage(await api.inboundUsers(tag), 1, (bytes) => users.push(codecs.decode(bytes, type)));
+      return users.filter(({ name }) => name !== PLACEHOLDER);
     });
   }
 
   async counters(prefix: string): Promise<UserCounter[]> {
-    return readCounters(this.#running().api, prefix);
+    return readCounters(this.#requireCore().api, prefix);
   }
 
-  accepted(hear: (batch: readonly Accepted[]) => void): Promise<void> {
-    return this.#accesses.read(hear);
+  readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
+    return this.#accesses.read(listener);
   }
 
   trimLogs(): Promise<void> {
-    return this.#context.folder.trimLogs();
+    return this.#needs.folder.trimLogs();
   }
 
-  #running(): RunningCore {
+  #requireCore(): CoreConnection {
     if (this.#core === undefined) throw new CoreUnreachable('no core is running');
     return this.#core;
   }
@@ -269,21 +276,21 @@ export class XrayDriver implements CoreDriver {
   /** @param call receives the account types of the running inbound; several plugins may declare the same one */
   async #withUsers<T>(
     tag: string,
-    call: (core: RunningCore, types: readonly ApiAccountType[]) => Promise<T>,
+    call: (core: CoreConnection, types: readonly ApiAccountType[]) => Promise<T>,
   ): Promise<T> {
-    const core = this.#running();
-    return core.inbounds.use(tag, (type) => call(core, this.#context.codecs.accounts.byInbound(type)));
+    const core = this.#requireCore();
+    return core.inbounds.use(tag, (type) => call(core, this.#needs.codecs.accounts.byInbound(type)));
   }
 
-  #take(core: RunningCore): void {
+  #setConnection(core: CoreConnection): void {
     this.#core = core;
-    void core.instance.ended.then(async (how) => {
+    void core.process.ended.then(async (how) => {
       // after stop, detach or a newer core this exit is expected
       if (this.#core !== core) return;
       this.#core = undefined;
       core.api.close();
-      const reason = await reasonOfEnd(this.#context.folder, how);
-      this.#context.log.warn('core exited', { pid: core.instance.identity.pid, reason });
+      const reason = await reasonOfEnd(this.#needs.folder, how);
+      this.#needs.log.warn('core exited', { pid: core.process.identity.pid, reason });
       for (const listener of this.#listeners) listener(reason);
     });
   }

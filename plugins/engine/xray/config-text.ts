@@ -4,11 +4,11 @@ import {
   CoreRefused,
   type CoreBase,
   type CoreInbound,
-  type CoreUser,
+  type InboundWithUsers,
   type Json,
   type JsonObject,
 } from '../driver.js';
-import type { AccountCodecs } from './accounts.js';
+import type { AccountCodecs } from './account-codecs.js';
 
 /** Tag of the api inbound and of the api's pseudo outbound; no inbound of the caller may have it. */
 export const API_TAG = CORE_API_TAG;
@@ -22,8 +22,6 @@ export interface ConfigPaths {
   readonly error: string;
 }
 
-export type InboundWithUsers = CoreInbound & { readonly users: Iterable<CoreUser> };
-
 const object = (value: Json | undefined): JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {};
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -35,7 +33,7 @@ function policyOf(base: CoreBase): JsonObject {
     ...policy,
     levels: {
       ...levels,
-      '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true },
+      '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true },
     },
     // with inbound stats on, hysteria users have neither counters nor lines in the access log
     system: { ...object(policy['system']), statsInboundUplink: false, statsInboundDownlink: false },
@@ -56,7 +54,7 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
-    api: { tag: API_TAG, services: ['HandlerService', 'StatsService', 'RoutingService'] },
+    api: { tag: API_TAG, services: ['HandlerService', 'StatsService'] },
     stats: {},
     policy: policyOf(base),
     routing: {
@@ -93,7 +91,10 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   const settings = Object.fromEntries(
     Object.entries(object(config['settings'])).filter(([key]) => !omit.includes(key)),
   );
-  return { ...config, settings: { ...settings, [type.list ?? 'clients']: codecs.nobody(inbound, settings) } };
+  return {
+    ...config,
+    settings: { ...settings, [type.list ?? 'clients']: codecs.placeholder(inbound, settings) },
+  };
 }
 
 /** Yields the inbound's JSON with its users, in chunks. */
@@ -108,8 +109,8 @@ export function* inboundText(inbound: InboundWithUsers, codecs: AccountCodecs): 
   const { [key]: first, ...shared } = object(settings);
   yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}${JSON.stringify(key)}:[`;
   let comma = '';
-  for (const nobody of list(first)) {
-    yield JSON.stringify(nobody);
+  for (const placeholder of list(first)) {
+    yield JSON.stringify(placeholder);
     comma = ',\n';
   }
   for (const user of inbound.users) {

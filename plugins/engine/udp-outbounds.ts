@@ -43,7 +43,7 @@ export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>):
  * second outbound and bypass it. Where added rules match addresses, this rule also waits for the address of a name: the
  * core looks names up only when no rule matches the name itself.
  */
-export const remainingStreams = (freedom: string, rulesAskForAddresses: boolean): JsonObject => ({
+export const remainingTcp = (freedom: string, rulesAskForAddresses: boolean): JsonObject => ({
   type: 'field',
   network: 'tcp',
   ...(rulesAskForAddresses && { ip: ['0.0.0.0/0', '::/0'] }),

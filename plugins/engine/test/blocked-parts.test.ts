@@ -3,7 +3,7 @@ import test from 'ava';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import type { Part } from '../claims.js';
 import type { CorePart } from '../contract.js';
-import { keepOut } from '../keep-out.js';
+import { withoutBlocked } from '../blocked-parts.js';
 import { unguarded } from './world.js';
 
 const part = (entry: CorePart): Part => ({ plugin: 'test', entry });
@@ -30,9 +30,9 @@ test('a bad inbound or rule is left out, and a bad outbound lets nothing through
     part({ outbound: { tag: 'evil', protocol: 'freedom', bad: true } }),
     part({ rule: { outboundTag: 'evil', bad: true } }),
   ];
-  const { parts, keptOut } = await keepOut([...good, ...bad], guard);
+  const { parts, blocked } = await withoutBlocked([...good, ...bad], guard);
   t.deepEqual(parts, [...good, part({ outbound: { tag: 'evil', protocol: 'blackhole' } })]);
-  t.deepEqual(keptOut, [
+  t.deepEqual(blocked, [
     'in-2: it is bad',
     'outbound evil: it is bad',
     'rule {"outboundTag":"evil","bad":true}: it is bad',

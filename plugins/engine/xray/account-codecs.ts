@@ -15,15 +15,15 @@ import {
 import { decode, encode, type Messages } from './messages.js';
 
 /** Never counted, never reported to the engine. */
-export const NOBODY = 'weir.nobody';
+export const PLACEHOLDER = 'weir.nobody';
 
 type UserMessage = Messages['xray.common.protocol.User'];
-interface Aim {
+interface Target {
   readonly tag: string;
   readonly protocol: string;
 }
 
-const refuse = (user: CoreUser, tag: string, reason: string): never => {
+const reject = (user: CoreUser, tag: string, reason: string): never => {
   throw new CoreRefused(`user ${JSON.stringify(user.name)} of inbound ${tag}: ${reason}`);
 };
 
@@ -89,17 +89,17 @@ export class AccountCodecs {
   }
 
   /** Returns the type of a user that the core's API can change. Throws CoreRefused before anything is sent. */
-  checked(user: CoreUser, { tag, protocol }: Aim): ApiAccountType {
+  checked(user: CoreUser, { tag, protocol }: Target): ApiAccountType {
     const type = this.accounts.of(protocol);
     if (type === undefined || type.users !== 'api')
-      return refuse(user, tag, `${protocol} has no users that can be changed while the core runs`);
+      return reject(user, tag, `${protocol} has no users that can be changed while the core runs`);
     const problem = this.accounts.problem(user, protocol);
-    return problem === undefined ? type : refuse(user, tag, problem);
+    return problem === undefined ? type : reject(user, tag, problem);
   }
 
   /** Always level 0, the one whose traffic is counted. Throws CoreRefused. */
-  message(user: CoreUser, aim: Aim): UserMessage {
-    const type = this.checked(user, aim);
+  message(user: CoreUser, target: Target): UserMessage {
+    const type = this.checked(user, target);
     return {
       level: 0,
       email: user.name,
@@ -107,8 +107,8 @@ export class AccountCodecs {
     };
   }
 
-  encode(user: CoreUser, aim: Aim): Uint8Array {
-    return encode('xray.common.protocol.User', this.message(user, aim));
+  encode(user: CoreUser, target: Target): Uint8Array {
+    return encode('xray.common.protocol.User', this.message(user, target));
   }
 
   /** Reverse of `encode`, for users read back from an inbound of this type. */
@@ -123,21 +123,21 @@ export class AccountCodecs {
   }
 
   /** The user's entry in the config. Throws CoreRefused. */
-  json(user: CoreUser, { tag, protocol }: Aim): JsonObject {
+  json(user: CoreUser, { tag, protocol }: Target): JsonObject {
     const type = this.accounts.of(protocol);
     const problem = this.accounts.problem(user, protocol);
     if (type === undefined || problem !== undefined)
-      return refuse(user, tag, problem ?? `no plugin declares the accounts ${protocol}`);
+      return reject(user, tag, problem ?? `no plugin declares the accounts ${protocol}`);
     return accountJson(type, user.name, user.account);
   }
 
   /** Returns the entries before all users: a placeholder account, where the type needs it. */
-  nobody({ tag, protocol }: Aim, settings: JsonObject): JsonObject[] {
+  placeholder({ tag, protocol }: Target, settings: JsonObject): JsonObject[] {
     const type = this.accounts.of(protocol);
     if (!type?.nobody) return [];
     try {
       const account = { ...type.nobody(settings), protocol };
-      return [this.json({ name: NOBODY, account }, { tag, protocol })];
+      return [this.json({ name: PLACEHOLDER, account }, { tag, protocol })];
     } catch (cause) {
       throw new ProtocolRefused(`nobody of the account type ${protocol} failed: ${messageOf(cause)}`, {
         cause,

@@ -5,10 +5,10 @@ import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Accounts } from './accounts.js';
 import type { Openness } from './base-config.js';
 import { Composition } from './composition.js';
-import { type CoreConfig, findOurCore } from './core-places.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
+import { type CoreConfig, findCore } from './install/find.js';
 import type { ProcessesApi } from '../processes/contract.js';
-import { XrayDriver } from './xray/driver.js';
+import { XrayDriver } from './xray/xray-driver.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   config: CoreConfig & Openness;
@@ -17,13 +17,14 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
   processes: ProcessesApi;
 }
 
-export class CoreCheck implements CoreCheckApi {
+export class PluginConfigCheck implements CoreCheckApi {
   readonly #hooks: Hooks;
   readonly #log: Log;
   readonly #config: Needs['config'];
   readonly #guard: CoreGuardApi;
   readonly #accounts: Accounts;
   readonly #processes: ProcessesApi;
+  /** of the process that checks, for temporary files; the core is searched in the data folder of the panel that is checked */
   readonly #folder: string;
 
   constructor({ hooks, log, config, guard, accounts, processes, dataDirectory }: Needs) {
@@ -40,7 +41,7 @@ export class CoreCheck implements CoreCheckApi {
     const none = (missing: string): CoreCheckResult => ({ core: '', missing, refused: [] });
     try {
       const log = { info: () => undefined, warn: () => undefined };
-      const found = await findOurCore({ ...this.#config, install: 'off' }, dataDirectory, log);
+      const found = await findCore({ config: { ...this.#config, install: 'off' }, dataDirectory, log });
       if ('missing' in found) return none('there is no core here yet');
       const driver = new XrayDriver({
         binary: found.binary,
@@ -50,21 +51,21 @@ export class CoreCheck implements CoreCheckApi {
         processes: this.#processes,
       });
       const core = `${found.binary} (${await driver.version()})`;
-      const said = new Map<string, string>();
+      const reported = new Map<string, string>();
       const composition = new Composition({
         hooks: this.#hooks,
         log: { ...this.#log, error: () => undefined },
-        plugins: { leaveOut: (plugin, _, reason) => void (reason && said.set(plugin, reason)) },
+        plugins: { leaveOut: (plugin, _, reason) => void (reason && reported.set(plugin, reason)) },
         open: this.#config,
         guard: this.#guard,
         // Not needed: an inbound is tested without users.
-        users: { inConfig: () => undefined },
+        usersInConfig: () => undefined,
       });
-      await composition.accepted(driver, await composition.plan(), true);
+      await composition.withoutCulprits(driver, await composition.plan(), { testInbounds: true });
       return {
         core,
         missing: '',
-        refused: [...said].map(([plugin, reason]) => ({ plugin, reason })),
+        refused: [...reported].map(([plugin, reason]) => ({ plugin, reason })),
       };
     } catch (error) {
       return none(`the core could not be asked: ${messageOf(error)}`);
