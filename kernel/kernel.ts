@@ -1,4 +1,5 @@
-// Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
+// Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins, except load
+// and start, which run plugin by plugin.
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Commands, type OwnedCommand } from './command/list.js';
@@ -126,7 +127,7 @@ export class Kernel {
       const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
-      // Build: containers, hooks, routes. No plugin does I/O here.
+      // Build: containers, hooks, taps. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
       const listeners = new ListenerSet(
         { hooks, sessions, proxies, log, checkReplies: strict, uploads },

@@ -1,4 +1,5 @@
-// Computes what the kernel boots with from environment, config file and plugins, and reports the mistakes of all three at once.
+// Computes what the kernel boots with from environment, config file and plugins. Reports the mistakes of the built-in part
+// together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
 import type { Configured, PluginConfig } from '../kernel/config/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../kernel/http/certificate.js';
@@ -40,7 +41,7 @@ async function certificateOf(
   return undefined;
 }
 
-/** Rejects with ConfigError, or with PluginError when only the set of plugins is wrong, or the settings of a third-party one. */
+/** Rejects with PluginError as soon as a plugin is found that the panel can boot without; else with ConfigError; with a PluginError without culprit when only the set of built-in plugins is wrong. */
 export async function configure(
   chosen: readonly Plugin[],
   env: Environment,

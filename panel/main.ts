@@ -1,4 +1,4 @@
-// The panel's process: starts the panel, logs its address, and stops on a signal.
+// The panel's process: its log, its signals, and the errors that nobody caught.
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -13,7 +13,8 @@ import { recordPluginExit } from './plugin-exits.js';
 import { onPluginFiles, type PluginFiles, pluginFiles, pluginThatThrew } from './plugin-files.js';
 import { Program } from './program.js';
 
-const STOP_LIMIT_MS = 9_500;
+/** Less than service managers allow. */
+const PROCESS_STOP_LIMIT_MS = 9_500;
 // V8 lets a heap grow to four times its live size before it collects. Twice is as fast and needs a third less memory
 // after thousands of clients were created (docs/benchmarks.md).
 const HEAP_FLAG = '--heap-growing-percent=100';
@@ -63,7 +64,7 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
     if (ending) return;
     ending = true;
     // A hanging stop must not keep the process alive: everything acknowledged is already in the database.
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    setTimeout(() => process.exit(1), PROCESS_STOP_LIMIT_MS).unref();
     void program.stop(reason, again).then(
       () => process.exit(code),
       (error: unknown) => {

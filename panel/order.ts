@@ -15,7 +15,7 @@ const requirements = (plugin: Plugin, names: ReadonlySet<string>): string[] => {
   return [...new Set(owners)].filter((owner) => names.has(owner)).sort();
 };
 
-/** Throws when plugins need others that are missing. It names all built-in plugins at fault, because none of them can be left out. */
+/** Throws when plugins need others that are missing. An incomplete set of built-in plugins is a mistake in the config, so all of them are named and the boot ends; an incomplete third-party plugin is the culprit, and is left out. */
 function checkPresence(
   plugins: readonly Plugin[],
   names: ReadonlySet<string>,

@@ -399,19 +399,19 @@ declare module '@weir-panel/weir/kernel' {
     readonly shape?: Schema | undefined;
     readonly [kindsCarries]?: C;
   }
-  /** Before the rules are checked. The input has passed the schema of its route. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+  /** After the schema of the route and before the rules of the owner. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
   export type Prepare<V, C> = Hook<'prepare', [V, C]>;
-  /** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. */
+  /** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. A tap that fails otherwise or takes too long is skipped and the write goes on, unless the tap is `strict`. */
   export type Guard<P> = Hook<'guard', P>;
   /** Inside the transaction of a write, after its owner's statements. Awaited taps get a `tx` that writes only tables of their own plugin. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is skipped until the next start. */
   export type During<P> = Hook<'during', P>;
   /** While something is composed. Awaited taps add entries, marked with their plugin. If a tap fails, all its entries are removed; an entry that does not fit the shape counts as a failure. */
   export type Draft<E, C> = Hook<'draft', [E, C]>;
-  /** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. */
+  /** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. Results of essential plugins are not checked. */
   export type Filter<V, C> = Hook<'filter', [V, C]>;
-  /** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped. */
+  /** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped; answers of essential plugins are not checked. A tap that throws a 4xx PanelError rejects the call; any other failure is skipped. */
   export type Choose<Q, A> = Hook<'choose', [Q, A]>;
-  /** After a commit, before the write resolves. Awaited, in the order of commits, never dropped; cannot refuse. For state in memory. */
+  /** After a commit, before the write resolves. Awaited, never dropped; cannot refuse. In the order of commits, except when the taps of an earlier write do not finish within ten seconds. For state in memory. */
   export type After<P> = Hook<'after', P>;
   /** After a commit, through a bounded queue per tapping plugin. Cannot delay or harm other plugins; payloads are batches. */
   export type Event<P> = Hook<'event', P>;
@@ -457,8 +457,8 @@ declare module '@weir-panel/weir/kernel' {
   }
   export const tap: <H extends AnyHook>(hook: H, fn: TapFunction<H>, options?: TapOptions) => Tap;
 
-  // All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
-  // whether the plugin still takes part. Plugins never hold a tapable object.
+  // Declares hooks, registers taps and calls hooks, on tapable; `tap-call.ts` isolates failures. Plugins never hold a
+  // tapable object.
   /** One entry of a draft, with the plugin that added it. */
   export interface Stamped<E> {
     readonly plugin: string;
@@ -483,7 +483,7 @@ declare module '@weir-panel/weir/kernel' {
     choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined>;
     /** For what happens outside a transaction; inside one use `tx.emit`. */
     emit<P>(hook: Event<P>, payload: P): void;
-    /** Whether no plugin taps the hook: then the caller need not build the payload. */
+    /** Whether a plugin taps the hook. If none does, the caller need not build the payload. */
     isUsed({ id }: {
       readonly id: string;
     }): boolean;
@@ -1293,7 +1293,7 @@ declare module '@weir-panel/weir/kernel' {
     changes(values: Partial<Values<F>>): Record<string, unknown>;
     /** `t.total_gb AS "totalGB", …`, for a SELECT from the table or its alias. */
     select(table: string): string;
-    /** A field as a SELECT gave it, as a value. */
+    /** Converts a selected row to the values of a record. */
     read(stored: Readonly<Record<string, unknown>>): Values<F>;
   }
 
@@ -1308,7 +1308,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly name?: string;
     readonly primary?: boolean;
     readonly generated?: boolean;
-    /** of what MySQL gives, which knows neither booleans nor JSON */
+    /** Converts the stored value: MySQL returns booleans as numbers and JSON as text. */
     readonly read?: (stored: unknown) => unknown;
     readonly [tableCarries]?: T;
   }
@@ -1331,7 +1331,7 @@ declare module '@weir-panel/weir/kernel' {
     /** where the database calls it otherwise than snake_case of its name in code */
     readonly name?: string;
   }
-  /** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+  /** Without a type argument: `string`. `text<'red' | 'blue'>()` allows only these values. Two signatures, because inference from the place of use would give `any`. */
   interface TextColumn {
     (named?: Named): Column<string>;
     <T extends string>(named?: Named): Column<T>;
@@ -1344,7 +1344,7 @@ declare module '@weir-panel/weir/kernel' {
     /** Never used again after a delete: others may keep it as an identity. */
     readonly id: () => Column<number>;
     readonly key: <T extends string | number>(kind?: 'text' | 'integer') => Column<T>;
-    /** of a few words, where it is: `text<'red' | 'blue'>()` */
+    /** `text<'red' | 'blue'>()` allows only these values */
     readonly text: TextColumn;
     /** Bytes, milliseconds, ids: safe integers. */
     readonly integer: (named?: Named) => Column<number>;
@@ -1365,7 +1365,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly about: string;
     /** a third-party plugin */
     readonly outside?: boolean;
-    /** is awaited without a time limit */
+    /** its taps have no time limit */
     readonly essential?: boolean;
     /** is not called */
     readonly faulty: boolean;
@@ -4014,7 +4014,8 @@ declare module '@weir-panel/weir/testing' {
   /** `weir …` for the panel of this data folder, in this process. */
   export const weirCommand: (dataDirectory: string, argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-  // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
+  // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins, except load
+  // and start, which run plugin by plugin.
   interface Kernel {
     readonly listeners: ListenerSet;
     /** of all plugins, for the command line */
@@ -4062,7 +4063,7 @@ declare module '@weir-panel/weir/testing' {
     close(): Promise<void>;
   }
 
-  // How long others wait for a plugin, and when the log reports a slow one.
+  // How long others wait for a plugin, and when the log reports a slow one. All in ms.
   const LIMITS: {
     readonly start: 30000;
     /** a start that takes longer is logged, and `ready` does not wait for it if the plugin is a third-party one */
@@ -4132,7 +4133,7 @@ declare module '@weir-panel/weir/testing' {
     readonly about: string;
     /** a third-party plugin */
     readonly outside?: boolean;
-    /** is awaited without a time limit */
+    /** its taps have no time limit */
     readonly essential?: boolean;
     /** is not called */
     readonly faulty: boolean;

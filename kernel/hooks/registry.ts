@@ -1,5 +1,5 @@
-// All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
-// whether the plugin still takes part. Plugins never hold a tapable object.
+// Declares hooks, registers taps and calls hooks, on tapable; `tap-call.ts` isolates failures. Plugins never hold a
+// tapable object.
 import {
   AsyncSeriesBailHook,
   AsyncSeriesHook,
@@ -126,7 +126,7 @@ export class Hooks {
   emit<P>(hook: Event<P>, payload: P): void {
     this.open('event', hook).call(handedOut(payload));
   }
-  /** Whether no plugin taps the hook: then the caller need not build the payload. */
+  /** Whether a plugin taps the hook. If none does, the caller need not build the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
     return this.known.get(id)?.hook.isUsed() ?? false;
   }

@@ -3,7 +3,7 @@ import { messageOf } from '../errors/errors.js';
 import type { Token } from '../container/token.js';
 import type { Plugin } from './define.js';
 
-/** A set of plugins that cannot run together; the message names the plugins at fault and the fix. Without its `culprit` the rest may run. */
+/** A plugin, or a set of plugins, that cannot run; the message names the plugins at fault and the fix. Without the `culprit` the rest can run. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
   readonly culprit: Plugin | undefined;

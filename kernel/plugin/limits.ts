@@ -1,4 +1,4 @@
-// How long others wait for a plugin, and when the log reports a slow one.
+// How long others wait for a plugin, and when the log reports a slow one. All in ms.
 export const LIMITS = {
   start: 30_000,
   /** a start that takes longer is logged, and `ready` does not wait for it if the plugin is a third-party one */

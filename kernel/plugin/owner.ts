@@ -8,7 +8,7 @@ export interface Owner {
   readonly about: string;
   /** a third-party plugin */
   readonly outside?: boolean;
-  /** is awaited without a time limit */
+  /** its taps have no time limit */
   readonly essential?: boolean;
   /** is not called */
   readonly faulty: boolean;
