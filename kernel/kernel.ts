@@ -46,7 +46,7 @@ type Parts = Readonly<{
   stopping: AbortController;
   limits: Limits;
   leftOut: readonly LeftOut[];
-  begun: number;
+  bootBeganAt: number;
 }>;
 
 /** A third-party plugin that clashes with a built-in one is at fault. */
@@ -61,8 +61,8 @@ export class Kernel {
   readonly #self = {
     name: 'kernel',
     about: 'The panel itself.',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
   };
   readonly #offers: Offers;
@@ -75,8 +75,7 @@ export class Kernel {
     this.listeners = parts.listeners;
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
     this.#offers = new Offers(parts.listeners, this.#schedule, [{ owner: this.#self, route: health }]);
-    const { signal } = parts.stopping;
-    this.#late = new LateStarts({ ...parts, offers: this.#offers, signal }, parts.instances);
+    this.#late = new LateStarts({ ...parts, offers: this.#offers }, parts.instances);
   }
 
   /** of all plugins, for the command line */
@@ -91,18 +90,8 @@ export class Kernel {
 
   /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; closes everything before. */
   static async boot(options: KernelOptions): Promise<Kernel> {
-    const {
-      plugins,
-      dataDirectory,
-      host,
-      port,
-      certificate,
-      log,
-      clock = systemClock,
-      strict = false,
-      leftOut = [],
-      begun = performance.now(),
-    } = options;
+    const { plugins, dataDirectory, host, port, certificate, log, clock = systemClock } = options;
+    const { bootBeganAt = performance.now(), leftOut = [], selfChecks = false } = options;
     const limits = { ...LIMITS, ...options.limits };
 
     // Connect and migrate.
@@ -113,7 +102,7 @@ export class Kernel {
       throw cause;
     });
     const hooks = new HookRegistry(limits);
-    const writer = new Writer(connections, hooks, log, { strict });
+    const writer = new Writer(connections, hooks, log, { selfChecks });
     const uploads = uploadsFolder(dataDirectory);
     try {
       // A crash leaves unfinished uploads behind.
@@ -130,7 +119,7 @@ export class Kernel {
       // Build: containers, hooks, taps. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
       const listeners = new ListenerSet(
-        { hooks, sessions, proxies, log, checkReplies: strict, uploads },
+        { hooks, sessions, proxies, log, checkReplies: selfChecks, uploads },
         { host, port, portVariable: 'WEIR_PANEL_PORT', certificate },
       );
       const stopping = new AbortController();
@@ -150,7 +139,7 @@ export class Kernel {
         stopping,
         limits,
         leftOut,
-        begun,
+        bootBeganAt,
       });
       kernel.#build(options.configs, [
         provide(Sessions, sessions),
@@ -215,7 +204,7 @@ export class Kernel {
     const { instances, log, limits, clock } = this.#parts;
     const started: PluginInstance[] = [];
     const startedAt = clock.now();
-    this.#late.hold();
+    this.#late.markStarting();
     const first = instances.filter((instance) => !this.#late.plugins.has(instance));
     try {
       for (const instance of first) {
@@ -232,7 +221,7 @@ export class Kernel {
         this.#schedule.begin();
       }
       started.push(...this.#late.plugins);
-      this.#late.begin(!forCommand);
+      this.#late.startAll(!forCommand);
       if (forCommand) return await this.started;
       await Promise.race([this.started, sleep(limits.slowStart, undefined, { ref: false })]);
       await this.#open(sessions, startedAt);
@@ -246,7 +235,7 @@ export class Kernel {
   }
 
   async #open(sessions: SessionStore, startedAt: number): Promise<void> {
-    const { hooks, log, leftOut, begun } = this.#parts;
+    const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
     this.#schedule.add(this.#self, [
       job('sessions', '1m', () => sessions.sweep()),
       job('certificate', '1m', () => this.listeners.renewCertificate()),
@@ -258,19 +247,18 @@ export class Kernel {
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
     const starting = this.#namesOf('starting');
     const ready = {
-      ms: Math.round(performance.now() - begun),
+      ms: Math.round(performance.now() - bootBeganAt),
       panelUrl: this.listeners.panelUrl,
       ...(starting.length > 0 && { starting }),
     };
-    // Facts of built-in plugins come first, and no fact replaces another.
+    // Later objects win, so the facts of built-in plugins replace those of third-party ones. `ready` comes first for
+    // the order of the keys, and last because no fact may replace one of its own.
     const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
     log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
-    const tell = () => hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
-    if (starting.length === 0) tell();
-    else
-      void this.started.then(() => {
-        if (!this.#parts.stopping.signal.aborted) tell();
-      });
+    void this.started.then(() => {
+      if (stopping.signal.aborted) return;
+      hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
+    });
   }
 
   #namesOf(state: PluginState['state']): string[] {

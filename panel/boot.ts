@@ -13,7 +13,7 @@ import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
 
 export interface BootOptions
-  extends Pick<KernelOptions, 'begun' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
+  extends Pick<KernelOptions, 'bootBeganAt' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'selfChecks'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** plugins that should run but could not be loaded */

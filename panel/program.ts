@@ -228,7 +228,7 @@ export class Program implements PanelProgramApi {
           readable,
           ...(write && { write }),
           limits,
-          begun: this.#begun,
+          bootBeganAt: this.#begun,
           provides: [provide(PanelProgram, this as PanelProgramApi)],
         });
         this.#file = file;

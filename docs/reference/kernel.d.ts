@@ -1358,6 +1358,13 @@ declare module '@weir-panel/weir/kernel' {
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
 
+  /** A plugin that starts after the listeners are open. */
+  interface LateStart {
+    /** resolves when the start has failed, or has finished and `changes` are delivered */
+    readonly ended: Promise<void>;
+    /** calls of its `after` taps, in the order of commits: delivered one after another once it runs */
+    readonly changes: (() => Promise<unknown>)[];
+  }
   /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
@@ -1367,12 +1374,12 @@ declare module '@weir-panel/weir/kernel' {
     readonly outside?: boolean;
     /** its taps have no time limit */
     readonly essential?: boolean;
-    /** is not called */
-    readonly faulty: boolean;
-    /** why it is faulty, for callers */
-    readonly why: string;
-    /** until this settles, changes are queued for the plugin */
-    readonly starting?: Promise<void> | undefined;
+    /** its taps are skipped, its routes answer 503 */
+    readonly isOff: boolean;
+    /** why it is off, for callers; empty while it is not */
+    readonly offReason: string;
+    readonly state?: State;
+    readonly lateStart?: LateStart | undefined;
     /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
@@ -1408,7 +1415,15 @@ declare module '@weir-panel/weir/kernel' {
   }
 
   // One plugin at run time: its container, its queue of events, its faults.
-  type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
+  type State = 
+  /** its services exist; a built-in plugin keeps this state while it starts */
+  'built'
+  /** waits for its late start, or is in it */
+   | 'starting' | 'running'
+  /** switched off after repeated faults, until the next start */
+   | 'faulty'
+  /** could not start; none of its code is called */
+   | 'failed' | 'stopped';
 
   // Sends a reply piece by piece, at the speed of its reader.
   /** A source of a stream; a Node Readable is one. */
@@ -4126,6 +4141,13 @@ declare module '@weir-panel/weir/testing' {
     readonly path: string;
   }
 
+  /** A plugin that starts after the listeners are open. */
+  interface LateStart {
+    /** resolves when the start has failed, or has finished and `changes` are delivered */
+    readonly ended: Promise<void>;
+    /** calls of its `after` taps, in the order of commits: delivered one after another once it runs */
+    readonly changes: (() => Promise<unknown>)[];
+  }
   /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
@@ -4135,12 +4157,12 @@ declare module '@weir-panel/weir/testing' {
     readonly outside?: boolean;
     /** its taps have no time limit */
     readonly essential?: boolean;
-    /** is not called */
-    readonly faulty: boolean;
-    /** why it is faulty, for callers */
-    readonly why: string;
-    /** until this settles, changes are queued for the plugin */
-    readonly starting?: Promise<void> | undefined;
+    /** its taps are skipped, its routes answer 503 */
+    readonly isOff: boolean;
+    /** why it is off, for callers; empty while it is not */
+    readonly offReason: string;
+    readonly state?: State;
+    readonly lateStart?: LateStart | undefined;
     /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
@@ -4150,6 +4172,17 @@ declare module '@weir-panel/weir/testing' {
     /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
   }
+
+  // One plugin at run time: its container, its queue of events, its faults.
+  type State = 
+  /** its services exist; a built-in plugin keeps this state while it starts */
+  'built'
+  /** waits for its late start, or is in it */
+   | 'starting' | 'running'
+  /** switched off after repeated faults, until the next start */
+   | 'faulty'
+  /** could not start; none of its code is called */
+   | 'failed' | 'stopped';
 
   // A plugin's queue of events: bounded and serial, so that a slow listener delays only itself.
   interface EventQueue {

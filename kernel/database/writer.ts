@@ -65,13 +65,13 @@ export class Writer {
     connections: Connections,
     hooks: HookRegistry,
     log: Log,
-    options: { readonly strict: boolean; readonly patienceMs?: number },
+    options: { readonly selfChecks: boolean; readonly patienceMs?: number },
   ) {
     this.#connections = connections;
     checked(connections.sequelize, () => (this.#busy.write.since = performance.now()));
     this.#hooks = hooks;
     this.#log = log;
-    this.#inside = options.strict || FOLLOWS_CALLS ? new AsyncLocalStorage() : undefined;
+    this.#inside = options.selfChecks || FOLLOWS_CALLS ? new AsyncLocalStorage() : undefined;
     this.#patience = options.patienceMs ?? PATIENCE_MS;
   }
 

@@ -103,8 +103,8 @@ export class TapCall {
 
   /** Whether to skip the tap; only a strict tap must wait until its plugin has started. */
   #isOff(strict = this.#tap.options.strict): boolean {
-    if (strict && this.#owner.starting) throw kernelErrors.PLUGIN_OFF(this.#owner.why);
-    return this.#owner.faulty;
+    if (strict && this.#owner.state === 'starting') throw kernelErrors.PLUGIN_OFF(this.#owner.offReason);
+    return this.#owner.isOff;
   }
 
   async guard({ payload, refusable }: GuardCall): Promise<void> {
@@ -165,7 +165,7 @@ export class TapCall {
   }
 
   async draft({ entries, context }: DraftCall): Promise<void> {
-    if (!this.#owner.faulty) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
+    if (!this.#owner.isOff) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
   }
 
   async #collect(entries: Stamped<unknown>[], context: unknown): Promise<void> {
@@ -185,7 +185,7 @@ export class TapCall {
   }
 
   async choose(question: unknown): Promise<unknown> {
-    if (this.#owner.faulty) return undefined;
+    if (this.#owner.isOff) return undefined;
     const ask = async (): Promise<unknown> => {
       const answer = (await this.#call(question)) ?? undefined;
       if (answer === undefined || this.#owner.essential) return answer;
@@ -194,20 +194,18 @@ export class TapCall {
     return this.#attempt(ask, { refusable: true });
   }
 
-  /** A faulty plugin still receives changes for its memory, because its additions to others' lists still use it; but nobody waits for it. */
+  /** A plugin that was switched off still receives changes for its memory, because its additions to others' lists still use it; but nobody waits for it. One that failed to start receives nothing. */
   async after(payload: unknown): Promise<void> {
-    const { starting } = this.#owner;
-    // Nobody waits for a plugin that is still starting; it receives everything afterwards, in order.
-    if (starting) {
-      starting.then(() => this.#owner.faulty || this.#attempt(() => this.#call(payload)));
-      return;
-    }
-    const heard = this.#attempt(() => this.#call(payload));
-    if (!this.#owner.faulty) await heard;
+    const { state, lateStart } = this.#owner;
+    if (state === 'failed') return;
+    const call = () => this.#attempt(() => this.#call(payload));
+    if (lateStart) return void lateStart.changes.push(call);
+    const done = call();
+    if (!this.#owner.isOff) await done;
   }
 
   filter(value: unknown, { context, problem }: FilterCall): unknown {
-    if (this.#owner.faulty) return value;
+    if (this.#owner.isOff) return value;
     const since = performance.now();
     try {
       const next = this.#fn(value, context);
@@ -230,10 +228,10 @@ export class TapCall {
   }
 
   event(payload: unknown): void {
-    if (this.#owner.faulty && !this.#owner.starting) return;
+    if (this.#owner.isOff && !this.#owner.lateStart) return;
     const deliver = async (): Promise<void> => {
-      await this.#owner.starting;
-      if (!this.#owner.faulty) await this.#attempt(() => this.#call(payload));
+      await this.#owner.lateStart?.ended;
+      if (!this.#owner.isOff) await this.#attempt(() => this.#call(payload));
     };
     this.#owner.queue?.push(deliver, this.#missed);
   }

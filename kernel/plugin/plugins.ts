@@ -31,7 +31,7 @@ export const Plugins = token<PluginsApi>('kernel', 'Plugins');
 /** Running plugins first, then those that could not start. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
   const running = instances.map(
-    ({ plugin: { name, version, about }, outside, state, why, leftOut: work }) => ({
+    ({ plugin: { name, version, about }, outside, state, offReason, skippedWork }) => ({
       name,
       version,
       about,
@@ -40,7 +40,7 @@ export function statesOf(instances: readonly PluginInstance[], leftOut: readonly
       reason:
         state === 'faulty'
           ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-          : [why, ...work.values()].filter((reason) => reason !== '').join('; '),
+          : [offReason, ...skippedWork.values()].filter((reason) => reason !== '').join('; '),
     }),
   );
   return [...running, ...leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];

@@ -62,12 +62,12 @@ test('twenty faults within five minutes close a plugin: guards, drafts, filters,
   for (let i = 0; i < 19; i++) bad.fault('here', new Error('x'));
   clock.tick(300_001);
   bad.fault('here', new Error('the old ones no longer count'));
-  t.false(bad.faulty);
+  t.false(bad.isOff);
   for (let i = 0; i < 18; i++) bad.fault('here', new Error('x'));
-  t.false(bad.faulty);
+  t.false(bad.isOff);
   t.is(registry.refine(price, 1, { ship: '' }), 666);
   bad.fault('here', new Error('the twentieth'));
-  t.true(bad.faulty);
+  t.true(bad.isOff);
   await t.notThrowsAsync(registry.check(beforeSail, { ship: 'Argo' }));
   t.deepEqual(await registry.compose(composeCargo, { ship: 'Argo' }), []);
   t.is(registry.refine(price, 1, { ship: 'Argo' }), 1);
@@ -126,7 +126,7 @@ test('an essential plugin is never closed', (t) => {
   const { plugin } = hookFixtures();
   const heart = plugin('heart', true);
   for (let i = 0; i < 100; i++) heart.fault('here', new Error('x'));
-  t.false(heart.faulty);
+  t.false(heart.isOff);
 });
 
 test('a closed plugin answers 503 on its routes, and the others go on', async (t) => {

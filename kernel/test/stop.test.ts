@@ -21,8 +21,8 @@ test('a job that does not heed its signal does not keep a stop', async (t) => {
     {
       name: 'bad',
       about: '',
-      faulty: false,
-      why: '',
+      isOff: false,
+      offReason: '',
       fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`),
     },
     [job('plough', '1s', never)],

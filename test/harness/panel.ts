@@ -91,7 +91,7 @@ export class TestPanel extends PanelApi {
       plugins,
       env,
       write: (line) => void log.push(line),
-      strict: true,
+      selfChecks: true,
       ...(clock && { clock }),
       ...(limits && { limits }),
     });

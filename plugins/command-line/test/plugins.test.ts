@@ -68,7 +68,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   const own = await ask(panel, '--explain', 'watcher/beforeTally');
   t.true(own.said.includes('a guard of watcher (running)\n  Its owner has not documented it.'), own.said);
   const untapped = await ask(panel, '--explain', 'tallied');
-  t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*Nobody taps it\.$/);
+  t.regex(untapped.said, /^watcher\/tallied, an event of watcher \(running\)\n[\s\S]*No plugin taps it\.$/);
   t.is(await ask(panel, '--explain', 'trafficCounted').then((answer) => answer.code), 0);
 
   const unknown = await ask(panel, '--explain', 'clients/beforeClientSafe');
@@ -121,8 +121,8 @@ test('what is off or faulty is told, and one name of several owners is asked aga
   const tapper = (name: string) => ({
     name,
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     queue,
     fault: () => undefined,
   });
@@ -167,10 +167,10 @@ test('what is off or faulty is told, and one name of several owners is asked aga
     return said.join('\n');
   };
   t.true((await say('gone/beforeRain')).includes('of gone (disabled, so it is never called)'));
-  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: skipped$/);
+  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, switched off after repeated faults: skipped$/);
   t.regex(
     await say('well/afterRain'),
-    /1\. mill {2}stage 0, closed after repeated faults$/,
+    /1\. mill {2}stage 0, switched off after repeated faults$/,
     'memory is kept up to date all the same',
   );
   await t.throwsAsync(say('afterRain'), {
