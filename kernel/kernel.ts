@@ -28,7 +28,7 @@ import { attributeErrors } from './plugin/error.js';
 import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
-import { Offers } from './plugin/offers.js';
+import { Registrations } from './plugin/registrations.js';
 import { startPlugin, stopPlugins } from './plugin/start-stop.js';
 import { type Limits, LIMITS } from './plugin/limits.js';
 import type { KernelOptions } from './options.js';
@@ -50,7 +50,7 @@ type Parts = Readonly<{
 }>;
 
 /** A third-party plugin that clashes with a built-in one is at fault. */
-const outsideLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
+const thirdPartyLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
   instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
 export class Kernel {
@@ -65,7 +65,7 @@ export class Kernel {
     offReason: '',
     fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
   };
-  readonly #offers: Offers;
+  readonly #registrations: Registrations;
   readonly #late: LateStarts;
   #isOpen = false;
   #stopped: Promise<void> | undefined;
@@ -73,14 +73,15 @@ export class Kernel {
   private constructor(parts: Parts) {
     this.#parts = parts;
     this.listeners = parts.listeners;
-    this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
-    this.#offers = new Offers(parts.listeners, this.#schedule, [{ owner: this.#self, route: health }]);
-    this.#late = new LateStarts({ ...parts, offers: this.#offers }, parts.instances);
+    this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.stop);
+    const own = [{ owner: this.#self, route: health }];
+    this.#registrations = new Registrations(parts.listeners, this.#schedule, own);
+    this.#late = new LateStarts({ ...parts, registrations: this.#registrations }, parts.instances);
   }
 
   /** of all plugins, for the command line */
   get commands(): readonly OwnedCommand[] {
-    return this.#offers.commands;
+    return this.#registrations.commands;
   }
 
   /** Resolves when the start of every plugin has finished or failed. */
@@ -191,8 +192,8 @@ export class Kernel {
         });
       });
     }
-    this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
-    for (const instance of outsideLast(this.#parts.instances))
+    this.#registrations.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
+    for (const instance of thirdPartyLast(this.#parts.instances))
       attributeErrors(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
@@ -212,19 +213,19 @@ export class Kernel {
         await startPlugin(instance, limits, log);
         instance.state = 'running';
       }
-      const offering = outsideLast(first);
-      for (const instance of offering) this.#offers.addCommands(instance);
-      for (const instance of offering) this.#offers.addRoutes(instance);
-      for (const instance of offering) this.#offers.addJobs(instance);
+      const offering = thirdPartyLast(first);
+      for (const instance of offering) this.#registrations.addCommands(instance);
+      for (const instance of offering) this.#registrations.addRoutes(instance);
+      for (const instance of offering) this.#registrations.addJobs(instance);
       if (!forCommand) {
-        await this.#offers.serve();
+        await this.#registrations.serve();
         this.#schedule.begin();
       }
       started.push(...this.#late.plugins);
       this.#late.startAll(!forCommand);
       if (forCommand) return await this.started;
       await Promise.race([this.started, sleep(limits.slowStart, undefined, { ref: false })]);
-      await this.#open(sessions, startedAt);
+      await this.#announceReady(sessions, startedAt);
     } catch (error) {
       await this.listeners.close();
       await this.#schedule.stop();
@@ -234,7 +235,7 @@ export class Kernel {
     }
   }
 
-  async #open(sessions: SessionStore, startedAt: number): Promise<void> {
+  async #announceReady(sessions: SessionStore, startedAt: number): Promise<void> {
     const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
     this.#schedule.add(this.#self, [
       job('sessions', '1m', () => sessions.sweep()),
@@ -272,16 +273,16 @@ export class Kernel {
     return instance !== undefined;
   }
 
-  /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
-  stop(reason: string, again = false): Promise<void> {
-    this.#stopped ??= this.#shutDown(reason, again);
+  /** Resolves when everything acknowledged is in the database. With `restarting` another kernel follows at once, so programs beside this one keep running for it. */
+  stop(reason: string, restarting = false): Promise<void> {
+    this.#stopped ??= this.#shutDown(reason, restarting);
     return this.#stopped;
   }
 
-  async #shutDown(reason: string, again: boolean): Promise<void> {
+  async #shutDown(reason: string, restarting: boolean): Promise<void> {
     this.#parts.log.info('stopping', { reason });
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
-    if (this.#isOpen) await this.#parts.hooks.notify(beforeKernelStop, { reason, again });
+    if (this.#isOpen) await this.#parts.hooks.notify(beforeKernelStop, { reason, again: restarting });
     this.#parts.stopping.abort();
     await stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();

@@ -6,7 +6,7 @@ import type { Certificate } from '../kernel/http/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { orderPlugins } from './order.js';
-import { bootVariables, panelVariables, placeVariables } from './boot-settings.js';
+import { bootVariables, panelVariables, environmentOnlyVariables } from './boot-settings.js';
 import { CertificateFiles } from './certificate.js';
 import { type ConfigFile, panelSection, pluginSection } from './config-file.js';
 import { ConfigError, type Environment, readVariables, sourcesOf } from './variables.js';
@@ -46,19 +46,19 @@ export async function configure(
   chosen: readonly Plugin[],
   env: Environment,
   file: ConfigFile,
-  gone?: ReadonlySet<string>,
+  leftOutNames?: ReadonlySet<string>,
 ): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
-  let misfit: PluginError | undefined;
+  let orderError: PluginError | undefined;
   try {
-    plugins = orderPlugins(chosen, gone);
+    plugins = orderPlugins(chosen, leftOutNames);
   } catch (error) {
     if (!(error instanceof PluginError) || error.culprit) throw error;
-    misfit = error;
+    orderError = error;
   }
   const panel = {
-    ...readVariables('kernel', placeVariables, env, problems),
+    ...readVariables('kernel', environmentOnlyVariables, env, problems),
     ...readVariables('kernel', bootVariables, env, problems, panelSection(file)),
   };
   const certificate = await certificateOf(panel, problems);
@@ -66,14 +66,15 @@ export async function configure(
     plugins.map((plugin) => {
       const { name, config, outside } = plugin;
       const section = pluginSection(file, name);
-      const own = outside ? [] : problems;
-      const values = readVariables(name, config, env, own, section);
-      if (outside && own.length > 0) throw new PluginError(`plugin ${name}: ${own.join('; ')}`, plugin);
+      const found: string[] = [];
+      const values = readVariables(name, config, env, found, section);
+      if (outside && found.length > 0) throw new PluginError(`plugin ${name}: ${found.join('; ')}`, plugin);
+      problems.push(...found);
       return [name, { values, sources: sourcesOf(config, env, section) }];
     }),
   );
-  if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);
-  if (misfit) throw misfit;
+  if (problems.length > 0) throw new ConfigError(orderError ? [...problems, orderError.message] : problems);
+  if (orderError) throw orderError;
   const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) =>
     Object.values(variables).map(({ variable }) => variable),
   );

@@ -63,12 +63,12 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   };
   guardExit(log, recordEarlyExit);
 
-  const end = (reason: string, code: number, again = false): void => {
+  const end = (reason: string, code: number, restarting = false): void => {
     if (ending) return;
     ending = true;
     // A hanging stop must not keep the process alive: everything acknowledged is already in the database.
     setTimeout(() => process.exit(1), PROCESS_STOP_LIMIT_MS).unref();
-    void program.stop(reason, again).then(
+    void program.stop(reason, restarting).then(
       () => process.exit(code),
       (error: unknown) => {
         log.error('the stop failed', { error });

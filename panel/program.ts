@@ -94,8 +94,8 @@ export class Program implements PanelProgramApi {
     this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
   }
 
-  /** Finishes what is under way first. With `again` the core keeps running: another panel follows. */
-  async stop(reason: string, again = false): Promise<void> {
+  /** Finishes what is under way first. With `restarting` the core keeps running: another panel follows. */
+  async stop(reason: string, restarting = false): Promise<void> {
     this.#isStopping = true;
     this.#requestStop();
     // The first start may have started a core already, which only a kernel that has booted can stop.
@@ -104,7 +104,7 @@ export class Program implements PanelProgramApi {
       await Promise.race([this.#starting, sleep(FIRST_START_LIMIT_MS, undefined, { ref: false })]);
     }
     await this.#restart;
-    await this.#kernel?.stop(reason, again);
+    await this.#kernel?.stop(reason, restarting);
   }
 
   async renewCertificate(): Promise<void> {

@@ -446,7 +446,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly missed?: () => void | Promise<void>;
   }
   /** Which plugin taps which hook, and how. */
-  interface Present extends Pick<Tap, 'hook' | 'options'> {
+  interface RegisteredTap extends Pick<Tap, 'hook' | 'options'> {
     readonly plugin: string;
   }
   /** A plugin's tap on a hook. */
@@ -862,7 +862,7 @@ declare module '@weir-panel/weir/kernel' {
     /** hooks that the running plugins declare; not those of the kernel */
     hooks(): readonly AnyHook[];
     /** all taps, in the order of registration */
-    taps(): readonly Present[];
+    taps(): readonly RegisteredTap[];
     /** Reports which part of a running plugin's work is left out, and why; `work` names that part. An empty reason withdraws the report. A new reason counts as a fault of the plugin. */
     leaveOut(plugin: string, work: string, reason: string): void;
   }
@@ -926,11 +926,11 @@ declare module '@weir-panel/weir/kernel' {
   type NeedsOf<X> = X extends {
     readonly [needs]?: (needed: infer N) => void;
   } ? N : never;
-  type Settled<G> = [keyof G] extends [never] ? unknown : {
+  type WithSettings<G> = [keyof G] extends [never] ? unknown : {
     readonly settings: LiveSettings<G>;
   };
   /** Everything that a plugin's own code may destructure by name. */
-  type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
+  type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & WithSettings<G>;
   interface MissingFromPlugin<Missing> {
     readonly 'this class asks for something the plugin does not have': Missing;
   }
@@ -986,8 +986,8 @@ declare module '@weir-panel/weir/kernel' {
     /** built once, without side effects; I/O begins in `start` */
     readonly services?: S & Wired<S, Scope<Configured<C>, U, TableModels<T>, S, G>>;
   }
-  type None = Readonly<Record<never, never>>;
-  export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None, const G extends SettingGroup = None>(declared: DefineDeclared<C, U, T, S, G>): Plugin;
+  type Empty = Readonly<Record<never, never>>;
+  export function definePlugin<const C extends Variables = Empty, const U extends Uses = Empty, const T extends Tables = Empty, const S extends Services = Empty, const G extends SettingGroup = Empty>(declared: DefineDeclared<C, U, T, S, G>): Plugin;
 
   // Reads the body of a request: limits its size, decompresses it, and bounds the cost of parsing.
   /** Text for messages: `16 KiB`, `10 MiB`. */
@@ -4039,8 +4039,8 @@ declare module '@weir-panel/weir/testing' {
     readonly started: Promise<void>;
     /** Attributes a failure outside of every call to a plugin; false where it does not run. */
     fault(plugin: string, where: string, error: unknown): boolean;
-    /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
-    stop(reason: string, again?: boolean): Promise<void>;
+    /** Resolves when everything acknowledged is in the database. With `restarting` another kernel follows at once, so programs beside this one keep running for it. */
+    stop(reason: string, restarting?: boolean): Promise<void>;
     /** Whether no job runs and all queues of events are empty. For tests. */
     settled(): Promise<void>;
     /** The kernel's view of its plugins, those that could not run included. */
@@ -4088,7 +4088,8 @@ declare module '@weir-panel/weir/testing' {
     /** there is one writer: other writes wait for this tap */
     readonly during: 2000;
     readonly event: 60000;
-    readonly job: 2000;
+    /** how long a stop waits for jobs, and for each tap of beforeKernelStop */
+    readonly stop: 2000;
     readonly slow: 200;
   };
   type Limits = {

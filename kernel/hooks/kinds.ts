@@ -81,7 +81,7 @@ export interface TapOptions {
 }
 
 /** Which plugin taps which hook, and how. */
-export interface Present extends Pick<Tap, 'hook' | 'options'> {
+export interface RegisteredTap extends Pick<Tap, 'hook' | 'options'> {
   readonly plugin: string;
 }
 /** A plugin's tap on a hook. */

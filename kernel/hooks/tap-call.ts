@@ -7,7 +7,7 @@ import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
-import { fitting, fittingInSlices } from './fit.js';
+import { checkTapResult, checkTapResultInSlices } from './tap-result.js';
 import type { Tap } from './kinds.js';
 import type { Stamped } from './registry.js';
 
@@ -35,9 +35,9 @@ export interface FilterCall {
 }
 
 /** Hooks in the life of the whole panel, which may take longer: no request waits for them. */
-const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
+const MAY_BE_SLOW: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
 /** entries of one tap in one draft */
-const MOST_ENTRIES = 100_000;
+const MAX_ENTRIES = 100_000;
 /** After this many failures in a row a tap no longer takes part in writes. */
 const FAILURES_IN_A_ROW = 3;
 
@@ -67,7 +67,7 @@ export class TapCall {
   get #limit(): number {
     const { kind, id } = this.#tap.hook;
     // During a stop there is less time, for all of them together.
-    if (id === beforeKernelStop.id) return this.#limits.job;
+    if (id === beforeKernelStop.id) return this.#limits.stop;
     return this.#limits[kind === 'event' || kind === 'during' ? kind : 'tap'];
   }
 
@@ -79,9 +79,9 @@ export class TapCall {
       : done;
   }
 
-  #tellIfSlow(since: number): void {
+  #reportIfSlow(since: number): void {
     const { kind, id } = this.#tap.hook;
-    const isAwaited = kind !== 'event' && !AT_LEISURE.includes(id);
+    const isAwaited = kind !== 'event' && !MAY_BE_SLOW.includes(id);
     const ms = performance.now() - since;
     if (isAwaited && ms > this.#limits.slow) this.#owner.slow?.(this.#where, ms);
   }
@@ -97,7 +97,7 @@ export class TapCall {
       if (refused || strict) throw error;
       return undefined;
     } finally {
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 
@@ -130,7 +130,7 @@ export class TapCall {
       if (slice.isOver) await slice.next();
       const what = `item ${i + 1} of ${items.length}`;
       const isOld = item === items[i];
-      fit.push(isOld ? item : await fittingInSlices(this.#tap.hook.shape, item, what));
+      fit.push(isOld ? item : await checkTapResultInSlices(this.#tap.hook.shape, item, what));
       const found = isOld ? undefined : problem?.(fit[i] as never, i);
       if (found !== undefined) throw new Error(`${what} does not fit: ${found}`);
     }
@@ -160,7 +160,7 @@ export class TapCall {
       );
     } finally {
       over();
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 
@@ -175,12 +175,11 @@ export class TapCall {
     let count = 0;
     const add = (...added: unknown[]): void => {
       count += added.length;
-      if (count <= MOST_ENTRIES) for (const entry of added) own.push(entry);
+      if (count <= MAX_ENTRIES) for (const entry of added) own.push(entry);
     };
     await this.#call(add, context);
-    if (count > MOST_ENTRIES)
-      throw new Error(`it added ${count} entries; at most ${MOST_ENTRIES} are allowed`);
-    const fit = own.map((entry, i) => fitting(shape, entry, `entry ${i + 1} of ${own.length}`));
+    if (count > MAX_ENTRIES) throw new Error(`it added ${count} entries; at most ${MAX_ENTRIES} are allowed`);
+    const fit = own.map((entry, i) => checkTapResult(shape, entry, `entry ${i + 1} of ${own.length}`));
     for (const entry of fit) entries.push({ plugin, entry, ...(outside && { outside }) });
   }
 
@@ -189,7 +188,7 @@ export class TapCall {
     const ask = async (): Promise<unknown> => {
       const answer = (await this.#call(question)) ?? undefined;
       if (answer === undefined || this.#owner.essential) return answer;
-      return fitting(this.#tap.hook.shape, answer, 'its answer');
+      return checkTapResult(this.#tap.hook.shape, answer, 'its answer');
     };
     return this.#attempt(ask, { refusable: true });
   }
@@ -215,7 +214,7 @@ export class TapCall {
         next.catch(() => undefined);
         throw new Error('a filter must be synchronous, but this one returned a promise');
       }
-      const fit = fitting(this.#tap.hook.shape, next, 'its value');
+      const fit = checkTapResult(this.#tap.hook.shape, next, 'its value');
       const found = problem?.(fit as never);
       if (found !== undefined) throw new Error(`its value does not fit: ${found}`);
       return frozenItems(fit);
@@ -223,7 +222,7 @@ export class TapCall {
       this.#owner.fault(this.#where, error);
       return value;
     } finally {
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 

@@ -68,7 +68,7 @@ export class Schedule implements JobsApi {
   #zone: string | undefined;
   #begun = false;
 
-  constructor(clock: Clock, log: Log, limit: number = LIMITS.job, random = Math.random) {
+  constructor(clock: Clock, log: Log, limit: number = LIMITS.stop, random = Math.random) {
     this.#limit = limit;
     this.#clock = clock;
     this.#log = log;

@@ -47,6 +47,6 @@ export function checkTokens(
     throw new PluginError(`plugin ${name} needs ${missing.join('; and ')}${wayOut}`, culprit);
 }
 
-/** Throws when the plugin needs tokens of plugins that are left out. */
-export const checkNeeds = (plugin: Plugin, gone: ReadonlySet<string>): void =>
-  checkTokens(plugin, ({ owner }) => gone.has(owner) && `${owner} is left out; fix that one first`, plugin);
+/** Throws when the plugin needs tokens of plugins that are left out; `names` are theirs. */
+export const checkNeeds = (plugin: Plugin, names: ReadonlySet<string>): void =>
+  checkTokens(plugin, ({ owner }) => names.has(owner) && `${owner} is left out; fix that one first`, plugin);

@@ -8,14 +8,14 @@ import type { Log } from '../log/log.js';
 import { hasStart } from './define.js';
 import { attributeErrors, checkNeeds, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
-import type { Offers } from './offers.js';
+import type { Registrations } from './registrations.js';
 import { startPlugin, stopPlugin } from './start-stop.js';
 import type { Limits } from './limits.js';
 
 interface Parts {
   readonly hooks: HookRegistry;
   readonly listeners: ListenerSet;
-  readonly offers: Offers;
+  readonly registrations: Registrations;
   readonly limits: Limits;
   readonly log: Log;
   /** aborts when the kernel stops */
@@ -74,17 +74,17 @@ export class LateStarts {
   }
 
   async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
-    const { hooks, limits, log, offers, stopping } = this.#parts;
+    const { hooks, limits, log, registrations, stopping } = this.#parts;
     const { name, plugin } = instance;
     const missing = new Set(used.flatMap((other) => (other.state === 'running' ? [] : [other.name])));
     checkNeeds(plugin, missing);
     // The user of a command is shown errors only.
     await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
     if (stopping.signal.aborted) return this.#finish(instance);
-    offers.addCommands(instance);
-    offers.addRoutes(instance);
-    offers.addJobs(instance);
-    if (serve) await attributeErrors(plugin, 'cannot serve its routes', () => offers.serve(instance));
+    registrations.addCommands(instance);
+    registrations.addRoutes(instance);
+    registrations.addJobs(instance);
+    if (serve) await attributeErrors(plugin, 'cannot serve its routes', () => registrations.serve(instance));
     instance.state = 'running';
     // The list grows while it is delivered.
     for (const change of instance.lateStart?.changes ?? []) {
@@ -98,7 +98,7 @@ export class LateStarts {
 
   /** Closes only this plugin; the panel is not booted again for it. */
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
-    const { log, offers, stopping } = this.#parts;
+    const { log, registrations, stopping } = this.#parts;
     instance.fail(reason);
     this.#finish(instance);
     if (stopping.signal.aborted) return;
@@ -107,7 +107,7 @@ export class LateStarts {
       reason,
       ...(error !== undefined && { error }),
     });
-    offers.drop(instance);
+    registrations.drop(instance);
     await stopPlugin(instance);
   }
 }

@@ -8,7 +8,8 @@ export const LIMITS = {
   /** there is one writer: other writes wait for this tap */
   during: 2_000,
   event: 60_000,
-  job: 2_000,
+  /** how long a stop waits for jobs, and for each tap of beforeKernelStop */
+  stop: 2_000,
   slow: 200,
 } as const;
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };

@@ -45,7 +45,7 @@ test('those from outside are asked to stop all at once: one that hangs does not 
 
 test('at a stop nobody waits for a guard as long as elsewhere', async (t) => {
   const world = await World.boot([bare('bad', { taps: () => [tap(beforeKernelStop, never)] })], {
-    limits: { tap: 3_600_000, job: 20 },
+    limits: { tap: 3_600_000, stop: 20 },
   });
   await world[Symbol.asyncDispose]();
   t.deepEqual(
