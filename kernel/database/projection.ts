@@ -2,6 +2,8 @@
 import { kernelErrors } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 
+const LOAD_FAILED = 'a projection could not be loaded; the next use of it tries again';
+
 /** How to load a projection and keep it up to date. Neither function writes. */
 export interface ProjectionSource<S extends object, C> {
   /** Loads the whole state from the database. No write runs meanwhile. */
@@ -34,7 +36,7 @@ export class Projection<S extends object, C> {
   /** The state as of the last delivered write. Throws a 503 while it is loaded again: a wrong state would be worse than none. */
   get state(): S {
     if (this.#state) return this.#state;
-    this.load().catch((error: unknown) => this.#fail(error));
+    this.load().catch((error: unknown) => this.#logFailure(LOAD_FAILED, error));
     throw kernelErrors.PLUGIN_OFF(
       `the plugin ${this.#plugin} is reading its data from the database; try again in a moment`,
     );
@@ -62,15 +64,12 @@ export class Projection<S extends object, C> {
       if (this.#state) return await this.#source.apply(this.#state, change);
     } catch (error) {
       this.#state = undefined;
-      this.#fail(error);
+      this.#logFailure('a projection no longer matches the database; reloading it', error);
     }
-    await this.load().catch((error: unknown) => this.#fail(error));
+    await this.load().catch((error: unknown) => this.#logFailure(LOAD_FAILED, error));
   }
 
-  #fail(error: unknown): void {
-    this.#log.error('a projection no longer matches the database; reloading it', {
-      plugin: this.#plugin,
-      error,
-    });
+  #logFailure(message: string, error: unknown): void {
+    this.#log.error(message, { plugin: this.#plugin, error });
   }
 }
