@@ -68,13 +68,24 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     );
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
+  const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
+  const { host, port, databaseUrl, trustedProxies } = panel;
   return Kernel.boot({
-    ...options,
-    ...panel,
-    dataDirectory,
     plugins,
-    certificate,
+    leftOut,
     configs,
+    dataDirectory,
+    databaseUrl,
+    host,
+    port,
+    certificate,
+    trustedProxies,
     log,
+    bootBeganAt,
+    clock,
+    provides,
+    forCommand,
+    selfChecks,
+    ...(limits && { limits }),
   });
 }
