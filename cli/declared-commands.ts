@@ -17,7 +17,7 @@ export const declaredCommands = (plugins: readonly Plugin[]): readonly OwnedComm
       try {
         return commands(nothing as never).map((command) => ({
           ...command,
-          owner: { name, about, faulty: false, why: '', fault: () => undefined },
+          owner: { name, about, isOff: false, offReason: '', fault: () => undefined },
         }));
       } catch (cause) {
         throw new PluginError(

@@ -1,4 +1,5 @@
-// Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
+// Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins, except load
+// and start, which run plugin by plugin.
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Commands, type OwnedCommand } from './command/list.js';
@@ -27,7 +28,7 @@ import { attributeErrors } from './plugin/error.js';
 import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
 import { LateStarts } from './plugin/late-starts.js';
-import { Offers } from './plugin/offers.js';
+import { Registrations } from './plugin/registrations.js';
 import { startPlugin, stopPlugins } from './plugin/start-stop.js';
 import { type Limits, LIMITS } from './plugin/limits.js';
 import type { KernelOptions } from './options.js';
@@ -45,11 +46,11 @@ type Parts = Readonly<{
   stopping: AbortController;
   limits: Limits;
   leftOut: readonly LeftOut[];
-  begun: number;
+  bootBeganAt: number;
 }>;
 
 /** A third-party plugin that clashes with a built-in one is at fault. */
-const outsideLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
+const thirdPartyLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
   instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
 export class Kernel {
@@ -60,11 +61,11 @@ export class Kernel {
   readonly #self = {
     name: 'kernel',
     about: 'The panel itself.',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
   };
-  readonly #offers: Offers;
+  readonly #registrations: Registrations;
   readonly #late: LateStarts;
   #isOpen = false;
   #stopped: Promise<void> | undefined;
@@ -72,15 +73,15 @@ export class Kernel {
   private constructor(parts: Parts) {
     this.#parts = parts;
     this.listeners = parts.listeners;
-    this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.job);
-    this.#offers = new Offers(parts.listeners, this.#schedule, [{ owner: this.#self, route: health }]);
-    const { signal } = parts.stopping;
-    this.#late = new LateStarts({ ...parts, offers: this.#offers, signal }, parts.instances);
+    this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.stop);
+    const own = [{ owner: this.#self, route: health }];
+    this.#registrations = new Registrations(parts.listeners, this.#schedule, own);
+    this.#late = new LateStarts({ ...parts, registrations: this.#registrations }, parts.instances);
   }
 
   /** of all plugins, for the command line */
   get commands(): readonly OwnedCommand[] {
-    return this.#offers.commands;
+    return this.#registrations.commands;
   }
 
   /** Resolves when the start of every plugin has finished or failed. */
@@ -90,18 +91,8 @@ export class Kernel {
 
   /** Resolves when everything runs. Rejects with a PluginError whose culprit could be left out, or with the first failure of something essential; closes everything before. */
   static async boot(options: KernelOptions): Promise<Kernel> {
-    const {
-      plugins,
-      dataDirectory,
-      host,
-      port,
-      certificate,
-      log,
-      clock = systemClock,
-      strict = false,
-      leftOut = [],
-      begun = performance.now(),
-    } = options;
+    const { plugins, dataDirectory, host, port, certificate, log, clock = systemClock } = options;
+    const { bootBeganAt = performance.now(), leftOut = [], selfChecks = false } = options;
     const limits = { ...LIMITS, ...options.limits };
 
     // Connect and migrate.
@@ -112,7 +103,7 @@ export class Kernel {
       throw cause;
     });
     const hooks = new HookRegistry(limits);
-    const writer = new Writer(connections, hooks, log, { strict });
+    const writer = new Writer(connections, hooks, log, { selfChecks });
     const uploads = uploadsFolder(dataDirectory);
     try {
       // A crash leaves unfinished uploads behind.
@@ -126,10 +117,10 @@ export class Kernel {
       const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
       await sessions.load();
 
-      // Build: containers, hooks, routes. No plugin does I/O here.
+      // Build: containers, hooks, taps. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
       const listeners = new ListenerSet(
-        { hooks, sessions, proxies, log, checkReplies: strict, uploads },
+        { hooks, sessions, proxies, log, checkReplies: selfChecks, uploads },
         { host, port, portVariable: 'WEIR_PANEL_PORT', certificate },
       );
       const stopping = new AbortController();
@@ -149,7 +140,7 @@ export class Kernel {
         stopping,
         limits,
         leftOut,
-        begun,
+        bootBeganAt,
       });
       kernel.#build(options.configs, [
         provide(Sessions, sessions),
@@ -201,8 +192,8 @@ export class Kernel {
         });
       });
     }
-    this.#offers.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
-    for (const instance of outsideLast(this.#parts.instances))
+    this.#registrations.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
+    for (const instance of thirdPartyLast(this.#parts.instances))
       attributeErrors(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
@@ -214,7 +205,7 @@ export class Kernel {
     const { instances, log, limits, clock } = this.#parts;
     const started: PluginInstance[] = [];
     const startedAt = clock.now();
-    this.#late.hold();
+    this.#late.markStarting();
     const first = instances.filter((instance) => !this.#late.plugins.has(instance));
     try {
       for (const instance of first) {
@@ -222,19 +213,19 @@ export class Kernel {
         await startPlugin(instance, limits, log);
         instance.state = 'running';
       }
-      const offering = outsideLast(first);
-      for (const instance of offering) this.#offers.addCommands(instance);
-      for (const instance of offering) this.#offers.addRoutes(instance);
-      for (const instance of offering) this.#offers.addJobs(instance);
+      const offering = thirdPartyLast(first);
+      for (const instance of offering) this.#registrations.addCommands(instance);
+      for (const instance of offering) this.#registrations.addRoutes(instance);
+      for (const instance of offering) this.#registrations.addJobs(instance);
       if (!forCommand) {
-        await this.#offers.serve();
+        await this.#registrations.serve();
         this.#schedule.begin();
       }
       started.push(...this.#late.plugins);
-      this.#late.begin(!forCommand);
+      this.#late.startAll(!forCommand);
       if (forCommand) return await this.started;
       await Promise.race([this.started, sleep(limits.slowStart, undefined, { ref: false })]);
-      await this.#open(sessions, startedAt);
+      await this.#announceReady(sessions, startedAt);
     } catch (error) {
       await this.listeners.close();
       await this.#schedule.stop();
@@ -244,8 +235,8 @@ export class Kernel {
     }
   }
 
-  async #open(sessions: SessionStore, startedAt: number): Promise<void> {
-    const { hooks, log, leftOut, begun } = this.#parts;
+  async #announceReady(sessions: SessionStore, startedAt: number): Promise<void> {
+    const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
     this.#schedule.add(this.#self, [
       job('sessions', '1m', () => sessions.sweep()),
       job('certificate', '1m', () => this.listeners.renewCertificate()),
@@ -257,19 +248,18 @@ export class Kernel {
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
     const starting = this.#namesOf('starting');
     const ready = {
-      ms: Math.round(performance.now() - begun),
+      ms: Math.round(performance.now() - bootBeganAt),
       panelUrl: this.listeners.panelUrl,
       ...(starting.length > 0 && { starting }),
     };
-    // Facts of built-in plugins come first, and no fact replaces another.
+    // Later objects win, so the facts of built-in plugins replace those of third-party ones. `ready` comes first for
+    // the order of the keys, and last because no fact may replace one of its own.
     const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
     log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
-    const tell = () => hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
-    if (starting.length === 0) tell();
-    else
-      void this.started.then(() => {
-        if (!this.#parts.stopping.signal.aborted) tell();
-      });
+    void this.started.then(() => {
+      if (stopping.signal.aborted) return;
+      hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
+    });
   }
 
   #namesOf(state: PluginState['state']): string[] {
@@ -283,16 +273,16 @@ export class Kernel {
     return instance !== undefined;
   }
 
-  /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
-  stop(reason: string, again = false): Promise<void> {
-    this.#stopped ??= this.#shutDown(reason, again);
+  /** Resolves when everything acknowledged is in the database. With `restarting` another kernel follows at once, so programs beside this one keep running for it. */
+  stop(reason: string, restarting = false): Promise<void> {
+    this.#stopped ??= this.#shutDown(reason, restarting);
     return this.#stopped;
   }
 
-  async #shutDown(reason: string, again: boolean): Promise<void> {
+  async #shutDown(reason: string, restarting: boolean): Promise<void> {
     this.#parts.log.info('stopping', { reason });
     await Promise.all([this.listeners.close(), this.#schedule.stop()]);
-    if (this.#isOpen) await this.#parts.hooks.notify(beforeKernelStop, { reason, again });
+    if (this.#isOpen) await this.#parts.hooks.notify(beforeKernelStop, { reason, again: restarting });
     this.#parts.stopping.abort();
     await stopPlugins(this.#parts.instances);
     await this.#parts.writer.close();

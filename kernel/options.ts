@@ -26,7 +26,7 @@ export interface KernelOptions {
   readonly trustedProxies?: readonly string[] | undefined;
   readonly log: Log;
   /** when the start began whose duration `ready` logs, in `performance.now()` time; by default the boot itself */
-  readonly begun?: number | undefined;
+  readonly bootBeganAt?: number | undefined;
   readonly clock?: Clock | undefined;
   /** values that the program around the kernel provides to plugins */
   readonly provides?: readonly Provision[] | undefined;
@@ -34,6 +34,6 @@ export interface KernelOptions {
   readonly forCommand?: boolean | undefined;
   /** for tests, which wait less */
   readonly limits?: Partial<Limits> | undefined;
-  /** for tests: replies are checked against their declaration, and a write inside a write fails at once */
-  readonly strict?: boolean | undefined;
+  /** for tests and `weir dev`: replies are checked against their declaration, and a write inside a write fails at once */
+  readonly selfChecks?: boolean | undefined;
 }

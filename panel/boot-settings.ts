@@ -62,7 +62,7 @@ export const presets = ['minimal', 'standard', 'full'] as const;
 export const DEFAULT_PRESET = 'standard';
 
 /** These say where everything else is, so only the environment can set them. */
-export const placeVariables = {
+export const environmentOnlyVariables = {
   dataDirectory: variable(
     'WEIR_DATA_DIR',
     withDefault(word(), DEFAULT_DATA_DIRECTORY),
@@ -110,4 +110,4 @@ export const bootVariables = {
   ),
 } as const;
 
-export const panelVariables = { ...placeVariables, ...bootVariables } as const;
+export const panelVariables = { ...environmentOnlyVariables, ...bootVariables } as const;

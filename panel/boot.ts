@@ -13,7 +13,7 @@ import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
 
 export interface BootOptions
-  extends Pick<KernelOptions, 'begun' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'strict'> {
+  extends Pick<KernelOptions, 'bootBeganAt' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'selfChecks'> {
   /** in any order */
   readonly plugins: readonly Plugin[];
   /** plugins that should run but could not be loaded */
@@ -68,13 +68,24 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     );
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
+  const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
+  const { host, port, databaseUrl, trustedProxies } = panel;
   return Kernel.boot({
-    ...options,
-    ...panel,
-    dataDirectory,
     plugins,
-    certificate,
+    leftOut,
     configs,
+    dataDirectory,
+    databaseUrl,
+    host,
+    port,
+    certificate,
+    trustedProxies,
     log,
+    bootBeganAt,
+    clock,
+    provides,
+    forCommand,
+    selfChecks,
+    ...(limits && { limits }),
   });
 }

@@ -7,8 +7,8 @@ import { DEFAULT_PRESET, presets } from './boot-settings.js';
 import { type ConfigFile, dataDirectoryOf, type PluginEntry } from './config-file.js';
 import { findPlugin } from './find-plugins.js';
 import { disableDependents } from './disable-dependents.js';
-import { isOutside, type Manifest, nameIn, readManifest } from './manifest.js';
-import { loadOutside, placesOf } from './third-party.js';
+import { isThirdParty, type Manifest, nameIn, readManifest } from './manifest.js';
+import { loadThirdParty, placesOf } from './third-party.js';
 import { repeatedExits } from './plugin-exits.js';
 import type { Environment } from './variables.js';
 
@@ -40,11 +40,11 @@ export const isBuiltIn = (name: string): Promise<boolean> =>
   );
 
 /** Loads the plugins that the file names by path or package. From here on their sections go by plugin name; a plugin that cannot be used is left out. */
-async function chooseOutside(env: Environment, file: ConfigFile, forgiven?: string): Promise<Chosen> {
-  const sections = new Map<string, PluginEntry>([...file.plugins].filter(([key]) => !isOutside(key)));
+async function chooseThirdParty(env: Environment, file: ConfigFile, forgiven?: string): Promise<Chosen> {
+  const sections = new Map<string, PluginEntry>([...file.plugins].filter(([key]) => !isThirdParty(key)));
   const plugins: Plugin[] = [];
   const leftOut: LeftOut[] = [];
-  for (const [reference, entry] of [...file.plugins].filter(([key, { on }]) => isOutside(key) && on)) {
+  for (const [reference, entry] of [...file.plugins].filter(([key, { on }]) => isThirdParty(key) && on)) {
     let manifest: Manifest | undefined;
     try {
       manifest = await readManifest(reference, placesOf(env, file.path));
@@ -61,7 +61,7 @@ async function chooseOutside(env: Environment, file: ConfigFile, forgiven?: stri
       const against =
         reference === forgiven ? undefined : repeatedExits(dataDirectoryOf(env), name, manifest.stamp);
       if (against !== undefined) throw new PluginError(against);
-      plugins.push(await loadOutside(reference, manifest));
+      plugins.push(await loadThirdParty(reference, manifest));
     } catch (error) {
       if (!(error instanceof PluginError)) throw error;
       leftOut.push({
@@ -83,7 +83,7 @@ export async function choosePlugins(
   configFile: ConfigFile,
   forgiven?: string,
 ): Promise<Chosen> {
-  const outside = await chooseOutside(env, configFile, forgiven);
+  const outside = await chooseThirdParty(env, configFile, forgiven);
   const { file } = outside;
   const problems = [...file.problems];
   const find = (name: string): Promise<Plugin | undefined> =>

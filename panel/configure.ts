@@ -1,11 +1,12 @@
-// Computes what the kernel boots with from environment, config file and plugins, and reports the mistakes of all three at once.
+// Computes what the kernel boots with from environment, config file and plugins. Reports the mistakes of the built-in part
+// together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
 import type { Configured, PluginConfig } from '../kernel/config/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../kernel/http/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { orderPlugins } from './order.js';
-import { bootVariables, panelVariables, placeVariables } from './boot-settings.js';
+import { bootVariables, panelVariables, environmentOnlyVariables } from './boot-settings.js';
 import { CertificateFiles } from './certificate.js';
 import { type ConfigFile, panelSection, pluginSection } from './config-file.js';
 import { ConfigError, type Environment, readVariables, sourcesOf } from './variables.js';
@@ -40,24 +41,24 @@ async function certificateOf(
   return undefined;
 }
 
-/** Rejects with ConfigError, or with PluginError when only the set of plugins is wrong, or the settings of a third-party one. */
+/** Rejects with PluginError as soon as a plugin is found that the panel can boot without; else with ConfigError; with a PluginError without culprit when only the set of built-in plugins is wrong. */
 export async function configure(
   chosen: readonly Plugin[],
   env: Environment,
   file: ConfigFile,
-  gone?: ReadonlySet<string>,
+  leftOutNames?: ReadonlySet<string>,
 ): Promise<Configuration> {
   const problems = [...file.problems];
   let plugins = chosen;
-  let misfit: PluginError | undefined;
+  let orderError: PluginError | undefined;
   try {
-    plugins = orderPlugins(chosen, gone);
+    plugins = orderPlugins(chosen, leftOutNames);
   } catch (error) {
     if (!(error instanceof PluginError) || error.culprit) throw error;
-    misfit = error;
+    orderError = error;
   }
   const panel = {
-    ...readVariables('kernel', placeVariables, env, problems),
+    ...readVariables('kernel', environmentOnlyVariables, env, problems),
     ...readVariables('kernel', bootVariables, env, problems, panelSection(file)),
   };
   const certificate = await certificateOf(panel, problems);
@@ -65,14 +66,15 @@ export async function configure(
     plugins.map((plugin) => {
       const { name, config, outside } = plugin;
       const section = pluginSection(file, name);
-      const own = outside ? [] : problems;
-      const values = readVariables(name, config, env, own, section);
-      if (outside && own.length > 0) throw new PluginError(`plugin ${name}: ${own.join('; ')}`, plugin);
+      const found: string[] = [];
+      const values = readVariables(name, config, env, found, section);
+      if (outside && found.length > 0) throw new PluginError(`plugin ${name}: ${found.join('; ')}`, plugin);
+      problems.push(...found);
       return [name, { values, sources: sourcesOf(config, env, section) }];
     }),
   );
-  if (problems.length > 0) throw new ConfigError(misfit ? [...problems, misfit.message] : problems);
-  if (misfit) throw misfit;
+  if (problems.length > 0) throw new ConfigError(orderError ? [...problems, orderError.message] : problems);
+  if (orderError) throw orderError;
   const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) =>
     Object.values(variables).map(({ variable }) => variable),
   );

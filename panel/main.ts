@@ -1,4 +1,4 @@
-// The panel's process: starts the panel, logs its address, and stops on a signal.
+// The panel's process: its log, its signals, and the errors that nobody caught.
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
@@ -13,7 +13,8 @@ import { recordPluginExit } from './plugin-exits.js';
 import { onPluginFiles, type PluginFiles, pluginFiles, pluginThatThrew } from './plugin-files.js';
 import { Program } from './program.js';
 
-const STOP_LIMIT_MS = 9_500;
+/** Less than service managers allow. */
+const PROCESS_STOP_LIMIT_MS = 9_500;
 // V8 lets a heap grow to four times its live size before it collects. Twice is as fast and needs a third less memory
 // after thousands of clients were created (docs/benchmarks.md).
 const HEAP_FLAG = '--heap-growing-percent=100';
@@ -21,19 +22,21 @@ const HEAP_FLAG = '--heap-growing-percent=100';
 interface MainOptions {
   /** for tests, which wait less */
   readonly limits?: KernelOptions['limits'] & Partial<WatchLimits>;
+  /** for `weir dev` */
+  readonly selfChecks?: boolean;
   /** stops the panel when it aborts, and leaves the core running for the next process */
   readonly leave?: AbortSignal;
 }
 
-export async function main({ limits = {}, leave }: MainOptions = {}): Promise<void> {
+export async function main({ limits = {}, leave, selfChecks }: MainOptions = {}): Promise<void> {
   setFlagsFromString(HEAP_FLAG);
   // Files of the panel and its programs, the core's logs among them, are readable by their user alone.
   process.umask(0o077);
   // A property that a plugin adds to every object by accident breaks unrelated code, such as logins. Adding one throws instead.
   for (const shared of [Object.prototype, Array.prototype]) Object.preventExtensions(shared);
-  const readable = isatty(1);
-  const log = openLog(readable);
-  const lost = (error: unknown): void => {
+  const onTerminal = isatty(1);
+  const log = openLog(onTerminal);
+  const exitUnstarted = (error: unknown): void => {
     log.error(
       'the panel could not start',
       // The sentence is for people; the stack is for debugging.
@@ -43,28 +46,29 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
   };
   const watchLimits = { ...WATCH_LIMITS, ...limits };
   const directory = dataDirectoryOf(process.env);
-  const watch = new LoopWatch({ readable, limits: watchLimits, directory }, log);
+  const watch = new LoopWatch({ readable: onTerminal, limits: watchLimits, directory }, log);
   const program = new Program({
     env: process.env,
     log,
-    readable,
+    readable: onTerminal,
     limits,
-    lost,
+    selfChecks,
+    lost: exitUnstarted,
     early: watchLimits.early,
   });
   onPluginFiles(() => watch.tell({ plugins: pluginFiles(), startedAt: program.startedAt }));
   let ending = false;
-  const endedBy = (plugin: PluginFiles, how: string): void => {
+  const recordEarlyExit = (plugin: PluginFiles, how: string): void => {
     if (program.isEarly) recordPluginExit(directory, plugin, how);
   };
-  guardExit(log, endedBy);
+  guardExit(log, recordEarlyExit);
 
-  const end = (reason: string, code: number, again = false): void => {
+  const end = (reason: string, code: number, restarting = false): void => {
     if (ending) return;
     ending = true;
     // A hanging stop must not keep the process alive: everything acknowledged is already in the database.
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    void program.stop(reason, again).then(
+    setTimeout(() => process.exit(1), PROCESS_STOP_LIMIT_MS).unref();
+    void program.stop(reason, restarting).then(
       () => process.exit(code),
       (error: unknown) => {
         log.error('the stop failed', { error });
@@ -76,7 +80,7 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
   // Closing the terminal stops the panel and its core; a service reloads its certificate.
-  process.on('SIGHUP', () => (readable ? end('SIGHUP', 0) : void program.renewCertificate()));
+  process.on('SIGHUP', () => (onTerminal ? end('SIGHUP', 0) : void program.renewCertificate()));
   process.on('uncaughtException', (error) => {
     // Acknowledged data is in the database, and programs beside the panel must not suffer: exit at once, without a stop.
     const plugin = pluginThatThrew(error);
@@ -89,7 +93,7 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
       exitCode: PLUGIN_ENDED_PROCESS,
       error,
     });
-    endedBy(plugin, `it did not catch an error: ${messageOf(error)}`);
+    recordEarlyExit(plugin, `it did not catch an error: ${messageOf(error)}`);
     process.exit(PLUGIN_ENDED_PROCESS);
   });
   process.on('unhandledRejection', (error) => {
@@ -98,7 +102,7 @@ export async function main({ limits = {}, leave }: MainOptions = {}): Promise<vo
     log.error('unhandled promise rejection', { ...(plugin && { plugin: plugin.name }), error });
   });
 
-  await program.start().catch(lost);
+  await program.start().catch(exitUnstarted);
 }
 
 /** The log of the process. Writes to standard output and standard error from elsewhere go through it, too. */

@@ -22,7 +22,7 @@ export interface Manifest {
 const REFERENCE = /^(path|npm):(.+)$/s;
 const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?weir-plugin-([a-z][a-z0-9-]*)$/;
 
-export const isOutside = (reference: string): boolean => REFERENCE.test(reference);
+export const isThirdParty = (reference: string): boolean => REFERENCE.test(reference);
 
 export interface Places {
   readonly dataDirectory: string;

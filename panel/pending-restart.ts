@@ -3,7 +3,7 @@
 import type { PluginState } from '../kernel/plugin/plugins.js';
 import type { ListedPlugin } from '../plugins/system/contract.js';
 import { readConfigFile } from './config-file.js';
-import { isOutside, readManifest } from './manifest.js';
+import { isThirdParty, readManifest } from './manifest.js';
 import { importedFrom, placesOf } from './third-party.js';
 import type { Environment } from './variables.js';
 
@@ -22,7 +22,7 @@ async function waitingFor(env: Environment, running: readonly PluginState[]): Pr
   const file = await readConfigFile(env).catch(() => undefined);
   if (!file || (file.problems.length > 0 && file.plugins.size === 0)) return [];
   const states = new Map(running.map((plugin) => [plugin.name, plugin]));
-  const named = [...file.plugins].filter(([key]) => isOutside(key));
+  const named = [...file.plugins].filter(([key]) => isThirdParty(key));
   const read = await Promise.all(
     named.map(async ([key, { on }]) => ({
       on,

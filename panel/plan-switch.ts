@@ -9,7 +9,7 @@ import { choosePlugins } from './choose-plugins.js';
 import { type ConfigFile, configPath, readConfigFile } from './config-file.js';
 import { findPlugin } from './find-plugins.js';
 import { needsOf } from './disable-dependents.js';
-import { isOutside, nameOf } from './manifest.js';
+import { isThirdParty, nameOf } from './manifest.js';
 import { placesOf } from './third-party.js';
 import type { Environment } from './variables.js';
 
@@ -24,7 +24,7 @@ export interface Plan {
 
 /** The key in the file of a third-party plugin of this name. */
 async function keyOutside(env: Environment, file: ConfigFile, name: string): Promise<string | undefined> {
-  for (const key of [...file.plugins.keys()].filter(isOutside)) {
+  for (const key of [...file.plugins.keys()].filter(isThirdParty)) {
     if ((await nameOf(key, placesOf(env, file.path))) === name) return key;
   }
   return undefined;

@@ -28,11 +28,13 @@ import { isObject } from './json-object.js';
 
 /** Leaves time for the reply to be sent; a stop also lets it finish. */
 const REPLY_MS = 100;
+/** How long a stop waits for the first start: one that downloads a core takes minutes, and has started none. */
+const FIRST_START_LIMIT_MS = 4_000;
 /** How long to wait for a command that holds the data folder. */
 const FOLDER_LIMIT_MS = 30_000;
 const FOLDER_LOOK_MS = 200;
 
-interface Options extends Pick<KernelOptions, 'limits'>, Pick<BootOptions, 'write'> {
+interface Options extends Pick<KernelOptions, 'limits' | 'selfChecks'>, Pick<BootOptions, 'write'> {
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
@@ -69,28 +71,40 @@ export class Program implements PanelProgramApi {
   /** when the current panel began to start, in ms since 1970 */
   startedAt = Date.now();
   /** the same moment in `performance.now()` time; initially the start of the process */
-  #begun = 0;
+  #bootBeganAt = 0;
   #forget: NodeJS.Timeout | undefined;
   #busy = false;
-  #ending = false;
-  #end = (): void => undefined;
-  readonly #asked = new Promise<void>((resolve) => (this.#end = resolve));
+  #isStopping = false;
+  #requestStop = (): void => undefined;
+  readonly #stopRequested = new Promise<void>((resolve) => (this.#requestStop = resolve));
+  #starting: Promise<void> = Promise.resolve();
   #restart: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    const started = this.#start();
+    this.#starting = started.catch(() => undefined);
+    return started;
+  }
+
+  async #start(): Promise<void> {
     this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
   }
 
-  /** Finishes what is under way first. With `again` the core keeps running: another panel follows. */
-  async stop(reason: string, again = false): Promise<void> {
-    this.#ending = true;
-    this.#end();
+  /** Finishes what is under way first. With `restarting` the core keeps running: another panel follows. */
+  async stop(reason: string, restarting = false): Promise<void> {
+    this.#isStopping = true;
+    this.#requestStop();
+    // The first start may have started a core already, which only a kernel that has booted can stop.
+    if (!this.#kernel) {
+      this.#options.log.info('stopping as soon as the panel has started', { reason });
+      await Promise.race([this.#starting, sleep(FIRST_START_LIMIT_MS, undefined, { ref: false })]);
+    }
     await this.#restart;
-    await this.#kernel?.stop(reason, again);
+    await this.#kernel?.stop(reason, restarting);
   }
 
   async renewCertificate(): Promise<void> {
@@ -99,7 +113,7 @@ export class Program implements PanelProgramApi {
 
   /** Whether the panel started only a moment ago. */
   get isEarly(): boolean {
-    return performance.now() - this.#begun < this.#options.early;
+    return performance.now() - this.#bootBeganAt < this.#options.early;
   }
 
   /** Records a fault of a plugin; false where it does not run. */
@@ -116,15 +130,15 @@ export class Program implements PanelProgramApi {
   }
 
   switchPlugin(name: string, enable: boolean): Promise<Switched | Objection> {
-    return this.#alone((kernel) => this.#switch(kernel, name, enable));
+    return this.#exclusively((kernel) => this.#switch(kernel, name, enable));
   }
 
   restartPanel(): Promise<Switched | Objection> {
-    return this.#alone(async (kernel) => {
+    return this.#exclusively(async (kernel) => {
       const { env, check = checkInChild } = this.#options;
       const { problems } = await check({ env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
-      this.#soon(kernel, {
+      this.#scheduleRestart(kernel, {
         reason: 'restart requested',
         previous: this.#file,
         problem: () => undefined,
@@ -134,8 +148,8 @@ export class Program implements PanelProgramApi {
     });
   }
 
-  async #alone(work: (kernel: Kernel) => Promise<Switched | Objection>): Promise<Switched | Objection> {
-    if (this.#busy || this.#ending || !this.#kernel)
+  async #exclusively(work: (kernel: Kernel) => Promise<Switched | Objection>): Promise<Switched | Objection> {
+    if (this.#busy || this.#isStopping || !this.#kernel)
       return { refused: 'busy', reason: 'the panel is already restarting; try again when it is back' };
     this.#busy = true;
     const done = await work(this.#kernel).catch(
@@ -159,7 +173,7 @@ export class Program implements PanelProgramApi {
     const state = enable ? 'enabled' : 'disabled';
     const before = failed(kernel);
     this.#switches.set(name, { name, enable, problem: '' });
-    this.#soon(kernel, {
+    this.#scheduleRestart(kernel, {
       reason: `the plugin ${name} was ${state}`,
       previous,
       undo: edited,
@@ -177,27 +191,27 @@ export class Program implements PanelProgramApi {
     return { restarting: true };
   }
 
-  #soon(kernel: Kernel, attempt: Attempt): void {
+  #scheduleRestart(kernel: Kernel, attempt: Attempt): void {
     this.#restart = sleep(REPLY_MS)
-      .then(() => this.#again(kernel, attempt))
+      .then(() => this.#restartNow(kernel, attempt))
       .catch((error: unknown) => this.#options.lost(error))
       .finally(() => (this.#busy = false));
   }
 
-  async #again(
+  async #restartNow(
     kernel: Kernel,
     { reason, previous, undo, problem: problemOf, settle }: Attempt,
   ): Promise<void> {
-    if (this.#ending) return;
+    if (this.#isStopping) return;
     const { env, log } = this.#options;
     await kernel.stop(reason, true);
-    this.#begun = performance.now();
+    this.#bootBeganAt = performance.now();
     this.startedAt = Date.now();
     let problem: string | undefined;
     try {
       this.#kernel = await this.#boot(await readConfigFile(env));
       // A third-party plugin may still be starting; a stop does not wait for it.
-      await Promise.race([this.#kernel.started, this.#asked]);
+      await Promise.race([this.#kernel.started, this.#stopRequested]);
       problem = problemOf(this.#kernel);
     } catch (error) {
       problem = messageOf(error);
@@ -219,7 +233,7 @@ export class Program implements PanelProgramApi {
   }
 
   async #boot(file: ConfigFile): Promise<Kernel> {
-    const { env, readable, write, limits = {} } = this.#options;
+    const { env, readable, write, limits = {}, selfChecks } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
         const kernel = await bootPanel({
@@ -228,7 +242,8 @@ export class Program implements PanelProgramApi {
           readable,
           ...(write && { write }),
           limits,
-          begun: this.#begun,
+          selfChecks,
+          bootBeganAt: this.#bootBeganAt,
           provides: [provide(PanelProgram, this as PanelProgramApi)],
         });
         this.#file = file;
@@ -244,7 +259,7 @@ export class Program implements PanelProgramApi {
   #forgetLater(kernel: Kernel): void {
     clearTimeout(this.#forget);
     const { early, env } = this.#options;
-    const left = Math.max(0, this.#begun + early - performance.now());
+    const left = Math.max(0, this.#bootBeganAt + early - performance.now());
     this.#forget = setTimeout(() => {
       const running = kernel.plugins().filter(({ state }) => state === 'running');
       forgetPluginExits(

@@ -4,7 +4,7 @@ import { type Check, checkInChild } from './check-in-child.js';
 import { isBuiltIn } from './choose-plugins.js';
 import { configPath, dataDirectoryOf, readConfigFile } from './config-file.js';
 import { editPlugins } from './edit-config.js';
-import { isOutside, nameOf, pluginOfPackage } from './manifest.js';
+import { isThirdParty, nameOf, pluginOfPackage } from './manifest.js';
 import { placesOf } from './third-party.js';
 import type { Environment } from './variables.js';
 import { installedIn, StagedPlugins } from './staged-plugins.js';
@@ -34,7 +34,7 @@ export async function removePlugin(
   if (file.path !== '' && file.problems.length > 0 && file.plugins.size === 0)
     throw new Error(file.problems.join('; '));
   const places = placesOf(env, file.path);
-  const references = [...file.plugins.keys()].filter(isOutside);
+  const references = [...file.plugins.keys()].filter(isThirdParty);
   const named = await Promise.all(
     references.map(async (reference) => ({ reference, name: await nameOf(reference, places) })),
   );

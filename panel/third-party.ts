@@ -109,7 +109,7 @@ async function importPlugin(reference: string, { name, entry, folder, stamp }: M
 }
 
 /** The plugin after the checks for third-party plugins; throws a PluginError whose sentence names it and the fix. */
-export function asOutside(plugin: Plugin, where: string, version = plugin.version): Plugin {
+export function asThirdParty(plugin: Plugin, where: string, version = plugin.version): Plugin {
   const unknown = [...unknownParts(plugin), ...wrongParts(plugin)];
   if (unknown.length > 0)
     throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be used: ${unknown.join('; ')}`);
@@ -142,14 +142,14 @@ const imported = new Map<string, { readonly manifest: Manifest; readonly plugin:
 export const importedFrom = (folder: string): Manifest | undefined => imported.get(folder)?.manifest;
 
 /** Rejects with a PluginError whose sentence names the plugin and the fix. */
-export async function loadOutside(reference: string, manifest: Manifest): Promise<Plugin> {
+export async function loadThirdParty(reference: string, manifest: Manifest): Promise<Plugin> {
   let known = imported.get(manifest.folder);
   if (!known) {
     known = { manifest, plugin: importPlugin(reference, manifest) };
     imported.set(manifest.folder, known);
   }
   try {
-    return asOutside(await known.plugin, reference, known.manifest.version);
+    return asThirdParty(await known.plugin, reference, known.manifest.version);
   } catch (error) {
     // If a file was missing, the next attempt may succeed.
     if (known.manifest.stamp === manifest.stamp) imported.delete(manifest.folder);

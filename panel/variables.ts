@@ -1,5 +1,4 @@
-// Reads boot settings. The environment takes precedence over the config file. All mistakes are reported at once.
-// reported at once.
+// Reads boot settings. The environment takes precedence over the config file. All mistakes are reported together.
 import type Joi from 'joi';
 import type { Configured, Source, Sources, Variable, Variables } from '../kernel/config/variable.js';
 import { inspect } from '../schema/inspect.js';

@@ -28,7 +28,7 @@ export type Schemas<F> = {
 export const field = <T, const F extends Field<T>>(declared: F & { readonly column: Column<T> }): F =>
   declared;
 
-type Write = readonly [column: string, kind: 'integer' | 'text', value: (value: never) => unknown];
+type StoredColumn = readonly [column: string, kind: 'integer' | 'text', value: (value: never) => unknown];
 
 const encode = ({ kind }: Column<unknown>, value: unknown): unknown => {
   if (kind === 'bool') return value ? 1 : 0;
@@ -43,7 +43,7 @@ export class Fields<F extends FieldTable> {
   /** for `shape({ ...fields.schemas })` */
   readonly schemas: Schemas<F>;
   readonly #fields: F;
-  readonly #writes: ReadonlyMap<string, readonly Write[]>;
+  readonly #stored: ReadonlyMap<string, readonly StoredColumn[]>;
 
   constructor(fields: F) {
     this.#fields = fields;
@@ -53,7 +53,7 @@ export class Fields<F extends FieldTable> {
     this.schemas = Object.fromEntries(
       entries.flatMap(([name, { schema }]) => (schema ? [[name, schema]] : [])),
     ) as never;
-    this.#writes = new Map(
+    this.#stored = new Map(
       entries.map(([name, { column, keys = {} }]) => [
         name,
         [
@@ -62,7 +62,7 @@ export class Fields<F extends FieldTable> {
             column.kind === 'integer' || column.kind === 'bool' ? 'integer' : 'text',
             (value: unknown) => encode(column, value),
           ],
-          ...Object.entries(keys).map(([key, of]): Write => [key, 'text', of]),
+          ...Object.entries(keys).map(([key, of]): StoredColumn => [key, 'text', of]),
         ],
       ]),
     );
@@ -83,23 +83,23 @@ export class Fields<F extends FieldTable> {
 
   /** All columns with their kinds, for `sql.rows`; in the order of `insert`. */
   get kinds(): Readonly<Record<string, 'integer' | 'text'>> {
-    return Object.fromEntries([...this.#writes.values()].flat().map(([column, kind]) => [column, kind]));
+    return Object.fromEntries([...this.#stored.values()].flat().map(([column, kind]) => [column, kind]));
   }
   /** The values of one row as the database stores them. */
   row(values: Values<F>): unknown[] {
     return this.names.flatMap((name) =>
-      (this.#writes.get(name) ?? []).map(([, , of]) => of(values[name] as never)),
+      (this.#stored.get(name) ?? []).map(([, , of]) => of(values[name] as never)),
     );
   }
   /** Names of the columns of a field: its own and those of its keys. */
   columnsOf(name: keyof F & string): string[] {
-    return (this.#writes.get(name) ?? []).map(([column]) => column);
+    return (this.#stored.get(name) ?? []).map(([column]) => column);
   }
   /** Stored values of the fields that change, by column; for `UPDATE … SET`. */
   changes(values: Partial<Values<F>>): Record<string, unknown> {
     return Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) =>
-        (this.#writes.get(name) ?? []).map(([column, , of]) => [column, of(value as never)]),
+        (this.#stored.get(name) ?? []).map(([column, , of]) => [column, of(value as never)]),
       ),
     );
   }
@@ -111,7 +111,7 @@ export class Fields<F extends FieldTable> {
       )
       .join(', ');
   }
-  /** A field as a SELECT gave it, as a value. */
+  /** Converts a selected row to the values of a record. */
   read(stored: Readonly<Record<string, unknown>>): Values<F> {
     const values: Record<string, unknown> = {};
     for (const [name, { column }] of Object.entries(this.#fields))

@@ -13,7 +13,7 @@ export interface Column<T> {
   readonly name?: string;
   readonly primary?: boolean;
   readonly generated?: boolean;
-  /** of what MySQL gives, which knows neither booleans nor JSON */
+  /** Converts the stored value: MySQL returns booleans as numbers and JSON as text. */
   readonly read?: (stored: unknown) => unknown;
   readonly [carries]?: T;
 }
@@ -39,7 +39,7 @@ const asBoolean = (stored: unknown): unknown => (typeof stored === 'number' ? st
 const asJson = (stored: unknown): unknown =>
   typeof stored === 'string' ? (JSON.parse(stored) as unknown) : stored;
 
-/** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+/** Without a type argument: `string`. `text<'red' | 'blue'>()` allows only these values. Two signatures, because inference from the place of use would give `any`. */
 interface TextColumn {
   (named?: Named): Column<string>;
   <T extends string>(named?: Named): Column<T>;
@@ -58,7 +58,7 @@ export const column = {
     sql: kind === 'text' ? DataTypes.STRING : DataTypes.BIGINT,
     primary: true,
   }),
-  /** of a few words, where it is: `text<'red' | 'blue'>()` */
+  /** `text<'red' | 'blue'>()` allows only these values */
   text: textColumn as TextColumn,
   /** Bytes, milliseconds, ids: safe integers. */
   integer: (named?: Named): Column<number> => ({ kind: 'integer', sql: DataTypes.BIGINT, ...named }),

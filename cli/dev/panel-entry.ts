@@ -33,5 +33,5 @@ await findPlugins(await readPreset('full'));
 tell('loaded');
 await open;
 isOpen = true;
-await main({ leave: leave.signal });
+await main({ leave: leave.signal, selfChecks: true });
 tell('ready');

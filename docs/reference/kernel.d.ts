@@ -5,7 +5,7 @@
 //   @weir-panel/weir/plugins/access: 8 names
 //   @weir-panel/weir/plugins/clients: 20 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
-//   @weir-panel/weir/plugins/engine: 38 names
+//   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 72 names
 //   @weir-panel/weir/plugins/keygen: 1 names
@@ -276,6 +276,8 @@ declare module '@weir-panel/weir/kernel' {
     fresh(): Promise<S>;
     /** The kernel calls it after the commit; resolves when the state contains the change. */
     apply(commit: number, change: C): Promise<void>;
+    /** The kernel calls it when the state may lack a change. */
+    distrust(error: unknown): Promise<void>;
   }
 
   // The only way to write. Writes run one after another over one connection that stays open: on SQLite overlapping
@@ -399,19 +401,19 @@ declare module '@weir-panel/weir/kernel' {
     readonly shape?: Schema | undefined;
     readonly [kindsCarries]?: C;
   }
-  /** Before the rules are checked. The input has passed the schema of its route. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+  /** After the schema of the route and before the rules of the owner. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
   export type Prepare<V, C> = Hook<'prepare', [V, C]>;
-  /** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. */
+  /** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. A tap that fails otherwise or takes too long is skipped and the write goes on, unless the tap is `strict`. */
   export type Guard<P> = Hook<'guard', P>;
   /** Inside the transaction of a write, after its owner's statements. Awaited taps get a `tx` that writes only tables of their own plugin. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is skipped until the next start. */
   export type During<P> = Hook<'during', P>;
   /** While something is composed. Awaited taps add entries, marked with their plugin. If a tap fails, all its entries are removed; an entry that does not fit the shape counts as a failure. */
   export type Draft<E, C> = Hook<'draft', [E, C]>;
-  /** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. */
+  /** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. Results of essential plugins are not checked. */
   export type Filter<V, C> = Hook<'filter', [V, C]>;
-  /** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped. */
+  /** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped; answers of essential plugins are not checked. A tap that throws a 4xx PanelError rejects the call; any other failure is skipped. */
   export type Choose<Q, A> = Hook<'choose', [Q, A]>;
-  /** After a commit, before the write resolves. Awaited, in the order of commits, never dropped; cannot refuse. For state in memory. */
+  /** After a commit, before the write resolves. Awaited, never dropped; cannot refuse. In the order of commits, except when the taps of an earlier write do not finish within ten seconds. For state in memory. */
   export type After<P> = Hook<'after', P>;
   /** After a commit, through a bounded queue per tapping plugin. Cannot delay or harm other plugins; payloads are batches. */
   export type Event<P> = Hook<'event', P>;
@@ -446,7 +448,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly missed?: () => void | Promise<void>;
   }
   /** Which plugin taps which hook, and how. */
-  interface Present extends Pick<Tap, 'hook' | 'options'> {
+  interface RegisteredTap extends Pick<Tap, 'hook' | 'options'> {
     readonly plugin: string;
   }
   /** A plugin's tap on a hook. */
@@ -457,8 +459,8 @@ declare module '@weir-panel/weir/kernel' {
   }
   export const tap: <H extends AnyHook>(hook: H, fn: TapFunction<H>, options?: TapOptions) => Tap;
 
-  // All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
-  // whether the plugin still takes part. Plugins never hold a tapable object.
+  // Declares hooks, registers taps and calls hooks, on tapable; `tap-call.ts` isolates failures. Plugins never hold a
+  // tapable object.
   /** One entry of a draft, with the plugin that added it. */
   export interface Stamped<E> {
     readonly plugin: string;
@@ -483,7 +485,7 @@ declare module '@weir-panel/weir/kernel' {
     choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined>;
     /** For what happens outside a transaction; inside one use `tx.emit`. */
     emit<P>(hook: Event<P>, payload: P): void;
-    /** Whether no plugin taps the hook: then the caller need not build the payload. */
+    /** Whether a plugin taps the hook. If none does, the caller need not build the payload. */
     isUsed({ id }: {
       readonly id: string;
     }): boolean;
@@ -862,7 +864,7 @@ declare module '@weir-panel/weir/kernel' {
     /** hooks that the running plugins declare; not those of the kernel */
     hooks(): readonly AnyHook[];
     /** all taps, in the order of registration */
-    taps(): readonly Present[];
+    taps(): readonly RegisteredTap[];
     /** Reports which part of a running plugin's work is left out, and why; `work` names that part. An empty reason withdraws the report. A new reason counts as a fault of the plugin. */
     leaveOut(plugin: string, work: string, reason: string): void;
   }
@@ -926,11 +928,11 @@ declare module '@weir-panel/weir/kernel' {
   type NeedsOf<X> = X extends {
     readonly [needs]?: (needed: infer N) => void;
   } ? N : never;
-  type Settled<G> = [keyof G] extends [never] ? unknown : {
+  type WithSettings<G> = [keyof G] extends [never] ? unknown : {
     readonly settings: LiveSettings<G>;
   };
   /** Everything that a plugin's own code may destructure by name. */
-  type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
+  type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & WithSettings<G>;
   interface MissingFromPlugin<Missing> {
     readonly 'this class asks for something the plugin does not have': Missing;
   }
@@ -986,8 +988,8 @@ declare module '@weir-panel/weir/kernel' {
     /** built once, without side effects; I/O begins in `start` */
     readonly services?: S & Wired<S, Scope<Configured<C>, U, TableModels<T>, S, G>>;
   }
-  type None = Readonly<Record<never, never>>;
-  export function definePlugin<const C extends Variables = None, const U extends Uses = None, const T extends Tables = None, const S extends Services = None, const G extends SettingGroup = None>(declared: DefineDeclared<C, U, T, S, G>): Plugin;
+  type Empty = Readonly<Record<never, never>>;
+  export function definePlugin<const C extends Variables = Empty, const U extends Uses = Empty, const T extends Tables = Empty, const S extends Services = Empty, const G extends SettingGroup = Empty>(declared: DefineDeclared<C, U, T, S, G>): Plugin;
 
   // Reads the body of a request: limits its size, decompresses it, and bounds the cost of parsing.
   /** Text for messages: `16 KiB`, `10 MiB`. */
@@ -1283,7 +1285,7 @@ declare module '@weir-panel/weir/kernel' {
     /** for `shape({ ...fields.schemas })` */
     readonly schemas: Schemas<F>;
     constructor(fields: F);
-    /** Values of a new record; `given` wins. */
+    /** Values of a new record; `given` takes precedence. */
     create(given: Partial<Values<F>>): Values<F>;
     /** All columns with their kinds, for `sql.rows`; in the order of `insert`. */
     get kinds(): Readonly<Record<string, 'integer' | 'text'>>;
@@ -1295,7 +1297,7 @@ declare module '@weir-panel/weir/kernel' {
     changes(values: Partial<Values<F>>): Record<string, unknown>;
     /** `t.total_gb AS "totalGB", …`, for a SELECT from the table or its alias. */
     select(table: string): string;
-    /** A field as a SELECT gave it, as a value. */
+    /** Converts a selected row to the values of a record. */
     read(stored: Readonly<Record<string, unknown>>): Values<F>;
   }
 
@@ -1310,7 +1312,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly name?: string;
     readonly primary?: boolean;
     readonly generated?: boolean;
-    /** of what MySQL gives, which knows neither booleans nor JSON */
+    /** Converts the stored value: MySQL returns booleans as numbers and JSON as text. */
     readonly read?: (stored: unknown) => unknown;
     readonly [tableCarries]?: T;
   }
@@ -1333,7 +1335,7 @@ declare module '@weir-panel/weir/kernel' {
     /** where the database calls it otherwise than snake_case of its name in code */
     readonly name?: string;
   }
-  /** Without a type of its own it is any text, whatever its place would take: inference from there gives `any`. */
+  /** Without a type argument: `string`. `text<'red' | 'blue'>()` allows only these values. Two signatures, because inference from the place of use would give `any`. */
   interface TextColumn {
     (named?: Named): Column<string>;
     <T extends string>(named?: Named): Column<T>;
@@ -1346,7 +1348,7 @@ declare module '@weir-panel/weir/kernel' {
     /** Never used again after a delete: others may keep it as an identity. */
     readonly id: () => Column<number>;
     readonly key: <T extends string | number>(kind?: 'text' | 'integer') => Column<T>;
-    /** of a few words, where it is: `text<'red' | 'blue'>()` */
+    /** `text<'red' | 'blue'>()` allows only these values */
     readonly text: TextColumn;
     /** Bytes, milliseconds, ids: safe integers. */
     readonly integer: (named?: Named) => Column<number>;
@@ -1360,6 +1362,13 @@ declare module '@weir-panel/weir/kernel' {
   };
   export const table: <const C extends Columns>(name: string, columns: C) => Table<C>;
 
+  /** A plugin that starts after the listeners are open. */
+  interface LateStart {
+    /** resolves when the start has failed, or has finished and `changes` are delivered */
+    readonly ended: Promise<void>;
+    /** calls of its `after` taps, in the order of commits: delivered one after another once it runs */
+    readonly changes: (() => Promise<unknown>)[];
+  }
   /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
@@ -1367,14 +1376,14 @@ declare module '@weir-panel/weir/kernel' {
     readonly about: string;
     /** a third-party plugin */
     readonly outside?: boolean;
-    /** is awaited without a time limit */
+    /** its taps have no time limit */
     readonly essential?: boolean;
-    /** is not called */
-    readonly faulty: boolean;
-    /** why it is faulty, for callers */
-    readonly why: string;
-    /** until this settles, changes are queued for the plugin */
-    readonly starting?: Promise<void> | undefined;
+    /** its taps are skipped, its routes answer 503 */
+    readonly isOff: boolean;
+    /** why it is off, for callers; empty while it is not */
+    readonly offReason: string;
+    readonly state?: State;
+    readonly lateStart?: LateStart | undefined;
     /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
@@ -1410,7 +1419,15 @@ declare module '@weir-panel/weir/kernel' {
   }
 
   // One plugin at run time: its container, its queue of events, its faults.
-  type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
+  type State = 
+  /** its services exist; a built-in plugin keeps this state while it starts */
+  'built'
+  /** waits for its late start, or is in it */
+   | 'starting' | 'running'
+  /** switched off after repeated faults, until the next start */
+   | 'faulty'
+  /** could not start; none of its code is called */
+   | 'failed' | 'stopped';
 
   // Sends a reply piece by piece, at the speed of its reader.
   /** A source of a stream; a Node Readable is one. */
@@ -1536,6 +1553,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     all(): Iterable<Readonly<ClientRow>>;
     /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
+    /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
+    atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
     /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
     addUsage(tx: Tx, usage: readonly ClientUsage[], at: number): Promise<void>;
     /** Adds bytes of clients that were deleted with `keepTraffic` to what is retained for their emails. */
@@ -1569,9 +1588,9 @@ declare module '@weir-panel/weir/plugins/clients' {
   export interface PresenceSource {
     isOnline(clientId: number): boolean;
   }
-  /** Sources of who is online: a client is online if one of them says so. */
+  /** Presence sources: a client is online if one of them says so. */
   export const PresenceSources: ExtensionPoint<PresenceSource>;
-  /** Fields of clients as they were sent and passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
+  /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
     email?: string;
@@ -1598,12 +1617,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     }[];
     readonly who: Principal;
   }>;
-  /** Before clients are written; a refusal refuses the whole call. */
+  /** Runs before clients are written; a refusal refuses the whole call. */
   export const beforeClientSave: Guard<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** Before clients are deleted, while the core still knows them; a refusal refuses the whole call. */
+  /** Runs before clients are deleted, while the core still has them; a refusal refuses the whole call. */
   export const beforeClientDelete: Guard<{
     readonly clients: readonly {
       readonly id: number;
@@ -1613,7 +1632,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly keepTraffic: boolean;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
+  /** Runs in the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
   export const duringClientSave: During<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
@@ -1628,12 +1647,12 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly name: string;
     }) | undefined;
   }
-  /** In the transaction that changes groups on request; their clients come with `duringClientSave`. */
+  /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
   export const duringGroupSave: During<{
     readonly changes: readonly GroupChange[];
     readonly who: Principal;
   }>;
-  /** After clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
+  /** Runs after clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
   export const afterClientSave: After<{
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
@@ -1875,7 +1894,7 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 
   // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
   /** Prefix of tags that are reserved for the panel. */
-  export const OWN_TAGS = "weir.";
+  export const OWN_TAG_PREFIX = "weir.";
   /** Tag of the core's own API, which no part may name. */
   export const CORE_API_TAG = "weir.api";
   /** JSON of an inbound, an outbound or a rule in the core's config. */
@@ -1951,6 +1970,11 @@ declare module '@weir-panel/weir/plugins/engine' {
 
   }
 
+  // The core's names of users: `i<inboundId>.c<clientId>`.
+  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
+  export const userName: ({ inboundId, clientId }: UserRef) => string;
+  export const userOf: (name: string) => UserRef | undefined;
+
   // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
   /** One field of an account. */
   export interface AccountField {
@@ -1974,7 +1998,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly list?: string;
     /** Key of the user's name in an entry of that list; `email` without it. The core counts bytes by this name. */
     readonly nameKey?: string;
-    /** Returns what is wrong with an account that the core would not notice, or only too late. Types of fields are checked before. Called for every user at a start. */
+    /** Returns a mistake in an account that the core would find too late or never; undefined when there is none. Types of fields are checked before. Called for every user at a start. */
     fault?(account: CoreAccount): string | undefined;
   }
   /** Users that the core adds and removes by its API, one by one; other users are not affected. */
@@ -1988,7 +2012,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     }>>;
     /** Number of the repeated `xray.common.protocol.User` field in the inbound's message. */
     readonly usersField: number;
-    /** Keys of the inbound's `settings` that would fill absent fields of users in the config only; they are left out, because a user added by the API would not get them. */
+    /** Keys of the inbound's `settings` that are left out: they would fill absent fields of users in the config only, and a user added by the API would not get them. */
     readonly omit?: readonly string[];
     /** The core accepts a second user of the same name, and the credentials of the first stay valid. */
     readonly admitsTwins?: true;
@@ -2030,11 +2054,13 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core has the change; the engine retries a `pending` one by itself. */
+  /** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
   }
+  /** The core has the change. */
+  export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
   export interface EngineApi {
@@ -2070,14 +2096,14 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Whether the core should accept this user now, from memory; true for all while its config is not known. */
     admits(user: UserRef): boolean;
     /** Calls the listener about once a second with a batch of accepted connections; for an adopted core also with earlier ones, as far back as its log goes. The log is read only while there are followers. */
-    follow(hear: (accepted: readonly AcceptedPeer[]) => void): () => void;
+    follow(listener: (connections: readonly AcceptedPeer[]) => void): () => void;
     /** Resolves when followers have received all lines that the core has written by now. Never rejects. */
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
-  /** `accounts` is what accounts depend on beside the config; when it changes, all users are put again. */
+  /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   {
     readonly inbound: CoreInbound & {
       readonly id: number;
@@ -2137,7 +2163,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const beforeCoreStop: Guard<{
     readonly reason: string;
   }>;
-  /** Called after a planned stop, with the last reading of the counters. Refusals are ignored. */
+  /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;
@@ -2147,9 +2173,6 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly to: EngineState;
     readonly reason: string;
   }>;
-  /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
-  export const userName: ({ inboundId, clientId }: UserRef) => string;
-  export const userOf: (name: string) => UserRef | undefined;
   /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
@@ -2171,7 +2194,7 @@ declare module '@weir-panel/weir/plugins/idempotency' {
 
   // The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07, section 2).
   export const LONGEST_KEY = 255;
-  /** As most clients send it: visible ASCII without quotes, and without commas, which join two headers. */
+  /** The form that most clients send: visible ASCII without quotes, and without commas, which join two headers. */
   export const PLAIN_KEY: RegExp;
 
   export {};
@@ -2714,7 +2737,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function completeEntry<A extends Account>(template: EntryTemplate<A>, { client, server, name }: Completion): ProxyEntry<A>;
 
   // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
-  /** An entry that somebody else has changed, for drafts and filters: it carries no functions but those of the protocol. */
+  /** An entry that another plugin changed, for drafts and filters: its only functions are those of the protocol. */
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
 
   // Accounts of clients in an inbound, and what a sample account shows about it.
@@ -2741,18 +2764,18 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
-  /** One protocol. A third party adds such an object to `Protocols`. */
+  /** A protocol. Each plugin adds its own to `Protocols`. */
   export interface Protocol {
     readonly name: string;
     /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
-    /** `settings` as the core wants them, without clients */
+    /** Returns `settings` in the form of the core's config, without clients. */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
-    /** The protocol's name in the core's config, where it differs. */
+    /** The protocol's name in the core's config, if it differs. */
     readonly coreName?: string;
-    /** Name of the account type (`AccountTypes` of the engine), where it is not the protocol's name. */
+    /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
-    /** The client's account; all fields of its type and no others. */
+    /** Returns the client's account, with all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
@@ -2767,12 +2790,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   export interface InboundsApi {
     get(id: number): Inbound | undefined;
-    /** All, by id. */
+    /** All inbounds, ordered by id. */
     list(): readonly Inbound[];
     protocol(name: string): Protocol | undefined;
-    /** The plugin that brings this protocol; empty when there is none. */
+    /** Returns the plugin that adds this protocol; empty if there is none. */
     pluginOf(protocol: string): string;
-    /** Returns what a client program must know to connect; undefined when no plugin has the protocol. Throws KERNEL_PLUGIN_OFF where that plugin fails. */
+    /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
@@ -2795,14 +2818,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
     readonly kept: readonly string[];
   }
-  /** The same edits as over the API, with the same checks. Not inside a write. `who` is whoever asked the calling plugin, or its `self`. */
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
     /** Clients of the inbound stay, without it. */
     delete(id: number, who: Principal): Promise<Applied>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
-  /** Applies limits to inbounds; the plugin that counts finds out which inbounds reached one. Not inside a write. */
+  /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
   export interface InboundLimitsApi {
     /** Disables inbounds. A raised limit or a reset enables them again, unless an admin has disabled them meanwhile. */
     deplete(inbounds: readonly {
@@ -2818,7 +2841,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly after: Inbound | undefined;
   }
-  /** An inbound that passed the schema, before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item at a time. */
+  /** Runs after an inbound passed the schema and before its rules are checked: for defaults and normal forms. `before` is undefined for a new one. One item per call. */
   export const prepareInboundSave: Prepare<{
     disableFlow?: boolean;
     enable?: boolean;
@@ -2841,18 +2864,18 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly before: Inbound | undefined;
     readonly who: Principal;
   }>;
-  /** Before an inbound is written, checked and with its tag; a refusal changes nothing. `before` is undefined for a new one. */
+  /** Runs before an inbound is written, when it is checked and has its tag; a refusal changes nothing. `before` is undefined for a new one. */
   export const beforeInboundSave: Guard<{
     readonly before: Inbound | undefined;
     readonly after: Omit<Inbound, 'id'>;
     readonly who: Principal;
   }>;
-  /** In the transaction that adds, changes or deletes inbounds; limits that disable them included. */
+  /** Runs in the transaction that adds, changes or deletes inbounds, also when a limit disables them. */
   export const duringInboundSave: During<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
   }>;
-  /** After the commit, before the caller has its answer: for what other plugins derive from inbounds. */
+  /** Runs after the commit and before the reply: for data that other plugins derive from inbounds. */
   export const afterInboundSave: After<{
     readonly changes: readonly InboundChange[];
     readonly who: Principal;
@@ -2862,14 +2885,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly up: number;
     readonly down: number;
     readonly clientStats: readonly unknown[];
-    /** about the inbound that this one is a fallback of; null without one */
+    /** the inbound whose fallback this one is; null without one */
     readonly fallbackParent: unknown;
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
     readonly settings: Record<string, unknown>;
   }
-  /** Inbounds before they are sent in a reply: taps add what they know. One call for all rows. Without `whole`, JSON fields become null afterwards. */
+  /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */
   export const describeInbounds: Filter<readonly InboundView[], {
     readonly whole: boolean;
   }>;
@@ -2928,27 +2951,27 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
-    /** until the connection stands, TLS included; 10 s */
+    /** ms until the connection is open, TLS included; default 10,000 */
     readonly connectMs: number;
-    /** from the start of each request until the reply begins; 30 s */
+    /** ms from the start of each request until the reply begins; default 30,000 */
     readonly firstByteMs: number;
-    /** for the whole call: waiting for a turn, redirects, and the body until it is read; 60 s, at most an hour */
+    /** ms for the whole call: the queue, redirects, and the body until it is read; default 60,000, at most an hour */
     readonly wholeMs: number;
-    /** of the reply's body, counted after decompression; 10 MiB, at most 1 GiB */
+    /** size of the reply's body after decompression; default 10 MiB, at most 1 GiB */
     readonly maxBytes: number;
-    /** that are followed; 5, at most 20 */
+    /** number of redirects that are followed; default 5, at most 20 */
     readonly redirects: number;
   }
-  /** What a plugin may call. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
+  /** The hosts that a plugin calls, and the limits. Contribute it to `OutgoingHosts`, then give the same object to `Outgoing.for`. */
   export interface OutgoingAccess {
     /**
-     * Each is `example.com`, `*.example.com` (all below it), an address, any of these with `:port`, or a URL, of which host
-     * and port count. A function is asked at each call: for hosts that an admin enters in a setting.
+     * Each entry is `example.com`, `*.example.com` (all hosts below it), an address, any of these with `:port`, or a URL, of
+     * which only host and port are used. A function is called for each request: for hosts that an admin enters in a setting.
      */
     readonly hosts: readonly string[] | (() => readonly string[]);
     readonly limits?: Partial<CallLimits>;
   }
-  /** Which hosts plugins call. */
+  /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;
   export interface CallOptions {
     readonly method?: string;
@@ -2961,21 +2984,21 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
-   * it rejects in the same way. Read the body or cancel it; until then the call holds one of the plugin's turns.
+   * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface OutgoingApi {
-    /** A `fetch` with the rights of this access. */
+    /** Returns a `fetch` for the hosts and limits of this access. */
     for(access: OutgoingAccess): OutgoingFetch;
   }
   export const Outgoing: Token<OutgoingApi>;
   /**
-   * `url`: not a URL to call, or options that no call can have; `host`: not in the plugin's list; `address`: private or the
-   * panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: a limit; `busy`: too many calls of this
-   * plugin; `network`: no connection, or a broken reply.
+   * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
+   * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
+   * this plugin; `network`: no connection, or a broken reply.
    */
   export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
-  /** Why a call failed. The sentence names the host and the way out, and nothing else of the URL: that may hold secrets. */
+  /** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
   export class OutgoingError extends Error {
     readonly name = "OutgoingError";
     readonly code: OutgoingCode;
@@ -2988,30 +3011,30 @@ declare module '@weir-panel/weir/plugins/outgoing' {
 declare module '@weir-panel/weir/plugins/processes' {
   import type { Event, PluginContext, Token } from '@weir-panel/weir/kernel';
 
-  // A start that failed is tried again: soon, then less and less often.
+  // Delays between retries of a failed start: short at first, then longer.
   export interface BackOffTimes {
-    /** ms before the first new attempt; it doubles with each failure; 1,000 unless told */
+    /** ms before the first retry; it doubles with each failure; default 1,000 */
     readonly first?: number | undefined;
-    /** ms that are never exceeded; 30,000 unless told */
+    /** longest delay in ms; default 30,000 */
     readonly last?: number | undefined;
-    /** a process that ran for more than this many ms begins with `first` again; 60,000 unless told */
+    /** after a process ran for more than this many ms, delays begin with `first` again; default 60,000 */
     readonly healthy?: number | undefined;
   }
   export class BackOff {
     constructor(attempt: () => void, { first, last, healthy }?: BackOffTimes);
-    /** Plans the next attempt, in place of one that is planned already; returns in how many ms it comes. */
+    /** Plans the next attempt, and cancels a planned one; returns the delay in ms. */
     later(): number;
-    /** Nothing is tried any more; the next failure waits for the first delay. */
+    /** Cancels the planned attempt; the next failure waits for the first delay. */
     cancel(): void;
-    /** Tells how many ms a process ran before it ended. */
+    /** Records how many ms a process ran before it exited. */
     lived(ms: number): void;
   }
 
   // The environment of a process that the panel starts: a few harmless variables, and what its owner adds.
-  /** PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, those that are set, and further ones by name. */
+  /** Returns PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, if set, and further ones by name. */
   export function minimalEnvironment(also?: readonly string[]): Record<string, string>;
 
-  // Which process is which: a pid alone may have been given to another program since.
+  // Identifies processes: a pid alone may belong to another program later.
   export interface ProcessIdentity {
     readonly pid: number;
     /** clock ticks between boot and the process's start, field 22 of /proc/PID/stat */
@@ -3021,8 +3044,8 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: the end of one, and a limit on its size that the process need not know of.
-  /** Bytes; 0 for a file that is not there. */
+  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
+  /** Returns the size in bytes; 0 for a missing file. */
   export function sizeOf(path: string): Promise<number>;
   /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
   export function readTail(path: string, from?: number, limit?: number): Promise<string>;
@@ -3033,30 +3056,30 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly keep: number;
   }
   /**
-   * Cuts a file that is over its limit in place: whoever holds it open with O_APPEND goes on at its beginning, and no
+   * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
    * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
    */
   export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
 
-  // Ready-made answers to the question whether a process serves.
+  // Ready-made probes.
   export interface Probed {
     readonly pid: number;
     /** its own folder */
     readonly folder: string;
-    /** file with what it writes; what comes before `logFrom` is of earlier processes */
+    /** file with its output; bytes before `logFrom` are from earlier processes */
     readonly log: string;
     /** bytes */
     readonly logFrom: number;
-    /** a previous panel has found it ready, and it is being taken over */
+    /** the process is being adopted, and a previous panel found it ready */
     readonly adopted: boolean;
-    /** aborted when nobody waits for the answer any more */
+    /** aborted when the answer is no longer needed */
     readonly signal: AbortSignal;
   }
-  /** True: it serves. False, or an error: not yet; the error's message is in the reason when the time is over. */
+  /** True: the process serves. False, or an error: not yet; after the time limit, the reason contains the error's message. */
   export type Probe = (process: Probed) => boolean | Promise<boolean>;
   /**
-   * It listens: on a TCP port (of 127.0.0.1 unless told), or on a Unix socket (a relative path is one in its own folder,
-   * an absolute one has at most 107 bytes). Another program that listens there is taken for it.
+   * Checks that it listens: on a TCP port (host 127.0.0.1 by default), or on a Unix socket (a relative path is in its folder,
+   * an absolute one has at most 107 bytes). It cannot tell the process from another program that listens there.
    */
   export const listensOn: (place: {
     readonly port: number;
@@ -3064,23 +3087,23 @@ declare module '@weir-panel/weir/plugins/processes' {
   } | {
     readonly socket: string;
   }) => Probe;
-  /** It answers to HTTP, with any status below 500. */
+  /** Checks that it answers HTTP requests with any status below 500. */
   export const answersHttp: (url: string) => Probe;
-  /** A file is there, such as a pid file; a relative path is one in its own folder. What an earlier process left counts as well. */
+  /** Checks that a file exists, such as a pid file; a relative path is in its own folder. A file of an earlier process counts too. */
   export const fileIsThere: (path: string) => Probe;
-  /** It has written this, within its last 64 KiB, or a previous panel has read it. */
+  /** Checks that its last 64 KiB of output match, or that a previous panel has seen the match. */
   export const logSays: (pattern: RegExp) => Probe;
 
   // Runs other programs beside the panel: restarts them, adopts them after a crash of the panel, stops them with their plugin.
-  /** A program cannot be run: it is missing, not executable, made for another machine. `message` names it and the way out. */
+  /** A program cannot run: it is missing, not executable, or built for another machine. `message` names it and the fix. */
   export class CannotRun extends Error {
     readonly name = "CannotRun";
   }
-  /** A process does not exit, not even after SIGKILL: it waits for a device that does not answer. */
+  /** A process does not exit even after SIGKILL, because it waits for a device that does not answer. */
   export class DoesNotEnd extends Error {
     readonly name = "DoesNotEnd";
   }
-  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines bear its name. */
+  /** The plugin that starts a process: pass on what your plugin's functions receive. Log lines have its name. */
   export type ProcessOwner = Pick<PluginContext, 'name' | 'log'>;
   export interface ProcessOptions {
     /** lower-case letters, digits and hyphens, at most 48; one per plugin. Its folder is `processes/<plugin>/<name>` in the data folder. */
@@ -3088,11 +3111,11 @@ declare module '@weir-panel/weir/plugins/processes' {
     /** an absolute path, or a name that is looked up in PATH; never a line for a shell */
     readonly command: string;
     readonly args?: readonly string[];
-    /** beside PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; everything else of it stays out. Never logged. */
+    /** in addition to PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel; the process gets no other variables. Never logged. */
     readonly env?: Readonly<Record<string, string>>;
     /** inside the data folder; default: its own folder */
     readonly cwd?: string;
-    /** Identifies what else the process was started with: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
+    /** Identifies other inputs of the process: digest of its config file, version of its binary. A process of a previous panel with another value is restarted. */
     readonly startedWith?: string;
     /** Returns whether the process is ready; called every 50 ms until then. Without it, a process is ready as soon as it is started. */
     readonly ready?: Probe;
@@ -3150,12 +3173,12 @@ declare module '@weir-panel/weir/plugins/processes' {
   };
   export interface ManagedProcess {
     readonly state: ProcessState;
-    /** its own folder, private, for its files; there when this handle is */
+    /** its own private folder for files; it exists as soon as this handle does */
     readonly folder: string;
     /**
-     * Wants it running, from now on until `stop`. Resolves when it is ready or the first attempt has failed, and says
-     * which; never rejects. Called before the panel is open (in your `start`) it resolves at once, and the process is
-     * started when the panel opens; it is never started for a command of the command line.
+     * Keeps it running until `stop`. Resolves with the state when it is ready or the first attempt has failed; never rejects.
+     * Called before the panel is open (in your `start`), it resolves at once, and the process is started when the panel
+     * opens. Commands of the command line never start it.
      */
     start(): Promise<ProcessState>;
     /** Stops it; also during a start, or if it does not run. Resolves when it has exited; rejects with DoesNotEnd. */
@@ -3198,11 +3221,11 @@ declare module '@weir-panel/weir/plugins/processes' {
     forget(): Promise<void>;
   }
   export interface SlotOptions<N extends object> {
-    /** absolute path of the record; its folder is there, and private */
+    /** absolute path of the record, in an existing, private folder */
     readonly record: string;
-    /** whether a note that was read from the record is one */
+    /** Returns whether a value that was read from the record is a note. */
     readonly isNote: (value: object) => value is N;
-    /** an argument that nothing but processes of this slot have; for programs with capabilities, whose environment is hidden */
+    /** an argument that only processes of this slot have; for programs with capabilities, whose environment is hidden */
     readonly argument?: string;
     readonly log: Pick<ProcessOwner['log'], 'warn'>;
   }
@@ -3270,28 +3293,28 @@ declare module '@weir-panel/weir/plugins/secrets' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
   // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
-  // is bound to its place: in another row, column or plugin it does not open.
+  // is bound to its place: it cannot be opened in another row, column or plugin.
   export const isSealed: (text: string) => boolean;
 
-  // Secrets in the database: sealed with a key that is not in it. For tokens and passwords that the panel has to show to
-  // others, like those of nodes, tunnels and bots. What only has to be compared is hashed instead.
-  /** A column that holds sealed text. Rows may also hold nothing there, or text that is not sealed yet. */
+  // Encrypts secrets in the database with a key that is not in it. For tokens and passwords that the panel must send to
+  // others, like those of nodes, tunnels and bots. Hash a secret that is only compared.
+  /** A column for sealed text. It may also be null or hold text that is not sealed yet. */
   export interface SealedColumn {
-    /** table and columns as the database calls them: `x_acme_bots`, `bot_token` */
+    /** name in the database: `x_acme_bots` */
     readonly table: string;
-    /** primary key; the sealed text is bound to it, so it never changes */
+    /** primary key; sealed text is bound to its value, so it must not change */
     readonly key: string;
-    /** of type `text`: sealed text is a third longer than the secret, and 80 characters */
+    /** of type `text`: sealed text is a third longer than the secret, plus 80 characters */
     readonly column: string;
   }
-  /** Columns that hold sealed text. What is sealed for a column that is not in the list would be lost with the next key, so that it is refused. */
+  /** Columns that hold sealed text. Sealing for another column throws, because a new key would make that text unreadable. */
   export const SealedColumns: ExtensionPoint<SealedColumn>;
   export interface SecretsApi {
-    /** Text for the row with this key. The same secret gives another text each time. Throws for more than 64 KiB. */
+    /** Returns sealed text for the row with this key; it differs at each call. Throws for more than 64 KiB. */
     seal(column: SealedColumn, key: string | number, secret: string): string;
     /**
-     * The secret. Throws where the text was changed or cut, belongs to another row, column or plugin, or where its key is
-     * gone; the message names the place and holds nothing of either.
+     * Returns the secret. Throws if the text was changed or cut, belongs to another row, column or plugin, or if its key is
+     * missing; the message names table, column and row, and shows neither secret nor key.
      */
     open(column: SealedColumn, key: string | number, sealed: string): string;
   }
@@ -3637,7 +3660,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
     readonly kind: K;
     /** `<plugin>.<name>` */
     readonly name: string;
-    /** of the values, like `%` or `B/s`; for people */
+    /** unit of the values for display, like `%` or `B/s` */
     readonly unit: string;
     /** 1 to 1,000; each key takes up to 500 KB (gauge) or 220 KB (counter) on disk */
     readonly mostKeys: number;
@@ -3649,14 +3672,14 @@ declare module '@weir-panel/weir/plugins/time-series' {
     /** `<plugin>.<name>` */
     readonly name: string;
     readonly unit: string;
-    /** how many days are kept, 1 to 400 */
+    /** number of days to retain, 1 to 400 */
     readonly days: number;
   }
   export type Series = TieredSeries | DailySeries;
   interface Declared {
     readonly name: string;
     readonly unit: string;
-    /** 1 without it */
+    /** default 1 */
     readonly mostKeys?: number;
   }
   export const gauge: ({ name, unit, mostKeys }: Declared) => TieredSeries<'gauge'>;
@@ -3678,20 +3701,20 @@ declare module '@weir-panel/weir/plugins/time-series' {
   export interface History<K extends SeriesKind> {
     /** ms between the points */
     readonly step: number;
-    /** without a hole, oldest first */
+    /** oldest first, one for every step */
     readonly points: readonly (K extends 'gauge' ? GaugePoint : CounterPoint)[];
   }
   /** A part of a series; times in Unix ms, both ends included. */
   export interface Span {
-    /** empty without it: for series with one key */
+    /** default: the empty key, for series with one key */
     readonly key?: string;
-    /** not before thirty days ago, else a part of the points is null */
+    /** points older than thirty days are null */
     readonly from: number;
-    /** now without it */
+    /** default: now */
     readonly to?: number;
-    /** least ms between two points; they lie further apart where `most` or the age of `from` asks for it */
+    /** least ms between two points; `most` or the age of `from` can make it longer */
     readonly step?: number;
-    /** most points, 1 to 2,000; 500 without it */
+    /** most points, 1 to 2,000; default 500 */
     readonly most?: number;
   }
   /** One day; null where nothing was counted. */
@@ -3700,7 +3723,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
     readonly day: string;
     readonly amount: number | null;
   }
-  /** Every method throws a RangeError that names series and plugin when it is called with what it cannot take, and changes nothing then. */
+  /** Every method throws a RangeError that names series and plugin if an argument is not valid, and then changes nothing. */
   export interface TimeSeriesApi {
     /** Records a sample, in memory; it is on disk within 10 s, and a crash loses those seconds. `at` (Unix ms, now without it) lies at most a minute ahead and thirty days back. */
     add(series: TieredSeries, value: number, options?: {
@@ -3742,7 +3765,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
     activeInbounds(): readonly number[];
   }
   export const Presence: Token<PresenceApi>;
-  /** The bytes of one poll before they are written: for multipliers and exceptions. Synchronous, as it is on the hot path. Fractions are rounded; bytes of unknown clients and inbounds are refused. */
+  /** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
   }>;
@@ -3753,12 +3776,12 @@ declare module '@weir-panel/weir/plugins/traffic' {
   }[], {
     readonly at: number;
   }>;
-  /** After every poll that the core answered; `usage` is empty when nobody moved anything. */
+  /** Reports every poll that the core answered; `usage` is empty if no client moved bytes. */
   export const trafficCounted: Event<{
     readonly at: number;
     readonly usage: readonly ClientUsage[];
   }>;
-  /** A poll disabled clients at a limit; one batch for each poll. Clients that are created or edited beyond a limit are disabled at once and not among them: `clients/clientChanged`. */
+  /** Reports clients that a poll disabled at a limit; one batch for each poll. `clients/clientChanged` reports clients that are created or edited beyond a limit. */
   export const clientDepleted: Event<{
     readonly clients: readonly {
       readonly id: number;
@@ -3767,7 +3790,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly inboundIds: readonly number[];
     }[];
   }>;
-  /** Inbounds that were disabled at their own limit. */
+  /** Reports inbounds that were disabled at their own limit. */
   export const inboundDepleted: Event<{
     readonly inbounds: readonly {
       readonly id: number;
@@ -3775,7 +3798,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly cause: 'quota' | 'expiry';
     }[];
   }>;
-  /** A period of `trafficReset` is over: usage of these inbounds and all their clients is zero. */
+  /** Reports the end of a period of `trafficReset`: the usage of these inbounds and all their clients is zero. */
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];
@@ -3920,7 +3943,7 @@ declare module '@weir-panel/weir/testing' {
   // A whole panel as a child process: for what only a process can show, such as kill -9, exit codes and a core that outlives its panel.
   interface PanelProcessOptions {
     readonly env?: Readonly<Record<string, string>>;
-    /** a folder of a former panel; else one is made */
+    /** a folder of a previous panel; else one is made */
     readonly dataDirectory?: string;
     /** do not log in */
     readonly anonymous?: boolean;
@@ -4021,7 +4044,8 @@ declare module '@weir-panel/weir/testing' {
   /** `weir …` for the panel of this data folder, in this process. */
   export const weirCommand: (dataDirectory: string, argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-  // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins.
+  // Boot and stop, readable from top to bottom. Each step is complete for all plugins before the next begins, except load
+  // and start, which run plugin by plugin.
   interface Kernel {
     readonly listeners: ListenerSet;
     /** of all plugins, for the command line */
@@ -4030,8 +4054,8 @@ declare module '@weir-panel/weir/testing' {
     readonly started: Promise<void>;
     /** Attributes a failure outside of every call to a plugin; false where it does not run. */
     fault(plugin: string, where: string, error: unknown): boolean;
-    /** Resolves when everything acknowledged is in the database. With `again` another kernel follows at once, so programs beside this one keep running for it. */
-    stop(reason: string, again?: boolean): Promise<void>;
+    /** Resolves when everything acknowledged is in the database. With `restarting` another kernel follows at once, so programs beside this one keep running for it. */
+    stop(reason: string, restarting?: boolean): Promise<void>;
     /** Whether no job runs and all queues of events are empty. For tests. */
     settled(): Promise<void>;
     /** The kernel's view of its plugins, those that could not run included. */
@@ -4069,7 +4093,7 @@ declare module '@weir-panel/weir/testing' {
     close(): Promise<void>;
   }
 
-  // How long others wait for a plugin, and when the log reports a slow one.
+  // How long others wait for a plugin, and when the log reports a slow one. All in ms.
   const LIMITS: {
     readonly start: 30000;
     /** a start that takes longer is logged, and `ready` does not wait for it if the plugin is a third-party one */
@@ -4079,7 +4103,8 @@ declare module '@weir-panel/weir/testing' {
     /** there is one writer: other writes wait for this tap */
     readonly during: 2000;
     readonly event: 60000;
-    readonly job: 2000;
+    /** how long a stop waits for jobs, and for each tap of beforeKernelStop */
+    readonly stop: 2000;
     readonly slow: 200;
   };
   type Limits = {
@@ -4132,6 +4157,13 @@ declare module '@weir-panel/weir/testing' {
     readonly path: string;
   }
 
+  /** A plugin that starts after the listeners are open. */
+  interface LateStart {
+    /** resolves when the start has failed, or has finished and `changes` are delivered */
+    readonly ended: Promise<void>;
+    /** calls of its `after` taps, in the order of commits: delivered one after another once it runs */
+    readonly changes: (() => Promise<unknown>)[];
+  }
   /** The owner of something that the kernel calls (a tap, a route, a command, a job), which answers for its failures: a plugin, or the kernel itself. */
   interface Owner {
     readonly name: string;
@@ -4139,14 +4171,14 @@ declare module '@weir-panel/weir/testing' {
     readonly about: string;
     /** a third-party plugin */
     readonly outside?: boolean;
-    /** is awaited without a time limit */
+    /** its taps have no time limit */
     readonly essential?: boolean;
-    /** is not called */
-    readonly faulty: boolean;
-    /** why it is faulty, for callers */
-    readonly why: string;
-    /** until this settles, changes are queued for the plugin */
-    readonly starting?: Promise<void> | undefined;
+    /** its taps are skipped, its routes answer 503 */
+    readonly isOff: boolean;
+    /** why it is off, for callers; empty while it is not */
+    readonly offReason: string;
+    readonly state?: State;
+    readonly lateStart?: LateStart | undefined;
     /** its queue of events */
     readonly queue?: EventQueue;
     readonly plugin?: Plugin;
@@ -4156,6 +4188,17 @@ declare module '@weir-panel/weir/testing' {
     /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
   }
+
+  // One plugin at run time: its container, its queue of events, its faults.
+  type State = 
+  /** its services exist; a built-in plugin keeps this state while it starts */
+  'built'
+  /** waits for its late start, or is in it */
+   | 'starting' | 'running'
+  /** switched off after repeated faults, until the next start */
+   | 'faulty'
+  /** could not start; none of its code is called */
+   | 'failed' | 'stopped';
 
   // A plugin's queue of events: bounded and serial, so that a slow listener delays only itself.
   interface EventQueue {

@@ -97,9 +97,9 @@ export const connect: Connect = async (url, dataDirectory) => {
       log.warn(
         "migrating without a backup of the database; make one with the server's own tools before each update",
       ),
-    applyMigration: (plugin, name, statements, logged) =>
+    applyMigration: (plugin, name, statements, record) =>
       writer().then((connection) =>
-        applyInSteps(sequelize, connection, { plugin, name, statements, logged }),
+        applyInSteps(sequelize, connection, { plugin, name, statements, record }),
       ),
     writer,
     begin: async () => {

@@ -15,13 +15,13 @@ interface Pending {
   readonly name: string;
   readonly statements: readonly string[];
   /** statement that adds the migration to the history */
-  readonly logged: string;
+  readonly record: string;
 }
 
 export async function applyInSteps(
   sequelize: Sequelize,
   connection: MysqlConnection,
-  { plugin, name, statements, logged }: Pending,
+  { plugin, name, statements, record }: Pending,
 ): Promise<void> {
   await execute(connection, STEPS);
   const key = { plugin: sequelize.escape(plugin), name: sequelize.escape(name) };
@@ -48,7 +48,7 @@ export async function applyInSteps(
       done++;
     }
     await together(
-      logged,
+      record,
       `DELETE FROM kernel_migration_steps WHERE plugin = ${key.plugin} AND name = ${key.name}`,
     );
   } catch (cause) {

@@ -21,8 +21,8 @@ export interface Connections {
   readonly types: ColumnTypes;
   /** Called before the first migration of a database with content. */
   backUp(log: Log): Promise<void>;
-  /** For databases whose transactions cannot hold a whole migration; `logged` adds it to the migration history. */
-  applyMigration?(plugin: string, name: string, statements: readonly string[], logged: string): Promise<void>;
+  /** For databases whose transactions cannot hold a whole migration; `record` adds it to the migration history. */
+  applyMigration?(plugin: string, name: string, statements: readonly string[], record: string): Promise<void>;
   /** The one connection that writes; reopened where a server closed it. */
   writer(): Promise<Connection>;
   /** Begins a transaction on it. */

@@ -11,15 +11,15 @@ export interface Migration {
   readonly up: (types: ColumnTypes) => readonly string[];
 }
 
-const LEDGER =
+const HISTORY =
   'CREATE TABLE IF NOT EXISTS kernel_migrations (plugin VARCHAR(64) NOT NULL, name VARCHAR(128) NOT NULL, ran_at BIGINT NOT NULL, PRIMARY KEY (plugin, name))';
 
 export class Migrations {
   readonly #connections: Connections;
   readonly #sequelize: Sequelize;
   readonly #log: Log;
-  #before: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined;
-  #copied = false;
+  #ranBefore: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined;
+  #backedUp = false;
 
   constructor(connections: Connections, log: Log) {
     this.#connections = connections;
@@ -27,11 +27,11 @@ export class Migrations {
     this.#log = log;
   }
 
-  /** Runs the pending migrations of one plugin, in the declared order; on SQLite each migration is all or nothing. */
+  /** Runs the pending migrations of one plugin, in the declared order; on SQLite each migration is all or nothing, on MySQL the next start continues after the last finished statement. */
   async run(plugin: string, migrations: readonly Migration[]): Promise<void> {
-    const ran = (await this.#ledger()).get(plugin);
+    const ran = (await this.#history()).get(plugin);
     const pending = migrations.filter(({ name }) => !ran?.has(name));
-    if (pending.length > 0) await this.#copyFirst();
+    if (pending.length > 0) await this.#backUpFirst();
     for (const { name, up } of pending) {
       await this.#apply(plugin, name, up(this.#connections.types));
       this.#log.info('migrated', { plugin, migration: name });
@@ -39,12 +39,12 @@ export class Migrations {
   }
 
   /** The migrations that had run before this start, by plugin. */
-  #ledger(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    return (this.#before ??= this.#readLedger());
+  #history(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    return (this.#ranBefore ??= this.#readHistory());
   }
 
-  async #readLedger(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    await execute(await this.#connections.writer(), LEDGER);
+  async #readHistory(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    await execute(await this.#connections.writer(), HISTORY);
     const rows = await this.#sequelize.query<{ plugin: string; name: string }>(
       'SELECT plugin, name FROM kernel_migrations',
       { type: QueryTypes.SELECT },
@@ -72,9 +72,9 @@ export class Migrations {
   }
 
   /** A new database needs no backup. */
-  async #copyFirst(): Promise<void> {
-    if (this.#copied) return;
-    this.#copied = true;
-    if ((await this.#ledger()).size > 0) await this.#connections.backUp(this.#log);
+  async #backUpFirst(): Promise<void> {
+    if (this.#backedUp) return;
+    this.#backedUp = true;
+    if ((await this.#history()).size > 0) await this.#connections.backUp(this.#log);
   }
 }

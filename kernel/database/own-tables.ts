@@ -24,14 +24,14 @@ export function onlyOwnTables(transaction: Transaction, { name, plugin }: Owner)
   return Object.assign(Object.create(transaction) as Transaction, { check });
 }
 
-/** Checks every statement of such a transaction; `written` is called before and after each statement that writes. */
-export function checked(sequelize: Sequelize, written: () => void): void {
+/** Replaces `sequelize.query`: statements of a tap's transaction are checked, and `onProgress` is called before and after each statement with a transaction. */
+export function watchStatements(sequelize: Sequelize, onProgress: () => void): void {
   const query = sequelize.query.bind(sequelize) as (...args: unknown[]) => Promise<never>;
   sequelize.query = async (sql: string | { readonly query: string }, options?: object) => {
     const { transaction } = (options ?? {}) as { readonly transaction?: Partial<TapTransaction> };
     if (!transaction) return query(sql, options);
     transaction.check?.(typeof sql === 'string' ? sql : sql.query);
-    written();
-    return query(sql, options).finally(written);
+    onProgress();
+    return query(sql, options).finally(onProgress);
   };
 }

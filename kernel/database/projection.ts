@@ -2,6 +2,8 @@
 import { kernelErrors } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 
+const LOAD_FAILED = 'a projection could not be loaded; the next use of it tries again';
+
 /** How to load a projection and keep it up to date. Neither function writes. */
 export interface ProjectionSource<S extends object, C> {
   /** Loads the whole state from the database. No write runs meanwhile. */
@@ -69,18 +71,15 @@ export class Projection<S extends object, C> {
   /** The kernel calls it when the state may lack a change. */
   distrust(error: unknown): Promise<void> {
     this.#state = undefined;
-    this.#fail(error);
+    this.#logFailure('a projection no longer matches the database; reloading it', error);
     return this.#reload();
   }
 
   async #reload(): Promise<void> {
-    await this.load().catch((error: unknown) => this.#fail(error));
+    await this.load().catch((error: unknown) => this.#logFailure(LOAD_FAILED, error));
   }
 
-  #fail(error: unknown): void {
-    this.#log.error('a projection no longer matches the database; reloading it', {
-      plugin: this.#plugin,
-      error,
-    });
+  #logFailure(message: string, error: unknown): void {
+    this.#log.error(message, { plugin: this.#plugin, error });
   }
 }

@@ -8,14 +8,14 @@ import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connections, execute } from './connect.js';
 import type { SqlWords } from './dialect.js';
-import { checked, onlyOwnTables } from './own-tables.js';
+import { watchStatements, onlyOwnTables } from './own-tables.js';
 import { Projection, type ProjectionSource } from './projection.js';
 
 const LONG_WRITE_MS = 200;
 /** A write that runs no statement for this long while another one waits is blocked: the other one was opened inside it. */
 const PATIENCE_MS = 10_000;
 /** From this version on, Node tracks async context at no cost worth mentioning. */
-const FOLLOWS_CALLS = Number.parseInt(process.versions.node, 10) >= 24;
+const HAS_CHEAP_ASYNC_CONTEXT = Number.parseInt(process.versions.node, 10) >= 24;
 
 /** An open write. Every function that takes part in it receives it as a parameter. */
 export interface Tx {
@@ -38,10 +38,11 @@ export interface Tx {
   emit<P>(hook: Event<P>, payload: P): void;
 }
 
+type Phase = 'write' | 'after';
 /** The owner of a write, for code that runs on its behalf. */
-interface Turn {
+interface ActiveWork {
   readonly owner: string;
-  readonly phase: 'write' | 'after';
+  readonly phase: Phase;
   /** A timer that a write has started is no longer part of it once the write is over. */
   over: boolean;
 }
@@ -50,34 +51,34 @@ export class Writer {
   readonly #connections: Connections;
   readonly #hooks: HookRegistry;
   readonly #log: Log;
-  /** Finds the write that the running code is part of. Before Node 24 this slows down each request, so only tests use it; elsewhere a nested write fails after PATIENCE_MS. */
-  readonly #inside: AsyncLocalStorage<Turn> | undefined;
+  /** Finds the write that the running code is part of. Before Node 24 this slows down each request, so only tests and `weir dev` have it there; without it a nested write fails after PATIENCE_MS. */
+  readonly #activeWork: AsyncLocalStorage<ActiveWork> | undefined;
   readonly #patience: number;
   /** the write that the database, and the after hooks, are busy with */
   readonly #busy = { write: { owner: '', since: 0 }, after: { owner: '', since: 0 } };
-  #commits: Promise<unknown> = Promise.resolve();
+  #writeQueue: Promise<unknown> = Promise.resolve();
   /** number of committed writes */
-  #commit = 0;
-  #deliveries: Promise<unknown> = Promise.resolve();
+  #commitCount = 0;
+  #deliveryQueue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(
     connections: Connections,
     hooks: HookRegistry,
     log: Log,
-    options: { readonly strict: boolean; readonly patienceMs?: number },
+    options: { readonly selfChecks: boolean; readonly patienceMs?: number },
   ) {
     this.#connections = connections;
-    checked(connections.sequelize, () => (this.#busy.write.since = performance.now()));
+    watchStatements(connections.sequelize, () => (this.#busy.write.since = performance.now()));
     this.#hooks = hooks;
     this.#log = log;
-    this.#inside = options.strict || FOLLOWS_CALLS ? new AsyncLocalStorage() : undefined;
+    this.#activeWork = options.selfChecks || HAS_CHEAP_ASYNC_CONTEXT ? new AsyncLocalStorage() : undefined;
     this.#patience = options.patienceMs ?? PATIENCE_MS;
   }
 
   /** Runs `work` in a transaction of its own; resolves after the commit and all its `after` hooks. */
   async write<T>(owner: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const outer = this.#inside?.getStore();
+    const outer = this.#activeWork?.getStore();
     if (outer && !outer.over && outer.phase === 'write')
       throw new Error(
         `a write of ${owner} was opened inside a write of ${outer.owner}: pass its tx on instead`,
@@ -87,33 +88,33 @@ export class Writer {
         `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const turn = this.betweenWrites(owner, () => this.#transact(owner, work));
+    const committed = this.betweenWrites(owner, () => this.#transact(owner, work));
     // Deliveries keep the order of the commits, and the next transaction does not wait for them.
-    const earlier = this.#deliveries;
-    const delivered = turn.then(async ({ commit, changes, afters, events }) => {
+    const earlier = this.#deliveryQueue;
+    const delivered = committed.then(async ({ commit, changes, afters, events }) => {
       // It is committed: projections and after hooks must receive it, if need be before those of earlier writes.
-      await this.#notForever(earlier, 'after', owner).catch((error: unknown) =>
+      await this.#waitForProgress(earlier, 'after', owner).catch((error: unknown) =>
         this.#log.error('after hooks are stuck; the next write no longer waits for them', { error }),
       );
-      await this.#inTurn({ owner, phase: 'after', over: false }, async () => {
+      await this.#runPhase({ owner, phase: 'after', over: false }, async () => {
         for (const [projection, change] of changes) await projection.apply(commit, change);
         for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
       });
       for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
     });
     // A failed write delivers nothing, but earlier writes may still be delivering.
-    this.#deliveries = delivered.catch(() => earlier);
+    this.#deliveryQueue = delivered.catch(() => earlier);
     await delivered;
-    return (await turn).result;
+    return (await committed).result;
   }
 
   /** Runs `work` after all earlier writes and before all later ones; `commit` is the number of writes until then. */
   betweenWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
-    const turn = this.#notForever(this.#commits, 'write', owner).then(() =>
-      this.#inTurn({ owner, phase: 'write', over: false }, () => work(this.#commit)),
+    const turn = this.#waitForProgress(this.#writeQueue, 'write', owner).then(() =>
+      this.#runPhase({ owner, phase: 'write', over: false }, () => work(this.#commitCount)),
     );
     // A write that gave up waiting must not let the next one overtake.
-    this.#commits = Promise.allSettled([this.#commits, turn]).then(() => undefined);
+    this.#writeQueue = Promise.allSettled([this.#writeQueue, turn]).then(() => undefined);
     return turn;
   }
 
@@ -121,17 +122,17 @@ export class Writer {
     return new Projection(source, owner, this.#log, (work) => this.betweenWrites(owner, work));
   }
 
-  async #inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  async #runPhase<T>(turn: ActiveWork, work: () => Promise<T>): Promise<T> {
     this.#busy[turn.phase] = { owner: turn.owner, since: performance.now() };
     try {
-      return await (this.#inside ? this.#inside.run(turn, work) : work());
+      return await (this.#activeWork ? this.#activeWork.run(turn, work) : work());
     } finally {
       turn.over = true;
     }
   }
 
   /** Waits for earlier writes while they make progress; a write that was opened inside another one would wait for itself. */
-  async #notForever(earlier: Promise<unknown>, phase: Turn['phase'], owner: string): Promise<void> {
+  async #waitForProgress(earlier: Promise<unknown>, phase: Phase, owner: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const stuck = new Promise<never>((_, reject) => {
       const look = (): void => {
@@ -218,7 +219,7 @@ export class Writer {
       // Work that outlives its transaction must fail instead of running in the next one; the commit waits for statements that have begun.
       transaction.finished = 'commit';
       await execute(connection, 'COMMIT');
-      return { result, commit: ++this.#commit, changes, afters, events };
+      return { result, commit: ++this.#commitCount, changes, afters, events };
     } catch (error) {
       const committing = transaction.finished === 'commit';
       transaction.finished = 'rollback';
@@ -236,17 +237,17 @@ export class Writer {
     }
   }
 
-  /** Name of the plugin whose write the calling code is part of; known in tests only. */
+  /** Name of the plugin whose write the calling code is part of; unknown before Node 24, except in tests and `weir dev`. */
   inside(): string | undefined {
-    const turn = this.#inside?.getStore();
+    const turn = this.#activeWork?.getStore();
     return turn?.phase === 'write' && !turn.over ? turn.owner : undefined;
   }
 
   /** Rejects new writes and waits for the accepted ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#commits;
-    await this.#deliveries;
+    await this.#writeQueue;
+    await this.#deliveryQueue;
   }
 }
 

@@ -12,19 +12,19 @@ interface Hook<K extends string, C> {
   readonly shape?: Schema | undefined;
   readonly [carries]?: C;
 }
-/** Before the rules are checked. The input has passed the schema of its route. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
+/** After the schema of the route and before the rules of the owner. Awaited taps return it with defaults filled in or values normalised, one item for each that they receive; schema and rules are then checked for the result. The items of a failing tap, or items that do not fit the shape, are ignored. A Refusal ends the operation. */
 export type Prepare<V, C> = Hook<'prepare', [V, C]>;
-/** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. */
+/** Before a write. Awaited, in order. A tap that throws a Refusal (or any 4xx PanelError) ends the operation; nothing is written. A tap that fails otherwise or takes too long is skipped and the write goes on, unless the tap is `strict`. */
 export type Guard<P> = Hook<'guard', P>;
 /** Inside the transaction of a write, after its owner's statements. Awaited taps get a `tx` that writes only tables of their own plugin. A tap that throws or takes too long rolls back the write. After three such failures in a row the tap is skipped until the next start. */
 export type During<P> = Hook<'during', P>;
 /** While something is composed. Awaited taps add entries, marked with their plugin. If a tap fails, all its entries are removed; an entry that does not fit the shape counts as a failure. */
 export type Draft<E, C> = Hook<'draft', [E, C]>;
-/** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. */
+/** While something is composed. Each tap returns a new value; the result of a failing tap, or one that does not fit the shape, is ignored. Synchronous, because it lies on hot paths. Taps receive frozen values. Results of essential plugins are not checked. */
 export type Filter<V, C> = Hook<'filter', [V, C]>;
-/** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped. */
+/** One answer is needed: the first tap that returns one decides. An answer that does not fit the shape is skipped; answers of essential plugins are not checked. A tap that throws a 4xx PanelError rejects the call; any other failure is skipped. */
 export type Choose<Q, A> = Hook<'choose', [Q, A]>;
-/** After a commit, before the write resolves. Awaited, in the order of commits, never dropped; cannot refuse. For state in memory. */
+/** After a commit, before the write resolves. Awaited, never dropped; cannot refuse. In the order of commits, except when the taps of an earlier write do not finish within ten seconds. For state in memory. */
 export type After<P> = Hook<'after', P>;
 /** After a commit, through a bounded queue per tapping plugin. Cannot delay or harm other plugins; payloads are batches. */
 export type Event<P> = Hook<'event', P>;
@@ -81,7 +81,7 @@ export interface TapOptions {
 }
 
 /** Which plugin taps which hook, and how. */
-export interface Present extends Pick<Tap, 'hook' | 'options'> {
+export interface RegisteredTap extends Pick<Tap, 'hook' | 'options'> {
   readonly plugin: string;
 }
 /** A plugin's tap on a hook. */

@@ -1,5 +1,5 @@
-// All hooks of a running kernel, on tapable. Guards every tap in one place: whose fault a failure is, what it means, and
-// whether the plugin still takes part. Plugins never hold a tapable object.
+// Declares hooks, registers taps and calls hooks, on tapable; `tap-call.ts` isolates failures. Plugins never hold a
+// tapable object.
 import {
   AsyncSeriesBailHook,
   AsyncSeriesHook,
@@ -25,7 +25,7 @@ import type {
   Guard,
   Kind,
   Prepare,
-  Present,
+  RegisteredTap,
   Tap,
 } from './kinds.js';
 import {
@@ -70,7 +70,7 @@ export class Hooks {
     this.#owner = owner;
   }
 
-  protected open<K extends Kind>(kind: K, hook: { readonly id: string }): Made<K> {
+  protected find<K extends Kind>(kind: K, hook: { readonly id: string }): Made<K> {
     const { id } = hook;
     if (this.#owner !== undefined && ownerOf(hook) !== this.#owner)
       throw new Error(
@@ -87,7 +87,7 @@ export class Hooks {
 
   /** Throws where no plugin declares such a hook, and where this one may not call it. */
   require(hook: AnyHook): void {
-    this.open(hook.kind, hook);
+    this.find(hook.kind, hook);
   }
   /** Passes items through the taps before they are checked. `problem` checks an item that a tap has changed, beyond its shape; if one fails, all items of that tap are ignored. */
   async prepare<V, C>(
@@ -97,36 +97,36 @@ export class Hooks {
     problem?: (item: V, index: number) => string | undefined,
   ): Promise<readonly V[]> {
     const asked = { context: handedOut(context), problem };
-    const taps = this.open('prepare', hook);
+    const taps = this.find('prepare', hook);
     return taps.isUsed() ? ((await taps.promise(frozenItems([...items]), asked)) as readonly V[]) : items;
   }
   /** Calls all guards; rejects with the first refusal. Call it before the transaction. */
   check<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: true });
+    return this.find('guard', hook).promise({ payload: handedOut(payload), refusable: true });
   }
   /** Calls all guards before an event that happens anyway: none can stop it, and one that refuses does not skip the others. */
   notify<P>(hook: Guard<P>, payload: P): Promise<void> {
-    return this.open('guard', hook).promise({ payload: handedOut(payload), refusable: false });
+    return this.find('guard', hook).promise({ payload: handedOut(payload), refusable: false });
   }
   /** Collects the entries of all taps, in order. */
   async compose<E, C>(hook: Draft<E, C>, context: C): Promise<readonly Stamped<E>[]> {
     const entries: Stamped<E>[] = [];
-    await this.open('draft', hook).promise({ entries: entries as Stamped<unknown>[], context });
+    await this.find('draft', hook).promise({ entries: entries as Stamped<unknown>[], context });
     return entries;
   }
   /** Passes a value through the taps; it is frozen for them. `problem` checks each returned value beyond its shape; a value with a problem is ignored. */
   refine<V, C>(hook: Filter<V, C>, value: V, context: C, problem?: (value: V) => string | undefined): V {
-    const filter = this.open('filter', hook);
+    const filter = this.find('filter', hook);
     return filter.isUsed() ? (filter.call(frozenItems(value), { context, problem }) as V) : value;
   }
   choose<Q, A>(hook: Choose<Q, A>, question: Q): Promise<A | undefined> {
-    return this.open('choose', hook).promise(question) as Promise<A | undefined>;
+    return this.find('choose', hook).promise(question) as Promise<A | undefined>;
   }
   /** For what happens outside a transaction; inside one use `tx.emit`. */
   emit<P>(hook: Event<P>, payload: P): void {
-    this.open('event', hook).call(handedOut(payload));
+    this.find('event', hook).call(handedOut(payload));
   }
-  /** Whether no plugin taps the hook: then the caller need not build the payload. */
+  /** Whether a plugin taps the hook. If none does, the caller need not build the payload. */
   isUsed({ id }: { readonly id: string }): boolean {
     return this.known.get(id)?.hook.isUsed() ?? false;
   }
@@ -136,7 +136,7 @@ export class HookRegistry extends Hooks {
   readonly #limits: Limits;
   readonly #owners = new Set<string>();
   /** in the order of registration; those of one hook are called by stage, then in this order */
-  readonly taps: Present[] = [];
+  readonly taps: RegisteredTap[] = [];
 
   constructor(limits: Limits = LIMITS) {
     super(new Map());
@@ -161,10 +161,10 @@ export class HookRegistry extends Hooks {
   }
 
   during<P>(hook: During<P>, payload: P, open: OpenTx): Promise<void> {
-    return this.open('during', hook).promise(handedOut(payload), open);
+    return this.find('during', hook).promise(handedOut(payload), open);
   }
   async after<P>(hook: After<P>, payload: P): Promise<void> {
-    await this.open('after', hook).promise(handedOut(payload));
+    await this.find('after', hook).promise(handedOut(payload));
   }
 
   /** Registers a plugin's tap; the order is by stage, then by registration. A hook of a disabled plugin is skipped. */

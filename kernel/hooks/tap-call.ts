@@ -7,7 +7,7 @@ import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
-import { fitting, fittingInSlices } from './fit.js';
+import { checkTapResult, checkTapResultInSlices } from './tap-result.js';
 import type { Tap } from './kinds.js';
 import type { Stamped } from './registry.js';
 
@@ -35,9 +35,9 @@ export interface FilterCall {
 }
 
 /** Hooks in the life of the whole panel, which may take longer: no request waits for them. */
-const AT_LEISURE: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
+const MAY_BE_SLOW: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
 /** entries of one tap in one draft */
-const MOST_ENTRIES = 100_000;
+const MAX_ENTRIES = 100_000;
 /** After this many failures in a row a tap no longer takes part in writes. */
 const FAILURES_IN_A_ROW = 3;
 
@@ -67,7 +67,7 @@ export class TapCall {
   get #limit(): number {
     const { kind, id } = this.#tap.hook;
     // During a stop there is less time, for all of them together.
-    if (id === beforeKernelStop.id) return this.#limits.job;
+    if (id === beforeKernelStop.id) return this.#limits.stop;
     return this.#limits[kind === 'event' || kind === 'during' ? kind : 'tap'];
   }
 
@@ -79,9 +79,9 @@ export class TapCall {
       : done;
   }
 
-  #tellIfSlow(since: number): void {
+  #reportIfSlow(since: number): void {
     const { kind, id } = this.#tap.hook;
-    const isAwaited = kind !== 'event' && !AT_LEISURE.includes(id);
+    const isAwaited = kind !== 'event' && !MAY_BE_SLOW.includes(id);
     const ms = performance.now() - since;
     if (isAwaited && ms > this.#limits.slow) this.#owner.slow?.(this.#where, ms);
   }
@@ -97,14 +97,14 @@ export class TapCall {
       if (refused || strict) throw error;
       return undefined;
     } finally {
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 
   /** Whether to skip the tap; only a strict tap must wait until its plugin has started. */
   #isOff(strict = this.#tap.options.strict): boolean {
-    if (strict && this.#owner.starting) throw kernelErrors.PLUGIN_OFF(this.#owner.why);
-    return this.#owner.faulty;
+    if (strict && this.#owner.state === 'starting') throw kernelErrors.PLUGIN_OFF(this.#owner.offReason);
+    return this.#owner.isOff;
   }
 
   async guard({ payload, refusable }: GuardCall): Promise<void> {
@@ -130,7 +130,7 @@ export class TapCall {
       if (slice.isOver) await slice.next();
       const what = `item ${i + 1} of ${items.length}`;
       const isOld = item === items[i];
-      fit.push(isOld ? item : await fittingInSlices(this.#tap.hook.shape, item, what));
+      fit.push(isOld ? item : await checkTapResultInSlices(this.#tap.hook.shape, item, what));
       const found = isOld ? undefined : problem?.(fit[i] as never, i);
       if (found !== undefined) throw new Error(`${what} does not fit: ${found}`);
     }
@@ -160,12 +160,12 @@ export class TapCall {
       );
     } finally {
       over();
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 
   async draft({ entries, context }: DraftCall): Promise<void> {
-    if (!this.#owner.faulty) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
+    if (!this.#owner.isOff) await this.#attempt(() => this.#collect(entries, context), this.#tap.options);
   }
 
   async #collect(entries: Stamped<unknown>[], context: unknown): Promise<void> {
@@ -175,39 +175,36 @@ export class TapCall {
     let count = 0;
     const add = (...added: unknown[]): void => {
       count += added.length;
-      if (count <= MOST_ENTRIES) for (const entry of added) own.push(entry);
+      if (count <= MAX_ENTRIES) for (const entry of added) own.push(entry);
     };
     await this.#call(add, context);
-    if (count > MOST_ENTRIES)
-      throw new Error(`it added ${count} entries; at most ${MOST_ENTRIES} are allowed`);
-    const fit = own.map((entry, i) => fitting(shape, entry, `entry ${i + 1} of ${own.length}`));
+    if (count > MAX_ENTRIES) throw new Error(`it added ${count} entries; at most ${MAX_ENTRIES} are allowed`);
+    const fit = own.map((entry, i) => checkTapResult(shape, entry, `entry ${i + 1} of ${own.length}`));
     for (const entry of fit) entries.push({ plugin, entry, ...(outside && { outside }) });
   }
 
   async choose(question: unknown): Promise<unknown> {
-    if (this.#owner.faulty) return undefined;
+    if (this.#owner.isOff) return undefined;
     const ask = async (): Promise<unknown> => {
       const answer = (await this.#call(question)) ?? undefined;
       if (answer === undefined || this.#owner.essential) return answer;
-      return fitting(this.#tap.hook.shape, answer, 'its answer');
+      return checkTapResult(this.#tap.hook.shape, answer, 'its answer');
     };
     return this.#attempt(ask, { refusable: true });
   }
 
-  /** A faulty plugin still receives changes for its memory, because its additions to others' lists still use it; but nobody waits for it. */
+  /** A plugin that was switched off still receives changes for its memory, because its additions to others' lists still use it; but nobody waits for it. One that failed to start receives nothing. */
   async after(payload: unknown): Promise<void> {
-    const { starting } = this.#owner;
-    // Nobody waits for a plugin that is still starting; it receives everything afterwards, in order.
-    if (starting) {
-      starting.then(() => this.#owner.faulty || this.#attempt(() => this.#call(payload)));
-      return;
-    }
-    const heard = this.#attempt(() => this.#call(payload));
-    if (!this.#owner.faulty) await heard;
+    const { state, lateStart } = this.#owner;
+    if (state === 'failed') return;
+    const call = () => this.#attempt(() => this.#call(payload));
+    if (lateStart) return void lateStart.changes.push(call);
+    const done = call();
+    if (!this.#owner.isOff) await done;
   }
 
   filter(value: unknown, { context, problem }: FilterCall): unknown {
-    if (this.#owner.faulty) return value;
+    if (this.#owner.isOff) return value;
     const since = performance.now();
     try {
       const next = this.#fn(value, context);
@@ -217,7 +214,7 @@ export class TapCall {
         next.catch(() => undefined);
         throw new Error('a filter must be synchronous, but this one returned a promise');
       }
-      const fit = fitting(this.#tap.hook.shape, next, 'its value');
+      const fit = checkTapResult(this.#tap.hook.shape, next, 'its value');
       const found = problem?.(fit as never);
       if (found !== undefined) throw new Error(`its value does not fit: ${found}`);
       return frozenItems(fit);
@@ -225,15 +222,15 @@ export class TapCall {
       this.#owner.fault(this.#where, error);
       return value;
     } finally {
-      this.#tellIfSlow(since);
+      this.#reportIfSlow(since);
     }
   }
 
   event(payload: unknown): void {
-    if (this.#owner.faulty && !this.#owner.starting) return;
+    if (this.#owner.isOff && !this.#owner.lateStart) return;
     const deliver = async (): Promise<void> => {
-      await this.#owner.starting;
-      if (!this.#owner.faulty) await this.#attempt(() => this.#call(payload));
+      await this.#owner.lateStart?.ended;
+      if (!this.#owner.isOff) await this.#attempt(() => this.#call(payload));
     };
     this.#owner.queue?.push(deliver, this.#missed);
   }

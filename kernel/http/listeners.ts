@@ -178,7 +178,7 @@ export class ListenerSet implements ListenersApi {
 
   #missing(path: string): Error {
     for (const owner of this.#awaited)
-      if (owner.faulty && isOwnPath(owner.name, path)) return kernelErrors.PLUGIN_OFF(owner.why);
+      if (owner.isOff && isOwnPath(owner.name, path)) return kernelErrors.PLUGIN_OFF(owner.offReason);
     return kernelErrors.NOT_FOUND();
   }
 
@@ -218,7 +218,7 @@ export class ListenerSet implements ListenersApi {
   }
 
   routes(): ServedRoute[] {
-    const served = this.#routes.filter(({ owner }) => !owner.faulty);
+    const served = this.#routes.filter(({ owner }) => !owner.isOff);
     return served.map(({ owner: { name: plugin, about }, path, route }) => ({ plugin, about, path, route }));
   }
 

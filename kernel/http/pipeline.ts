@@ -73,7 +73,7 @@ export class Pipeline {
   handler(owner: Owner, route: Route) {
     return async (request: Request, response: Response): Promise<void> => {
       try {
-        if (owner.faulty) throw kernelErrors.PLUGIN_OFF(owner.why);
+        if (owner.isOff) throw kernelErrors.PLUGIN_OFF(owner.offReason);
         await this.#run(route, request, response);
       } catch (error) {
         this.fail(error, request, response, (bug) => owner.fault(`${route.method} ${request.path}`, bug));

@@ -109,7 +109,7 @@ export class UpgradeServer {
       throw kernelErrors.ORIGIN();
     const { owner, open } = handler;
     if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel is stopping');
-    if (owner.faulty) throw kernelErrors.PLUGIN_OFF(owner.why);
+    if (owner.isOff) throw kernelErrors.PLUGIN_OFF(owner.offReason);
 
     const connection: Open = { session: session.digest, socket, controller: new AbortController() };
     this.#open.add(connection);

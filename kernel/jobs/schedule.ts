@@ -68,7 +68,7 @@ export class Schedule implements JobsApi {
   #zone: string | undefined;
   #begun = false;
 
-  constructor(clock: Clock, log: Log, limit: number = LIMITS.job, random = Math.random) {
+  constructor(clock: Clock, log: Log, limit: number = LIMITS.stop, random = Math.random) {
     this.#limit = limit;
     this.#clock = clock;
     this.#log = log;
@@ -119,7 +119,7 @@ export class Schedule implements JobsApi {
   /** Every run of a job starts here; a lease would be taken here. */
   #turn(entry: Entry): Promise<JobResult> | undefined {
     const { owner, job } = entry;
-    if (entry.runningSince !== undefined || owner.faulty) return undefined;
+    if (entry.runningSince !== undefined || owner.isOff) return undefined;
     const startedAt = this.#clock.now();
     entry.runningSince = startedAt;
     const fault = (error: unknown) => owner.fault(`job ${job.name} of ${owner.name}`, error);

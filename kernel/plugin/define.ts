@@ -60,9 +60,9 @@ export type Instances<S> = {
 };
 type NeedsOf<X> = X extends { readonly [needs]?: (needed: infer N) => void } ? N : never;
 
-type Settled<G> = [keyof G] extends [never] ? unknown : { readonly settings: LiveSettings<G> };
+type WithSettings<G> = [keyof G] extends [never] ? unknown : { readonly settings: LiveSettings<G> };
 /** Everything that a plugin's own code may destructure by name. */
-export type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & Settled<G>;
+export type Scope<C, U, T, S, G> = PluginContext<C, T> & Used<U> & Instances<S> & WithSettings<G>;
 
 interface MissingFromPlugin<Missing> {
   readonly 'this class asks for something the plugin does not have': Missing;
@@ -132,28 +132,27 @@ interface Declared<
   readonly services?: S & Wired<S, Scope<Configured<C>, U, TableModels<T>, S, G>>;
 }
 
-type None = Readonly<Record<never, never>>;
-const none = () => [];
-const nothing = () => undefined;
-/** Whether it has a start. */
-export const hasStart = ({ start }: Plugin): boolean => start !== nothing;
+type Empty = Readonly<Record<never, never>>;
+const emptyList = () => [];
+const noop = () => undefined;
+export const hasStart = ({ start }: Plugin): boolean => start !== noop;
 const functions: Functions<never> = {
-  provides: none,
-  contributes: none,
-  taps: none,
-  routes: none,
-  jobs: none,
-  commands: none,
-  start: nothing,
-  stop: nothing,
+  provides: emptyList,
+  contributes: emptyList,
+  taps: emptyList,
+  routes: emptyList,
+  jobs: emptyList,
+  commands: emptyList,
+  start: noop,
+  stop: noop,
 };
 
 export function definePlugin<
-  const C extends Variables = None,
-  const U extends Uses = None,
-  const T extends Tables = None,
-  const S extends Services = None,
-  const G extends SettingGroup = None,
+  const C extends Variables = Empty,
+  const U extends Uses = Empty,
+  const T extends Tables = Empty,
+  const S extends Services = Empty,
+  const G extends SettingGroup = Empty,
 >(declared: Declared<C, U, T, S, G>): Plugin {
   const { name, settings, uses } = declared;
   if (settings && uses && 'settings' in uses)

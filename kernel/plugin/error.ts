@@ -3,7 +3,7 @@ import { messageOf } from '../errors/errors.js';
 import type { Token } from '../container/token.js';
 import type { Plugin } from './define.js';
 
-/** A set of plugins that cannot run together; the message names the plugins at fault and the fix. Without its `culprit` the rest may run. */
+/** A plugin, or a set of plugins, that cannot run; the message names the plugins at fault and the fix. Without the `culprit` the rest can run. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
   readonly culprit: Plugin | undefined;
@@ -47,6 +47,6 @@ export function checkTokens(
     throw new PluginError(`plugin ${name} needs ${missing.join('; and ')}${wayOut}`, culprit);
 }
 
-/** Throws when the plugin needs tokens of plugins that are left out. */
-export const checkNeeds = (plugin: Plugin, gone: ReadonlySet<string>): void =>
-  checkTokens(plugin, ({ owner }) => gone.has(owner) && `${owner} is left out; fix that one first`, plugin);
+/** Throws when the plugin needs tokens of plugins that are left out; `names` are theirs. */
+export const checkNeeds = (plugin: Plugin, names: ReadonlySet<string>): void =>
+  checkTokens(plugin, ({ owner }) => names.has(owner) && `${owner} is left out; fix that one first`, plugin);

@@ -7,14 +7,24 @@ import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
 import type { Plugin, PluginContext } from './define.js';
 import { checkTokens, PluginError } from './error.js';
-import type { Owner } from './owner.js';
+import type { LateStart, Owner } from './owner.js';
 import { SettingsSource } from './settings.js';
 
 const FAULTS_ALLOWED = 20;
 const FAULT_WINDOW_MS = 300_000;
 const HOUR_MS = 3_600_000;
 
-export type State = 'built' | 'starting' | 'running' | 'faulty' | 'failed' | 'stopped';
+export type State =
+  /** its services exist; a built-in plugin keeps this state while it starts */
+  | 'built'
+  /** waits for its late start, or is in it */
+  | 'starting'
+  | 'running'
+  /** switched off after repeated faults, until the next start */
+  | 'faulty'
+  /** could not start; none of its code is called */
+  | 'failed'
+  | 'stopped';
 
 export class PluginInstance implements Owner {
   readonly plugin: Plugin;
@@ -28,22 +38,19 @@ export class PluginInstance implements Owner {
   readonly #faults: number[] = [];
   readonly #saidSlow = new Map<string, number>();
   #scope: object = {};
-  /** parts of its work that are left out, with the reason */
-  readonly leftOut = new Map<string, string>();
+  /** parts of its work that are skipped, with the reason */
+  readonly skippedWork = new Map<string, string>();
   state: State = 'built';
   /** why it failed; a sentence that names the plugin */
-  #reason = '';
-  /** resolves when a late start has finished or failed */
-  starting: Promise<void> | undefined;
+  #failure = '';
+  lateStart: LateStart | undefined;
 
   constructor(plugin: Plugin, log: Log, clock: Clock) {
     this.plugin = plugin;
-    ({
-      name: this.name,
-      about: this.about,
-      essential: this.essential,
-      outside: this.outside = false,
-    } = plugin);
+    this.name = plugin.name;
+    this.about = plugin.about;
+    this.essential = plugin.essential;
+    this.outside = plugin.outside ?? false;
     this.log = log;
     this.#clock = clock;
     this.queue = new EventQueue(
@@ -52,24 +59,24 @@ export class PluginInstance implements Owner {
     );
   }
 
-  /** Whether it is not called: its taps are skipped, its routes answer 503. */
-  get faulty(): boolean {
+  /** Whether its taps are skipped and its routes answer 503. */
+  get isOff(): boolean {
     return this.state === 'faulty' || this.state === 'starting' || this.state === 'failed';
   }
 
-  /** Why it is not called; empty while it is. */
-  get why(): string {
+  /** Why it is off; empty while it is not. */
+  get offReason(): string {
     if (this.state === 'starting') return `the plugin ${this.name} is still starting; try again in a moment`;
-    if (this.state === 'failed') return this.#reason;
-    return this.faulty ? `the plugin ${this.name} is closed after repeated faults` : '';
+    if (this.state === 'failed') return this.#failure;
+    return this.isOff ? `the plugin ${this.name} is switched off after repeated faults` : '';
   }
 
   fail(reason: string): void {
     this.state = 'failed';
-    this.#reason = reason;
+    this.#failure = reason;
   }
 
-  /** Creates a strict container per plugin: scopes of one container would show each plugin the registrations of others. Every service is resolved now, so that wrong wiring fails the start. */
+  /** Builds the services in a container of their own: scopes of one container would show each plugin the registrations of others. All services are resolved now, so that wrong wiring fails the boot. */
   build(context: PluginContext, resolve: (wanted: Token<unknown>) => object | undefined): void {
     const container = createContainer({ injectionMode: InjectionMode.PROXY, strict: true });
     const values: Record<string, unknown> = { ...context, ...this.#used(this.plugin.uses, context, resolve) };
@@ -124,7 +131,7 @@ export class PluginInstance implements Owner {
     return this.#scope as never;
   }
 
-  /** Records a failure of this plugin; too many in a short time close it until the next start. A full disk is not its fault. */
+  /** Records a failure of this plugin; too many in a short time switch it off until the next start. A full disk is not its fault. */
   fault(where: string, error: unknown): void {
     if (isStorageFailure(error)) {
       this.log.error('the disk is not writable', { where, error });
@@ -136,19 +143,19 @@ export class PluginInstance implements Owner {
     while ((this.#faults[0] ?? now) < now - FAULT_WINDOW_MS) this.#faults.shift();
     if (this.#faults.length < FAULTS_ALLOWED || this.state !== 'running' || this.plugin.essential) return;
     this.state = 'faulty';
-    this.log.error('plugin closed after repeated faults; its routes answer 503 until the next start', {
+    this.log.error('plugin switched off after repeated faults; its routes answer 503 until the next start', {
       faults: this.#faults.length,
     });
   }
 
   /** With an empty reason it takes part again. */
   leaveOut(work: string, reason: string): void {
-    if (reason === (this.leftOut.get(work) ?? '')) return;
+    if (reason === (this.skippedWork.get(work) ?? '')) return;
     if (reason === '') {
-      this.leftOut.delete(work);
+      this.skippedWork.delete(work);
       this.log.info('the additions of the plugin are used again', { where: work });
     } else {
-      this.leftOut.set(work, reason);
+      this.skippedWork.set(work, reason);
       this.fault(work, new Error(reason));
     }
   }
@@ -161,7 +168,7 @@ export class PluginInstance implements Owner {
     this.log.warn('a plugin delays others', { where, ms: Math.round(ms) });
   }
 
-  /** The object that others get for a token of this plugin: calls are refused while the plugin is faulty. */
+  /** The object that others get for a token of this plugin: calls are refused while the plugin is off. */
   facade(value: object): object {
     const bound = new Map<PropertyKey, unknown>();
     // The target is a stand-in: a proxy of a frozen object may return only the object's own members.
@@ -169,7 +176,7 @@ export class PluginInstance implements Owner {
       has: (_, key) => key in value,
       set: () => false,
       get: (_, key) => {
-        if (this.faulty) throw kernelErrors.PLUGIN_OFF(this.why);
+        if (this.isOff) throw kernelErrors.PLUGIN_OFF(this.offReason);
         const known = bound.get(key);
         if (known !== undefined) return known;
         const member: unknown = Reflect.get(value, key, value);

@@ -1,5 +1,6 @@
 // Plugins that start after the listeners are open, so that they delay nothing: third-party plugins with a start, and
-// third-party plugins that use one of them. Until a plugin has started, none of its code is called.
+// third-party plugins that use one of them. Until a plugin has started, none of its code is called; changes that it must
+// not miss are delivered then, in order.
 import type { HookRegistry } from '../hooks/registry.js';
 import type { ListenerSet } from '../http/listeners.js';
 import { afterPluginStart } from '../lifecycle.js';
@@ -7,18 +8,18 @@ import type { Log } from '../log/log.js';
 import { hasStart } from './define.js';
 import { attributeErrors, checkNeeds, type PluginError } from './error.js';
 import type { PluginInstance } from './instance.js';
-import type { Offers } from './offers.js';
+import type { Registrations } from './registrations.js';
 import { startPlugin, stopPlugin } from './start-stop.js';
 import type { Limits } from './limits.js';
 
 interface Parts {
   readonly hooks: HookRegistry;
   readonly listeners: ListenerSet;
-  readonly offers: Offers;
+  readonly registrations: Registrations;
   readonly limits: Limits;
   readonly log: Log;
   /** aborts when the kernel stops */
-  readonly signal: AbortSignal;
+  readonly stopping: AbortController;
 }
 
 export class LateStarts {
@@ -33,20 +34,22 @@ export class LateStarts {
   constructor(parts: Parts, instances: readonly PluginInstance[]) {
     this.#parts = parts;
     for (const instance of instances)
-      if (instance.outside && (hasStart(instance.plugin) || this.#usedBy(instance).length > 0))
+      if (instance.outside && (hasStart(instance.plugin) || this.#lateDependenciesOf(instance).length > 0))
         this.plugins.add(instance);
   }
 
-  /** Stops calling them from now on; changes that they must not miss are queued for them. */
-  hold(): void {
+  /** Stops calling them from now on. */
+  markStarting(): void {
     for (const instance of this.plugins) {
       instance.state = 'starting';
-      instance.starting = new Promise((resolve) => this.#settle.set(instance, resolve));
+      const ended = new Promise<void>((resolve) => this.#settle.set(instance, resolve));
+      instance.lateStart = { ended, changes: [] };
       this.#parts.listeners.expect(instance);
     }
   }
 
-  #usedBy(instance: PluginInstance): PluginInstance[] {
+  /** The late plugins that this one uses. */
+  #lateDependenciesOf(instance: PluginInstance): PluginInstance[] {
     const owners = Object.values(instance.plugin.uses).map((used) =>
       used.kind === 'token' ? used.owner : used.token.owner,
     );
@@ -54,10 +57,10 @@ export class LateStarts {
   }
 
   /** Starts all at once; a plugin waits only for those it uses. Without `serve` their routes are checked and not served. */
-  begin(serve: boolean): void {
+  startAll(serve: boolean): void {
     const all = [...this.plugins].map((instance) => {
-      const used = this.#usedBy(instance);
-      return Promise.all(used.map(({ starting }) => starting))
+      const used = this.#lateDependenciesOf(instance);
+      return Promise.all(used.map(({ lateStart }) => lateStart?.ended))
         .then(() => this.#start(instance, used, serve))
         .catch((error: unknown) => this.#giveUp(instance, error as PluginError));
     });
@@ -65,41 +68,46 @@ export class LateStarts {
   }
 
   /** The start has finished or failed. */
-  #over(instance: PluginInstance): void {
-    instance.starting = undefined;
+  #finish(instance: PluginInstance): void {
+    instance.lateStart = undefined;
     this.#settle.get(instance)?.();
   }
 
   async #start(instance: PluginInstance, used: readonly PluginInstance[], serve: boolean): Promise<void> {
-    const { hooks, limits, log, offers, signal } = this.#parts;
+    const { hooks, limits, log, registrations, stopping } = this.#parts;
     const { name, plugin } = instance;
     const missing = new Set(used.flatMap((other) => (other.state === 'running' ? [] : [other.name])));
     checkNeeds(plugin, missing);
     // The user of a command is shown errors only.
     await startPlugin(instance, limits, log, serve ? 'warn' : 'error');
-    if (signal.aborted) return this.#over(instance);
-    offers.addCommands(instance);
-    offers.addRoutes(instance);
-    offers.addJobs(instance);
-    if (serve) await attributeErrors(plugin, 'cannot serve its routes', () => offers.serve(instance));
+    if (stopping.signal.aborted) return this.#finish(instance);
+    registrations.addCommands(instance);
+    registrations.addRoutes(instance);
+    registrations.addJobs(instance);
+    if (serve) await attributeErrors(plugin, 'cannot serve its routes', () => registrations.serve(instance));
     instance.state = 'running';
-    this.#over(instance);
+    // The list grows while it is delivered.
+    for (const change of instance.lateStart?.changes ?? []) {
+      const done = change();
+      if (!instance.isOff) await done;
+    }
+    this.#finish(instance);
     const tapped = hooks.taps.filter((tap) => tap.plugin === name).map(({ hook }) => hook.id);
     if (serve) await hooks.after(afterPluginStart, { plugin: name, hooks: tapped });
   }
 
   /** Closes only this plugin; the panel is not booted again for it. */
   async #giveUp(instance: PluginInstance, { message: reason, cause: error }: PluginError): Promise<void> {
-    const { log, offers, signal } = this.#parts;
+    const { log, registrations, stopping } = this.#parts;
     instance.fail(reason);
-    this.#over(instance);
-    if (signal.aborted) return;
+    this.#finish(instance);
+    if (stopping.signal.aborted) return;
     log.error('a plugin is left out', {
       plugin: instance.name,
       reason,
       ...(error !== undefined && { error }),
     });
-    offers.drop(instance);
+    registrations.drop(instance);
     await stopPlugin(instance);
   }
 }

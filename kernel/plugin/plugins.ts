@@ -1,6 +1,6 @@
 // The list of plugins: those that run, and those that could not. A plugin that is not essential is left out with its reason, and the rest runs.
 import { token } from '../container/token.js';
-import type { AnyHook, Present } from '../hooks/kinds.js';
+import type { AnyHook, RegisteredTap } from '../hooks/kinds.js';
 import type { PluginInstance, State } from './instance.js';
 
 export interface LeftOut {
@@ -22,7 +22,7 @@ export interface PluginsApi {
   /** hooks that the running plugins declare; not those of the kernel */
   hooks(): readonly AnyHook[];
   /** all taps, in the order of registration */
-  taps(): readonly Present[];
+  taps(): readonly RegisteredTap[];
   /** Reports which part of a running plugin's work is left out, and why; `work` names that part. An empty reason withdraws the report. A new reason counts as a fault of the plugin. */
   leaveOut(plugin: string, work: string, reason: string): void;
 }
@@ -31,7 +31,7 @@ export const Plugins = token<PluginsApi>('kernel', 'Plugins');
 /** Running plugins first, then those that could not start. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
   const running = instances.map(
-    ({ plugin: { name, version, about }, outside, state, why, leftOut: work }) => ({
+    ({ plugin: { name, version, about }, outside, state, offReason, skippedWork }) => ({
       name,
       version,
       about,
@@ -40,7 +40,7 @@ export function statesOf(instances: readonly PluginInstance[], leftOut: readonly
       reason:
         state === 'faulty'
           ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-          : [why, ...work.values()].filter((reason) => reason !== '').join('; '),
+          : [offReason, ...skippedWork.values()].filter((reason) => reason !== '').join('; '),
     }),
   );
   return [...running, ...leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];

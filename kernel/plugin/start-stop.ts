@@ -6,7 +6,7 @@ import type { PluginInstance } from './instance.js';
 import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from './limits.js';
 
-/** How long a stop waits for the events of one plugin, and for its own stop; in all less than service managers allow. */
+/** How long a stop waits for the events of one plugin, and for its own stop. `panel/main.ts` limits the whole stop. */
 const EVENTS_LIMIT_MS = 1_000;
 const STOP_LIMIT_MS = { essential: 8_000, other: 2_000 };
 

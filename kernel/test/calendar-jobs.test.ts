@@ -17,8 +17,8 @@ function world({ clock = new FakeClock(), random = (): number => 0.5, jobs = [] 
   const owner = {
     name: 'bakery',
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`),
   };
   const schedule = new Schedule(clock, log, 20, random);
@@ -173,7 +173,7 @@ test('reports the result of a run on demand, and shows the last run', async (t) 
   t.is(schedule.list()[0]?.runningSince, 0);
   t.is(schedule.run('bakery', 'cake'), undefined);
   t.is(schedule.run('cellar', 'bread'), undefined);
-  owner.faulty = true;
+  owner.isOff = true;
   t.is(schedule.run('bakery', 'bread'), undefined);
   await schedule.stop();
 });

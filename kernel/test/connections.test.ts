@@ -115,7 +115,7 @@ test('returns 503 for a request that is idle for too long, and aborts its handle
     }),
   ];
   const listener = new Listener({ name: 'impatient', pipeline: alone(), silenceMs: 100 });
-  const owner = { name: 'never', about: '', faulty: false, why: '', fault: () => undefined };
+  const owner = { name: 'never', about: '', isOff: false, offReason: '', fault: () => undefined };
   listener.mount(hanging.map((declared) => ({ owner, route: declared, path: String(declared.path) })));
   const port = await listener.listen('127.0.0.1', 0);
   t.teardown(() => listener.close());

@@ -62,12 +62,12 @@ test('closes a plugin after twenty faults in five minutes: skips all its taps ex
   for (let i = 0; i < 19; i++) bad.fault('here', new Error('x'));
   clock.tick(300_001);
   bad.fault('here', new Error('the old ones no longer count'));
-  t.false(bad.faulty);
+  t.false(bad.isOff);
   for (let i = 0; i < 18; i++) bad.fault('here', new Error('x'));
-  t.false(bad.faulty);
+  t.false(bad.isOff);
   t.is(registry.refine(price, 1, { ship: '' }), 666);
   bad.fault('here', new Error('the twentieth'));
-  t.true(bad.faulty);
+  t.true(bad.isOff);
   await t.notThrowsAsync(registry.check(beforeSail, { ship: 'Argo' }));
   t.deepEqual(await registry.compose(composeCargo, { ship: 'Argo' }), []);
   t.is(registry.refine(price, 1, { ship: 'Argo' }), 1);
@@ -126,7 +126,7 @@ test('never closes an essential plugin', (t) => {
   const { plugin } = hookFixtures();
   const heart = plugin('heart', true);
   for (let i = 0; i < 100; i++) heart.fault('here', new Error('x'));
-  t.false(heart.faulty);
+  t.false(heart.isOff);
 });
 
 test('returns 503 on the routes of a closed plugin; the others keep running', async (t) => {

@@ -78,9 +78,9 @@ test('counts only faults of the last five minutes', (t) => {
   t.is(instance.state, 'running');
   fail(instance, 1);
   t.is(instance.state, 'faulty');
-  t.is(lines.filter(({ msg }) => msg.startsWith('plugin closed')).length, 1);
+  t.is(lines.filter(({ msg }) => msg.startsWith('plugin switched off')).length, 1);
   fail(instance, 5);
-  t.is(lines.filter(({ msg }) => msg.startsWith('plugin closed')).length, 1);
+  t.is(lines.filter(({ msg }) => msg.startsWith('plugin switched off')).length, 1);
   t.is(lines.filter(({ msg }) => msg === 'plugin fault').length, 47);
 });
 

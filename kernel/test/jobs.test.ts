@@ -13,8 +13,8 @@ function schedule() {
   const runner = {
     name: 'bakery',
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     fault: (where: string, error: unknown) => void faults.push(`${where}: ${(error as Error).message}`),
   };
   const log = createLog({ level: 'error', readable: false, write: () => undefined });
@@ -143,7 +143,7 @@ test('pauses the jobs of a closed plugin', async (t) => {
     runner,
     job('bread', '1s', () => void runs++),
   );
-  runner.faulty = true;
+  runner.isOff = true;
   clock.tick(3_000);
   await idle();
   t.is(runs, 0);

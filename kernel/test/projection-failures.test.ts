@@ -48,7 +48,7 @@ async function open(t: ExecutionContext, patienceMs = 10_000) {
     connections,
     new HookRegistry(),
     createLog({ level: 'error', readable: false, write: (line) => void log.push(line) }),
-    { strict: false, patienceMs },
+    { selfChecks: false, patienceMs },
   );
   const db = new Database(real, writer, 'counter');
   await db.write((tx) => tx.run('CREATE TABLE counts (name VARCHAR(64) PRIMARY KEY, count BIGINT NOT NULL)'));

@@ -13,7 +13,7 @@ const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', list
     reply: message(),
     handle: () => String(typeof path === 'function' ? path() : path),
   });
-const owner = (name: string) => ({ name, about: 'x', faulty: false, why: '', fault: () => undefined });
+const owner = (name: string) => ({ name, about: 'x', isOff: false, offReason: '', fault: () => undefined });
 const sorted = (...paths: string[]) =>
   sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
 

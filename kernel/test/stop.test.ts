@@ -21,8 +21,8 @@ test('stops although a job ignores its signal', async (t) => {
     {
       name: 'bad',
       about: '',
-      faulty: false,
-      why: '',
+      isOff: false,
+      offReason: '',
       fault: (where, error) => void faults.push(`${where}: ${(error as Error).message}`),
     },
     [job('plough', '1s', never)],
@@ -45,7 +45,7 @@ test('stops third-party plugins all at once: one that hangs does not use the tim
 
 test('waits less for a guard at a stop than elsewhere', async (t) => {
   const world = await World.boot([bare('bad', { taps: () => [tap(beforeKernelStop, never)] })], {
-    limits: { tap: 3_600_000, job: 20 },
+    limits: { tap: 3_600_000, stop: 20 },
   });
   await world[Symbol.asyncDispose]();
   t.deepEqual(

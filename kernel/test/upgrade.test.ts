@@ -160,7 +160,7 @@ test('a closed plugin takes over no connection', async (t) => {
   const late = call('/echo', { cookie });
   await isClosed(late);
   t.is(late.status, 503);
-  t.regex(late.text, /the plugin echo is closed after repeated faults/);
+  t.regex(late.text, /the plugin echo is switched off after repeated faults/);
   t.is(connections.length, 0);
 });
 

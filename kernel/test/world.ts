@@ -129,7 +129,7 @@ export class World {
           ...options.env,
         },
         write: (line) => void log.push(JSON.parse(line) as LogLine),
-        strict: true,
+        selfChecks: true,
         ...(options.file && { file: options.file }),
         ...(options.clock && { clock: options.clock }),
         // A listener that hangs would keep the test's process alive for the minute that a panel allows it.

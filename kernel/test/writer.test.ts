@@ -370,7 +370,7 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
     registry,
     createLog({ level: 'error', readable: false, write: (line) => void words.push(line) }),
     {
-      strict: false,
+      selfChecks: false,
       patienceMs,
     },
   );
@@ -381,8 +381,8 @@ async function unwatched(t: ExecutionContext, patienceMs: number) {
       {
         name: 'listener',
         about: '',
-        faulty: false,
-        why: '',
+        isOff: false,
+        offReason: '',
         fault: (where, error) => void words.push(`${where}: ${(error as Error).message}`),
         queue: undefined as never,
       },

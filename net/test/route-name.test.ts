@@ -6,7 +6,7 @@ import { message } from '../../kernel/http/reply.js';
 import { route } from '../../kernel/http/route.js';
 
 const mounted = (plugin: string, name: string | undefined, outside = false): Mounted => ({
-  owner: { name: plugin, about: plugin, outside, faulty: false, why: '', fault: () => undefined },
+  owner: { name: plugin, about: plugin, outside, isOff: false, offReason: '', fault: () => undefined },
   path: `/panel/api/${plugin}`,
   route: route({
     method: 'GET',

@@ -82,7 +82,11 @@ function explain({ id, kind, owner, doc, isPublic, taps }: Hook, plugins: Plugin
       `stage ${stage}`,
       ...(strict ? ['strict: its failure fails the operation'] : []),
       ...(states.get(plugin) === 'faulty'
-        ? [kind === 'after' ? 'closed after repeated faults' : 'closed after repeated faults: skipped']
+        ? [
+            kind === 'after'
+              ? 'switched off after repeated faults'
+              : 'switched off after repeated faults: skipped',
+          ]
         : []),
     ].join(', '),
   ]);

@@ -26,8 +26,8 @@ export async function runCommand(
     command: { name, run, owner },
     options,
   } = understood;
-  if (owner.faulty) {
-    complain(owner.why);
+  if (owner.isOff) {
+    complain(owner.offReason);
     return 1;
   }
   try {

@@ -18,7 +18,7 @@ const PluginEntry = shape({
     'switching',
     'waiting',
   ).description(
-    'starting: not called yet; failed: left out at the start, or enabling it failed; faulty: closed after repeated faults; switching: the panel restarts to enable or disable it; waiting: added since the panel started',
+    'starting: not called yet; failed: left out at the start, or enabling it failed; faulty: switched off after repeated faults; switching: the panel restarts to enable or disable it; waiting: added since the panel started',
   ),
   reason: text().description(
     'why it does not run, was not disabled, or waits for a restart, with the fix; for a running plugin, which part of its work is left out and why; empty without problems',

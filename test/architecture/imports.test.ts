@@ -27,6 +27,19 @@ function trespasses({ path, imports, isTest }: Source): string[] {
       return [`${path} imports ${target}: tables/ is a library that knows nothing of what uses it`];
     if (path.startsWith('kernel/') && !/^(?:kernel|schema|net|timing|file|tables)\//.test(target))
       return [`${path} imports ${target}: the kernel knows no plugin; plugins are found by name`];
+    if (path.startsWith('drivers/') && !/^(?:drivers|kernel|schema|net|timing|file|tables)\//.test(target))
+      return [`${path} imports ${target}: a driver knows the kernel and the libraries only`];
+    if (path.startsWith('panel/') && other !== undefined && target !== `plugins/${other}/contract.ts`)
+      return [
+        `${path} imports ${target}: the panel finds plugins by name and imports only their contract.ts`,
+      ];
+    if (
+      path.startsWith('cli/') &&
+      other !== undefined &&
+      other !== 'command-line' &&
+      target !== `plugins/${other}/contract.ts`
+    )
+      return [`${path} imports ${target}: of plugins the command line imports contract.ts and command-line`];
     if (isPlugin && target.startsWith('panel/'))
       return [`${path} imports ${target}: plugins know nothing of the program around them`];
     if (isPlugin && /^(?:kernel|schema|net|timing|file|tables)\//.test(target) && target !== DOOR)
@@ -104,6 +117,12 @@ test('the rules see what they forbid', (t) => {
   t.is(wrong('kernel/kernel.ts', '../plugins/a/contract.js'), 1);
   t.is(wrong('kernel/http/pipeline.ts', '../../schema/json.js'), 0);
   t.is(wrong('kernel/http/pipeline.ts', '../../net/body.js'), 0);
+  t.is(wrong('drivers/sqlite/index.ts', '../../kernel/database/connect.js'), 0);
+  t.is(wrong('drivers/sqlite/index.ts', '../../panel/log.js'), 1);
+  t.is(wrong('panel/program.ts', '../plugins/system/contract.js'), 0);
+  t.is(wrong('panel/program.ts', '../plugins/system/plugins.js'), 1);
+  t.is(wrong('cli/check.ts', '../plugins/command-line/run.js'), 0);
+  t.is(wrong('cli/check.ts', '../plugins/system/plugins.js'), 1);
   t.is(wrong('net/body.ts', '../schema/json.js'), 0);
   t.is(wrong('net/body.ts', '../kernel/errors/errors.js'), 1);
   t.is(wrong('net/body.ts', '../plugins/a/contract.js'), 1);

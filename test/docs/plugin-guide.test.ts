@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { tablePrefix, variablePrefix } from '../../panel/third-party.js';
-import { isOutside, readManifest } from '../../panel/manifest.js';
+import { isThirdParty, readManifest } from '../../panel/manifest.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { folderOf } from '../outside/third-party.js';
 
@@ -32,7 +32,7 @@ test('every weir.json in the guide and docs/environment.md names third-party plu
     ([, block = '']) => JSON.parse(block) as { plugins?: Record<string, unknown> },
   );
   const references = blocks.flatMap(({ plugins = {} }) => Object.keys(plugins));
-  t.true(references.length >= 3 && references.every(isOutside), references.join());
+  t.true(references.length >= 3 && references.every(isThirdParty), references.join());
   const folder = await folderOf(t);
   // The sentence for what is not installed is the command that the pages show.
   const error = await t.throwsAsync(

@@ -63,7 +63,7 @@ export class CorePanel extends PanelApi {
     const kernel = await bootPanel({
       ...(await choosePlugins(env, await readConfigFile(env))),
       env,
-      strict: true,
+      selfChecks: true,
       write: (line) => void log.push(JSON.parse(line) as LogLine),
     });
     const panel = new CorePanel(kernel, dataDirectory, log);

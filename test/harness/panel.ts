@@ -7,7 +7,7 @@ import type { Kernel } from '../../kernel/kernel.js';
 import { bootPanel } from '../../panel/boot.js';
 import { readPreset } from '../../panel/choose-plugins.js';
 import { findPlugins } from '../../panel/find-plugins.js';
-import { asOutside } from '../../panel/third-party.js';
+import { asThirdParty } from '../../panel/third-party.js';
 import type { Clock } from '../../timing/clock.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import type { Plugin } from '../../kernel/plugin/define.js';
@@ -84,14 +84,14 @@ export class TestPanel extends PanelApi {
     const plugins = [
       ...builtIn,
       ...replaced.values(),
-      ...(options.outside ?? []).map((plugin) => asOutside(plugin, plugin.name)),
+      ...(options.outside ?? []).map((plugin) => asThirdParty(plugin, plugin.name)),
     ];
     const { clock, limits } = options;
     const kernel = await bootPanel({
       plugins,
       env,
       write: (line) => void log.push(line),
-      strict: true,
+      selfChecks: true,
       ...(clock && { clock }),
       ...(limits && { limits }),
     });

@@ -3,7 +3,7 @@ import test from 'ava';
 import { definePlugin, tap, text } from '../../kernel/index.js';
 import { describeInbounds } from '../../plugins/inbounds/contract.js';
 import { PluginError } from '../../kernel/plugin/error.js';
-import { asOutside } from '../../panel/third-party.js';
+import { asThirdParty } from '../../panel/third-party.js';
 import { didYouMean } from '../../schema/suggest.js';
 import { FakeEngine } from '../harness/fake-engine.js';
 import { TestPanel } from '../harness/panel.js';
@@ -21,7 +21,7 @@ test('an unknown part of a declaration is named with the part that was meant', (
     ['colour', 'there are essential, hooks, config, '],
   ] as const) {
     const plugin = definePlugin({ ...part, ...{ [key]: () => [] } });
-    const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
+    const error = t.throws(() => asThirdParty(plugin, 'path:oven'), { instanceOf: PluginError });
     t.true(
       error?.message.startsWith(
         `the plugin oven (path:oven) cannot be used: "${key}" is not a part of a plugin; ${meant}`,
@@ -29,7 +29,7 @@ test('an unknown part of a declaration is named with the part that was meant', (
       error?.message,
     );
   }
-  t.is(asOutside(definePlugin({ ...part, hooks: [], config: {} }), 'path:oven').name, 'oven');
+  t.is(asThirdParty(definePlugin({ ...part, hooks: [], config: {} }), 'path:oven').name, 'oven');
 });
 
 test('a part of another kind than it must be is named with what it must be', (t) => {
@@ -54,7 +54,7 @@ test('a part of another kind than it must be is named with what it must be', (t)
   ];
   for (const [parts, says] of wrong) {
     const plugin = definePlugin({ ...part, ...(parts as typeof part) });
-    const error = t.throws(() => asOutside(plugin, 'path:oven'), { instanceOf: PluginError });
+    const error = t.throws(() => asThirdParty(plugin, 'path:oven'), { instanceOf: PluginError });
     t.regex(error?.message ?? '', /^the plugin oven \(path:oven\) cannot be (?:used|read): /);
     t.regex(error?.message.replace('; update it, or leave it out', '') ?? '', says);
   }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { isOutside, nameIn, readManifest } from '../../panel/manifest.js';
+import { isThirdParty, nameIn, readManifest } from '../../panel/manifest.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { folderOf, thirdParty, writeFiles } from './third-party.js';
 
@@ -95,7 +95,12 @@ test('every mistake is a sentence that names the plugin and the way out, and no 
 });
 
 test('references are told from names, and what is not there goes by the name that was meant', (t) => {
-  t.deepEqual(['access', 'path:x', 'npm:weir-plugin-x', 'paths'].map(isOutside), [false, true, true, false]);
+  t.deepEqual(['access', 'path:x', 'npm:weir-plugin-x', 'paths'].map(isThirdParty), [
+    false,
+    true,
+    true,
+    false,
+  ]);
   t.deepEqual(['npm:weir-plugin-x', 'npm:@a/weir-plugin-y', 'path:../z'].map(nameIn), [
     'x',
     'y',

@@ -73,7 +73,7 @@ export async function bootWith(
     plugins: chosen.plugins.filter(({ outside }) => outside),
     env,
     limits,
-    strict: true,
+    selfChecks: true,
     write: (line) => void log.push(JSON.parse(line) as LogLine),
   });
   return {

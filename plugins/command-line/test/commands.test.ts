@@ -120,7 +120,7 @@ async function panel(t: ExecutionContext, plugins: readonly Plugin[], dataDirect
     plugins,
     env: { WEIR_DATA_DIR: directory, WEIR_PANEL_PORT: '0' },
     write: (line) => void log.push(line),
-    strict: true,
+    selfChecks: true,
   });
   t.teardown(() => kernel.stop('end of test'));
   return { kernel, directory, log };

@@ -121,8 +121,8 @@ test('shows disabled and faulty plugins; asks for the owner of an ambiguous name
   const tapper = (name: string) => ({
     name,
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     queue,
     fault: () => undefined,
   });
@@ -167,10 +167,10 @@ test('shows disabled and faulty plugins; asks for the owner of an ambiguous name
     return said.join('\n');
   };
   t.true((await say('gone/beforeRain')).includes('of gone (disabled, so it is never called)'));
-  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, closed after repeated faults: skipped$/);
+  t.regex(await say('well/composeRain'), /1\. mill {2}stage 0, switched off after repeated faults: skipped$/);
   t.regex(
     await say('well/afterRain'),
-    /1\. mill {2}stage 0, closed after repeated faults$/,
+    /1\. mill {2}stage 0, switched off after repeated faults$/,
     'memory is kept up to date all the same',
   );
   await t.throwsAsync(say('afterRain'), {

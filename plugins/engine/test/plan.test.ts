@@ -11,8 +11,8 @@ async function plan(...parts: CorePart[]) {
   const tapper = {
     name: 'test',
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     queue: undefined as unknown as EventQueue,
     fault: () => undefined,
   };
@@ -90,8 +90,8 @@ test('private targets are refused before every added rule, unless they are allow
   const tapper = {
     name: 'test',
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     queue: undefined as unknown as EventQueue,
     fault: () => undefined,
   };

@@ -80,8 +80,8 @@ export class World {
   readonly #tapper = {
     name: 'test',
     about: '',
-    faulty: false,
-    why: '',
+    isOff: false,
+    offReason: '',
     queue: { push: (run: () => void) => run() } as unknown as EventQueue,
     fault: () => undefined,
   };

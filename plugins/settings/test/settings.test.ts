@@ -253,7 +253,7 @@ const keeper = async (t: ExecutionContext) => {
       },
       file,
       write: () => undefined,
-      strict: true,
+      selfChecks: true,
     });
     const path = kernel.listeners.panel.basePath;
     await kernel.stop('end of test');

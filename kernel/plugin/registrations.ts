@@ -7,7 +7,7 @@ import type { Replays } from '../http/replays.js';
 import { attributeErrors } from './error.js';
 import type { PluginInstance } from './instance.js';
 
-export class Offers {
+export class Registrations {
   readonly #listeners: ListenerSet;
   readonly #schedule: Schedule;
   #routes: readonly Owned[];

@@ -4,23 +4,23 @@ import type { Schema } from '../../schema/shape.js';
 import { inspectInSlices } from '../../schema/slices.js';
 
 /** An issue may quote the value. */
-const LONGEST = 500;
+const MAX_LENGTH = 500;
 
-function made(result: Inspected<unknown>, what: string): unknown {
+function valueOf(result: Inspected<unknown>, what: string): unknown {
   if ('value' in result) return result.value;
   const said = result.issues.map(({ message }) => message).join('; ');
-  throw new Error(`${what} does not fit: ${said.slice(0, LONGEST)}`);
+  throw new Error(`${what} does not fit: ${said.slice(0, MAX_LENGTH)}`);
 }
 
 /** Returns the value in the form of its shape; throws when it does not fit. */
-export function fitting(shape: Schema | undefined, value: unknown, what: string): unknown {
+export function checkTapResult(shape: Schema | undefined, value: unknown, what: string): unknown {
   if (value instanceof Promise) {
     value.catch(() => undefined);
     throw new Error(`${what} is a promise; wait for it first`);
   }
-  return shape ? made(inspect(shape, value, { first: true }), what) : value;
+  return shape ? valueOf(inspect(shape, value, { first: true }), what) : value;
 }
 
 /** The same for values that may be large. */
-export const fittingInSlices = async (shape: Schema | undefined, value: unknown, what: string) =>
-  shape ? made(await inspectInSlices(shape, value, { first: true }), what) : value;
+export const checkTapResultInSlices = async (shape: Schema | undefined, value: unknown, what: string) =>
+  shape ? valueOf(await inspectInSlices(shape, value, { first: true }), what) : value;
