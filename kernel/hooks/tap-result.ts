@@ -6,7 +6,7 @@ import { inspectInSlices } from '../../schema/slices.js';
 /** An issue may quote the value. */
 const MAX_LENGTH = 500;
 
-function valueOf(result: Inspected<unknown>, what: string): unknown {
+function validValue(result: Inspected<unknown>, what: string): unknown {
   if ('value' in result) return result.value;
   const said = result.issues.map(({ message }) => message).join('; ');
   throw new Error(`${what} does not fit: ${said.slice(0, MAX_LENGTH)}`);
@@ -18,9 +18,9 @@ export function checkTapResult(shape: Schema | undefined, value: unknown, what: 
     value.catch(() => undefined);
     throw new Error(`${what} is a promise; wait for it first`);
   }
-  return shape ? valueOf(inspect(shape, value, { first: true }), what) : value;
+  return shape ? validValue(inspect(shape, value, { first: true }), what) : value;
 }
 
 /** The same for values that may be large. */
 export const checkTapResultInSlices = async (shape: Schema | undefined, value: unknown, what: string) =>
-  shape ? valueOf(await inspectInSlices(shape, value, { first: true }), what) : value;
+  shape ? validValue(await inspectInSlices(shape, value, { first: true }), what) : value;
