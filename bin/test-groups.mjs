@@ -17,8 +17,8 @@ const CORE = /\.core(?:\.full)?\.test\.js$/;
 /** Its tests wait for programs, so it is better that several of them run at once. */
 const WAITS = /\b(?:PanelProcess|weirCommand|outsider|node:child_process)\b/;
 /** A file longer than this has a process for itself. */
-const LONG_MS = { waits: 4_000, works: 20_000 };
-const GROUP_MS = 25_000;
+const LONG_MS = { waits: 7_000, works: 20_000 };
+const GROUP_MS = 35_000;
 const TEST_MS = { waits: 2_000, works: 400 };
 const kindOf = (source) => (WAITS.test(source) ? 'waits' : 'works');
 

@@ -20,9 +20,8 @@ export const parametersOf = (path: string): string[] =>
 
 /** 0 for text, 1 for a parameter, 2 for a wildcard. */
 const vagueness = (segment: string): number => {
-  const [parameter, , star] = PARAMETER.exec(segment) ?? [];
-  if (parameter === undefined) return 0;
-  return star === '' ? 1 : 2;
+  if (!segment.startsWith('{') || !PARAMETER.test(segment)) return 0;
+  return segment.endsWith('*}') ? 2 : 1;
 };
 
 /** The pattern without the names of its parameters: two patterns of the same shape match the same paths. */

@@ -2,7 +2,8 @@
 
 const NAME = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*){1,2}$/;
 /** `a.b` matches itself and `a.b.c`. */
-const holds = (group: string, name: string): boolean => `${name}.`.startsWith(`${group}.`);
+const holds = (group: string, name: string): boolean =>
+  name.startsWith(group) && (name.length === group.length || name[group.length] === '.');
 
 /** `my-plugin` as the first word of a name: `myPlugin`. */
 export const areaOf = (plugin: string): string =>

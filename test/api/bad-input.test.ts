@@ -1,4 +1,3 @@
-// Runs on every database.
 // Bad input of every kind: a status, a code, a message that names the field, and nothing changed.
 import { createServer } from 'node:net';
 import anyTest, { type TestFn } from 'ava';

@@ -1,4 +1,3 @@
-// Runs on every database.
 // The first start of a panel that has no configuration: the login is generated, shown once, and never logged.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -26,7 +26,7 @@ test('guards are asked before one client is written, and all others are told onc
     name: 'listener',
     version: '1.0.0',
     api: 1,
-    about: 'Hears of clients.',
+    about: 'Receives clients.',
     taps: () => [
       tap(beforeClientSave, hear('before')),
       tap(beforeClientDelete, ({ clients, keepTraffic }) => {

@@ -44,7 +44,7 @@ test('thousands of clients of one call, two attachments at once, and limits: eac
     name: 'listener',
     version: '1.0.0',
     api: 1,
-    about: 'Hears of clients.',
+    about: 'Receives clients.',
     taps: () => [tap(duringClientSave, ({ changes }) => void heard.push(...changes))],
   });
   await using panel = await TestPanel.boot({

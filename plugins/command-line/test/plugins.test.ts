@@ -54,7 +54,7 @@ test('in a running panel: a hook, its owner, its doc and its taps in the order o
   t.is(code, 0);
   t.regex(
     said,
-    /^clients\/beforeClientSave, a guard of clients \(running\)\n {2}Before clients are written; a refusal refuses the whole call\.\n {2}It is /,
+    /^clients\/beforeClientSave, a guard of clients \(running\)\n {2}Runs before clients are written; a refusal refuses the whole call\.\n {2}It is /,
   );
   const order = [...said.matchAll(/^ {2}\d+\. (\S+) +stage (-?\d+)(.*)$/gm)].map(([, plugin, at, rest]) => [
     plugin,

@@ -1,4 +1,3 @@
-// Runs on every database.
 import { createServer, type Server } from 'node:net';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';

@@ -1,4 +1,3 @@
-// Runs on every database.
 // Checks of `streamSettings` and the settings of protocols, before the core gets them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// Runs on every database.
 // What a client program gets, on either lane: the fast one, and the one that every fetch takes as soon as a plugin has a say.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

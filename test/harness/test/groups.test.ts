@@ -28,11 +28,11 @@ const loadGroups = async (): Promise<Groups> => (await load('bin/test-groups.mjs
 
 test('a group has every file once, and the long ones are spread', async (t) => {
   const { divide } = await loadGroups();
-  const files = Array.from({ length: 60 }, (_, i) => ({ file: `${i}`, ms: i < 3 ? 9_000 : 500 }));
+  const files = Array.from({ length: 60 }, (_, i) => ({ file: `${i}`, ms: i < 2 ? 9_000 : 500 }));
   const groups = divide(files);
-  t.is(groups.length, Math.ceil((3 * 9_000 + 57 * 500) / 25_000));
+  t.is(groups.length, Math.ceil((2 * 9_000 + 58 * 500) / 35_000));
   t.deepEqual(groups.flat().toSorted(), files.map(({ file }) => file).toSorted());
-  for (const group of groups) t.is(group.filter((file) => Number(file) < 3).length, 1);
+  for (const group of groups) t.is(group.filter((file) => Number(file) < 2).length, 1);
   t.deepEqual(divide([]), []);
 });
 
@@ -52,7 +52,7 @@ test('what changes the whole process, waits at the top, needs a core or is long 
   t.true(isAlone('dist/a/test/b.core.test.js', '', 100));
   const waits = "import { PanelProcess } from '../harness/panel-process.js';";
   t.deepEqual(
-    [3_000, 5_000].map((ms) => isAlone('dist/a/test/b.test.js', waits, ms)),
+    [6_000, 8_000].map((ms) => isAlone('dist/a/test/b.test.js', waits, ms)),
     [false, true],
   );
   t.deepEqual(

@@ -1,4 +1,4 @@
-// Who is told of a client at its limit, and what counts when a counter falls.
+// Reports of a client at its limit, and usage when a counter falls.
 import test from 'ava';
 import { type Database, definePlugin, type Plugin, tap } from '../../../kernel/index.js';
 import { Baselines, type Reading } from '../baselines.js';
@@ -6,13 +6,13 @@ import { clientDepleted } from '../contract.js';
 import type { TrafficTables } from '../tables.js';
 import { openWorld } from './world.js';
 
-test('the core is told of each inbound of a client at its quota, and other plugins of the client', async (t) => {
+test('reports each inbound of a client at its quota to the core, and the client to other plugins', async (t) => {
   const heard: unknown[] = [];
   const listener: Plugin = definePlugin({
     name: 'listener',
     version: '1.0.0',
     api: 1,
-    about: 'Hears of limits.',
+    about: 'Receives limits.',
     taps: () => [tap(clientDepleted, ({ clients }) => void heard.push(...clients))],
   });
   const { engine, panel, poll, inboundId } = await openWorld([listener]);
