@@ -127,11 +127,14 @@ if (all.length > wanted.length)
 const needsSchemathesis = files.some((file) => file.startsWith(join('dist', 'test', 'schemathesis')));
 const { command: tester = '', missing: untested = '' } = needsSchemathesis ? await schemathesis() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
+/** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
+const showsSources = files.length <= 30;
 const env = {
   ...process.env,
   NODE_ENV: 'test',
   WEIR_TEST_DATABASE_SERVER: '',
   WEIR_TEST_NOTES: notesFolder,
+  WEIR_TEST_SOURCE_MAPS: showsSources ? 'on' : 'off',
   WEIR_TEST_SCHEMATHESIS: tester,
   WEIR_TEST_SCHEMATHESIS_MISSING: untested,
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
@@ -185,6 +188,8 @@ if (times.length > SLOWEST) {
 const seconds = (performance.now() - began) / 1000;
 print(`the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
 
+if (count.failed > 0 && !showsSources)
+  print('places are those of compiled files; run a failed file alone to see the lines of its source');
 const incomplete = (leftOut > 0 || database?.missing) && (process.env.CI || full) && !fast;
 if (incomplete) print('a test that is left out is a failure where CI is set and with --full');
 print(

@@ -11,6 +11,8 @@ import { TestGroup } from './test-group.mjs';
 
 // These processes live for seconds, too short to earn back what optimised code costs: a fifth of the CPU time of a boot.
 setFlagsFromString('--interrupt-budget=5000000');
+// Each process reads the source maps of all that it imports, and maps the stack of each error.
+if (process.env.WEIR_TEST_SOURCE_MAPS === 'off') process.setSourceMapsEnabled(false);
 
 const ava = createRequire(import.meta.resolve('ava'));
 const { refs } = ava('../lib/worker/state.cjs');
