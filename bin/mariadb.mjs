@@ -20,6 +20,9 @@ const HASTE = [
   '--innodb-log-file-size=32M',
   '--skip-log-bin',
   '--sync-frm=0',
+  '--innodb-file-per-table=0',
+  '--innodb-stats-persistent=0',
+  '--innodb-stats-auto-recalc=0',
   '--performance-schema=off',
   '--max-connections=400',
 ];

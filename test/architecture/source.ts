@@ -64,11 +64,14 @@ export async function filesOf(ending = ''): Promise<{ path: string; text: string
   );
 }
 
-/** All sources but these tests, which quote what they forbid. */
-export const sources = async (): Promise<Source[]> =>
-  (await filesOf('.ts'))
-    .filter(({ path }) => !path.startsWith('test/architecture/'))
-    .map(({ path, text }) => sourceOf(path, text));
+let known: Promise<readonly Source[]> | undefined;
+/** All sources but these tests, which quote what they forbid. Read once per process. */
+export const sources = (): Promise<readonly Source[]> =>
+  (known ??= filesOf('.ts').then((files) =>
+    files
+      .filter(({ path }) => !path.startsWith('test/architecture/'))
+      .map(({ path, text }) => sourceOf(path, text)),
+  ));
 
 /** The plugin a file belongs to. */
 export const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1];

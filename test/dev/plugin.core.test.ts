@@ -1,70 +1,11 @@
-// `weir dev ../my-plugin`: a real edit, a real build, another process for the panel, the same core.
-import { readdir, readFile } from 'node:fs/promises';
+// `weir dev ../my-plugin`: an edit restarts the panel in another process, with the same core.
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../harness/until.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
-import { DevSession, edit, helloOf } from './session.js';
+import { DevSession, edit, processesAt } from './session.js';
 
-/** Processes that have this word among their arguments or their environment. */
-async function processesAt(folder: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const texts = await Promise.all(
-        ['cmdline', 'environ'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')),
-      );
-      const cwd = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      return texts.some((text) => text.includes(folder)) ? [`${cwd.slice(0, 40)} ${texts[0]}`] : [];
-    }),
-  );
-  return found.flat();
-}
-
-test('an edit is in the panel after a restart, the core lives on, and code that does not build changes nothing', async (t) => {
-  const folder = await helloOf(t);
-  await writeFiles(join(folder, '..', 'data'), { 'weir.json': { preset: 'minimal' } });
-  const dev = new DevSession(t, folder);
-  const greeting = async () => {
-    await dev.login();
-    return dev.get('/panel/api/x/hello/world');
-  };
-  await dev.hears(/^started in /);
-  t.deepEqual(await greeting(), { greeting: 'hello, world' });
-  const [core] = dev.corePids();
-  t.is(typeof core, 'number');
-
-  // A plugin that cannot be loaded: the panel runs without it.
-  await edit(folder, 'index.ts', (text) => `${text}\nthrow new Error('not today');\n`);
-  await dev.hears(/^restarted in \d+\.\d s \(dist\/index\.js\)$/);
-  t.true(
-    dev.log.some(({ msg, reason }) => msg === 'a plugin is left out' && /not today/.test(String(reason))),
-  );
-  await dev.login();
-  t.is((await dev.call('/panel/api/x/hello/world')).status, 404);
-
-  await edit(folder, 'index.ts', (text) =>
-    text.replace("\nthrow new Error('not today');\n", '').replace('hello, $', 'good day, $'),
-  );
-  await dev.hears(/^restarted in /, 2);
-  t.deepEqual(await greeting(), { greeting: 'good day, world' });
-
-  await edit(folder, 'index.ts', (text) => text.replace('`good day, ${params.name}`', 'params.nobody'));
-  await dev.hears(/^index\.ts\(\d+,\d+\): error TS2339/);
-  await dev.hears(/^the build failed; the running panel stays$/);
-  t.deepEqual(await greeting(), { greeting: 'good day, world' });
-  t.is(dev.log.filter(({ msg }) => msg === 'ready').length, 3);
-  t.deepEqual(dev.corePids(), [core, core, core]);
-
-  t.log(...dev.said.filter((line) => line.startsWith('restarted')));
-  t.is(await dev.end(), 0);
-  await until(
-    async () => (await processesAt(join(folder, '..'))).length === 0,
-    'no compiler, no panel and no core is left',
-  );
-});
-
-test('a panel that a plugin in JavaScript ended is started by the next change, and Ctrl-C takes the core that it left', async (t) => {
+test('an edit restarts the panel with the same core; after a plugin ended the panel, the next edit starts it; Ctrl-C stops all', async (t) => {
   const parent = await folderOf(t);
   const folder = join(parent, 'sleeper');
   const part = 'start: () => end()';
@@ -73,6 +14,11 @@ test('a panel that a plugin in JavaScript ended is started by the next change, a
   await writeFiles(join(parent, 'data'), { 'weir.json': { preset: 'minimal' } });
   const dev = new DevSession(t, folder);
   await dev.hears(/^started in /);
+  await edit(folder, 'end.js', (text) => `${text}\n`);
+  await dev.hears(/^restarted in /);
+  const [core, same] = dev.corePids();
+  t.is(typeof core, 'number');
+  t.is(same, core);
   await edit(folder, 'end.js', (text) => text.replace('undefined', 'process.exit(3)'));
   await dev.hears(/^the panel exited \(exit code 70\); it restarts after the next change$/);
   // More often than a panel in service forgives.

@@ -1,7 +1,7 @@
 // `weir dev` as a process, at work on a plugin in a folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -90,4 +90,19 @@ export class DevSession extends PanelApi {
 export async function edit(folder: string, file: string, change: (text: string) => string): Promise<void> {
   const path = join(folder, file);
   await writeFile(path, change(await readFile(path, 'utf8').catch(() => '')));
+}
+
+/** Processes that have this word among their arguments or their environment. */
+export async function processesAt(folder: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const texts = await Promise.all(
+        ['cmdline', 'environ'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')),
+      );
+      const cwd = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      return texts.some((text) => text.includes(folder)) ? [`${cwd.slice(0, 40)} ${texts[0]}`] : [];
+    }),
+  );
+  return found.flat();
 }

@@ -1,4 +1,3 @@
-// Runs on every database.
 // Guessing from many addresses, over real sockets: strangers are held back, an admin who was here before is not.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';

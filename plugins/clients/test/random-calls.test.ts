@@ -1,4 +1,3 @@
-// Runs on every database.
 // Thousands of calls over the API, many at once: afterwards memory is what a fresh load gives, and the core has exactly
 // the users that the clients say.
 import test, { type ExecutionContext } from 'ava';
