@@ -1,6 +1,8 @@
-// Runs the tests, with all that they need. `npm test -- plugins/clients` runs one folder; `--fast` leaves out what needs a
-// core, and the second pass, in which the files that say so run on MariaDB; `--full` (`npm run test:full`) adds the long
-// and heavy proofs, `*.full.test.ts`, and fails where something that a test needs is missing.
+// Runs the tests, with all that they need. `npm test -- clients` runs those of a plugin, `npm test -- kernel` those of a
+// folder; `--fast` leaves out what needs a core, and the second pass, in which the files that say so run on MariaDB;
+// `--full` (`npm run test:full`) adds the long and heavy proofs, `*.full.test.ts`, and fails where something that a test
+// needs is missing.
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -13,11 +15,14 @@ import { schemathesis } from './schemathesis.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
 
-// A source's name works as well as a folder's; the tests run compiled.
+// Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
   .slice(2)
   .filter((argument) => !argument.startsWith('--'))
-  .map((argument) => join('dist', argument.replace(/\.ts$/, '.js')));
+  .map((argument) => {
+    const isPlugin = !existsSync(join(root, argument)) && existsSync(join(root, 'plugins', argument));
+    return join('dist', isPlugin ? join('plugins', argument) : argument.replace(/\.ts$/, '.js'));
+  });
 const fast = process.argv.includes('--fast');
 const full = process.argv.includes('--full');
 const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;

@@ -2,10 +2,13 @@ import test from 'ava';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testUnless } from '../../test/harness/left-out.js';
 import { SmallDisk } from '../../test/harness/small-disk.js';
 import { lockFolder } from '../lock.js';
 import { replaceFile } from '../replace.js';
 import { createLog } from '../../panel/log.js';
+
+const testWithDisk = testUnless(SmallDisk.obstacle());
 
 test('a new file is private, a replaced one keeps its mode, and a given mode is used', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
@@ -21,9 +24,8 @@ test('a new file is private, a replaced one keeps its mode, and a given mode is 
   t.deepEqual(await now(), ['three', 0o600]);
 });
 
-test('a full disk leaves the previous content and no other file', async (t) => {
+testWithDisk('a full disk leaves the previous content and no other file', async (t) => {
   const disk = SmallDisk.mount(t, 1);
-  if (!disk) return;
   const path = join(disk.path, 'file.json');
   await writeFile(path, 'before');
   disk.fill();

@@ -1,4 +1,3 @@
-// Runs on every database.
 // The admin's own name and password, and the sessions that end with them.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';

@@ -1,4 +1,3 @@
-// Runs on every database.
 // Recovery codes: shown once, good once, each in place of a two-factor code.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';

@@ -1,4 +1,3 @@
-// Runs on every database.
 // The second factor: what a code opens, once, and what must be shown to switch it on or off.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { Secret, TOTP } from 'otpauth';

@@ -1,4 +1,3 @@
-// Runs on every database.
 import test from 'ava';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 

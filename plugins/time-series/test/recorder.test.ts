@@ -2,11 +2,14 @@
 import test, { type ExecutionContext } from 'ava';
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { testUnless } from '../../../test/harness/left-out.js';
 import { SmallDisk } from '../../../test/harness/small-disk.js';
 import { counter, gauge, type TieredSeries } from '../contract.js';
 import { Recorder } from '../recorder.js';
 import { bytesOfKey, KEY_HEADER_BYTES, SLOT_BYTES, TIERS } from '../tiers.js';
 import { folderFor, keptLog } from './folder.js';
+
+const testWithDisk = testUnless(SmallDisk.obstacle());
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const HEADER = 128;
@@ -253,9 +256,8 @@ for (const [what, content] of [
     t.deepEqual(await points(recorder), [[0, 3]]);
   });
 
-test('a full disk: coarse points wait until there is room, and nothing counts twice', async (t) => {
+testWithDisk('a full disk: coarse points wait until there is room, and nothing counts twice', async (t) => {
   const disk = SmallDisk.mount(t, 2);
-  if (!disk) return;
   const path = join(disk.path, 'a.bytes.series');
   const { recorder, add } = await open(t, path, bytes);
   disk.fill();
