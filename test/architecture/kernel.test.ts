@@ -1,4 +1,4 @@
-// The kernel and the libraries under it (schema, net, timing, file) stay small and know no word of the domain.
+// The kernel and the libraries under it (schema, tables, net, timing, file) stay small and know no word of the domain.
 import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 

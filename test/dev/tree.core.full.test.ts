@@ -10,7 +10,7 @@ import { DevSession, edit } from './session.js';
 const ABOUT = /about:\s+'/;
 const PARTS = [
   ...['bin', 'cli', 'config', 'dist', 'drivers', 'examples', 'file', 'kernel', 'net', 'panel'],
-  ...['plugins', 'schema', 'sdk', 'test', 'timing'],
+  ...['plugins', 'schema', 'sdk', 'tables', 'test', 'timing'],
 ];
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json'];
 
