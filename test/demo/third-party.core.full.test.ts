@@ -10,7 +10,8 @@ import {
   usageOf,
   within,
 } from '../engine/user.js';
-import type { LogLine, PanelProcess } from '../harness/panel-process.js';
+import type { LogLine } from '../harness/logged-panel.js';
+import type { PanelProcess } from '../harness/panel-process.js';
 import { folderOf, thirdParty, writeFiles } from '../outside/third-party.js';
 import { type Heard, healthy, HOOKS, type Kind, misbehaving } from './misbehaving.js';
 

@@ -11,7 +11,7 @@ import { askPanel } from '../../plugins/command-line/channel.js';
 import { environmentOf, freePort, PanelApi } from '../harness/api.js';
 import { withDatabase } from '../harness/edit-database.js';
 import { Fifo } from '../harness/fifo.js';
-import type { LogLine } from '../harness/panel-process.js';
+import type { LogLine } from '../harness/logged-panel.js';
 import { until } from '../harness/until.js';
 import { engineBinary, spawnPanel } from './user.js';
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { environmentOf, PanelApi, type Told } from './api.js';
+import { environmentOf } from './api.js';
+import { type LogLine, LoggedPanel } from './logged-panel.js';
 import { corePidIn } from './core-pid.js';
 import { databaseEnvironment, dropDatabase } from './database.js';
 import { nodeFlags } from './node-flags.js';
@@ -29,24 +29,11 @@ export interface PanelOutput {
   readonly lines: Readable;
 }
 
-/** One line of the panel's log. */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
-/** The line that says the panel is ready. */
-export type ReadyLine = LogLine & {
-  readonly panelUrl: string;
-  readonly subUrl: string;
-  readonly engine: string;
-  readonly engineProblem?: string;
-};
-
 const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
 const READY_LIMIT_MS = 60_000;
-/** Polls come every five seconds. */
-const PATIENCE_MS = 20_000;
 
-export class PanelProcess extends PanelApi {
+export class PanelProcess extends LoggedPanel {
   readonly dataDirectory: string;
-  readonly log: LogLine[] = [];
   /** how the process ended, once it has */
   end: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
   readonly #child: ChildProcess;
@@ -115,48 +102,9 @@ export class PanelProcess extends PanelApi {
   get pid(): number {
     return this.#child.pid ?? 0;
   }
-  /** of the last start, where the panel has started again in its process */
-  get ready(): ReadyLine {
-    const line = this.log.findLast(({ msg }) => msg === 'ready');
-    if (!line) throw new Error('the panel is not ready');
-    return line as ReadyLine;
-  }
-  override get url(): string {
-    return this.ready.panelUrl.replace(/\/$/, '');
-  }
-
   /** What was written beside the log, to the standard error included. */
-  get words(): string {
+  override get words(): string {
     return this.#words;
-  }
-
-  /** The first line of the log with this message. */
-  said(message: string): LogLine | undefined {
-    return this.log.find(({ msg }) => msg === message);
-  }
-
-  /** How often the panel has started in this process. */
-  get starts(): number {
-    return this.log.filter(({ msg }) => msg === 'ready').length;
-  }
-
-  /** Waits for a condition with a deadline that only a broken panel meets. */
-  async until(condition: () => boolean | Promise<boolean>, what: string, limit = PATIENCE_MS): Promise<void> {
-    const deadline = Date.now() + limit;
-    while (!(await condition())) {
-      if (Date.now() > deadline)
-        throw new Error(
-          `did not happen within ${limit / 1000} s: ${what}; the panel's last words: ${this.log
-            .slice(-8)
-            .map((line) => JSON.stringify(line))
-            .join('\n')} ${this.#words}`,
-        );
-      await sleep(50);
-    }
-  }
-
-  protected override told(): readonly Told[] {
-    return this.log as readonly Told[];
   }
 
   /** Sends a signal that the panel lives through. */

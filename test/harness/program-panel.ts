@@ -1,14 +1,11 @@
 // The program around a panel, in the test's own process: what `weir start` runs, with its restarts, but without a process that ends.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Limits } from '../../kernel/plugin/limits.js';
 import { check } from '../../panel/check.js';
 import type { Check } from '../../panel/check-in-child.js';
 import { createLog } from '../../panel/log.js';
 import { Program } from '../../panel/program.js';
-import { environmentOf, PanelApi, type Told } from './api.js';
-import type { LogLine, ReadyLine } from './panel-process.js';
-
-const PATIENCE_MS = 20_000;
+import { environmentOf } from './api.js';
+import { type LogLine, LoggedPanel } from './logged-panel.js';
 
 interface ProgramPanelOptions {
   /** of the caller, who removes it */
@@ -19,8 +16,7 @@ interface ProgramPanelOptions {
   readonly check?: Check;
 }
 
-export class ProgramPanel extends PanelApi {
-  readonly log: LogLine[] = [];
+export class ProgramPanel extends LoggedPanel {
   /** why the program has no panel any more, where it has none */
   lost: unknown;
   readonly #program: Program;
@@ -53,40 +49,8 @@ export class ProgramPanel extends PanelApi {
     }
   }
 
-  /** of the last start */
-  get ready(): ReadyLine {
-    return this.log.findLast(({ msg }) => msg === 'ready') as ReadyLine;
-  }
-  override get url(): string {
-    return this.ready.panelUrl.replace(/\/$/, '');
-  }
-  /** How often the panel has started. */
-  get starts(): number {
-    return this.log.filter(({ msg }) => msg === 'ready').length;
-  }
-
-  /** The first line of the log with this message. */
-  said(message: string): LogLine | undefined {
-    return this.log.find(({ msg }) => msg === message);
-  }
-  protected override told(): readonly Told[] {
-    return this.log as readonly Told[];
-  }
-
-  /** Waits for a condition with a deadline that only a broken panel meets. */
-  async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
-    while (!(await condition())) {
-      if (this.lost !== undefined) throw this.lost;
-      if (Date.now() > deadline)
-        throw new Error(
-          `did not happen within ${PATIENCE_MS / 1000} s: ${what}; the last lines of the log: ${this.log
-            .slice(-8)
-            .map((line) => JSON.stringify(line))
-            .join('\n')}`,
-        );
-      await sleep(20);
-    }
+  protected override throwIfLost(): void {
+    if (this.lost !== undefined) throw this.lost;
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,8 @@
 import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type LogLine, PanelProcess } from '../harness/panel-process.js';
+import type { LogLine } from '../harness/logged-panel.js';
+import { PanelProcess } from '../harness/panel-process.js';
 import { folderOf, source, thirdParty, writeFiles } from './third-party.js';
 
 const WAYS = `{
