@@ -17,7 +17,7 @@ async function folder(t: ExecutionContext): Promise<string> {
   t.teardown(() => rm(path, { recursive: true, force: true }));
   return path;
 }
-/** What the log says of it. */
+/** Lines of the log about it. */
 async function madePrivate(dataDirectory: string): Promise<string[]> {
   const log: string[] = [];
   const write = (line: string) => void log.push(line);

@@ -1,8 +1,9 @@
 // Runs on every database.
 // Calls that come at the same moment: the core has the users that memory and the database say, whoever came first.
 import test, { type ExecutionContext } from 'ava';
-import type { Database, Plugin, Principal } from '../../../kernel/index.js';
+import type { Database, Principal } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import type { GroupStore } from '../groups/group-store.js';
 import clients from '../index.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -17,22 +18,14 @@ interface Inside {
 async function boot(t: ExecutionContext) {
   const engine = new FakeEngine();
   const clock = new FakeClock();
-  let inside: Inside | undefined;
-  const plugin: Plugin = {
-    ...clients,
-    start: async (scope) => {
-      inside = scope as unknown as Inside;
-      await clients.start?.(scope);
-    },
-  };
-  const panel = await TestPanel.boot({ plugins: [plugin, engine.plugin], clock });
+  const observed = servicesOf<Inside>(clients);
+  const panel = await TestPanel.boot({ plugins: [observed.plugin, engine.plugin], clock });
   t.teardown(() => panel[Symbol.asyncDispose]());
   const [first, second] = [await panel.addInbound(), await panel.addInbound()];
   const { id } = await panel.addClient('a', [first]);
   const post = (path: string, body: object = {}): Promise<unknown> =>
     panel.get(`/panel/api/clients/${path}`, { method: 'POST', body });
-  if (!inside) throw new Error('the plugin did not start');
-  const { db, self, store, groupStore } = inside;
+  const { db, self, store, groupStore } = observed.services;
   return { db, self, store, groupStore, engine, clock, panel, first, second, id, post };
 }
 

@@ -4,21 +4,11 @@ import type { Database } from '../../../kernel/index.js';
 import { GroupStore } from '../groups/group-store.js';
 import { type BucketContext, summaryValidUntil, summaryOf } from '../lists/buckets.js';
 import { Orders } from '../lists/orders.js';
-import { newClient } from '../model/new-client.js';
 import { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import { row } from './row.js';
 
 const NOW = 1_000_000_000;
-const row = (id: number, given: Partial<ClientRow> = {}): ClientRow => ({
-  ...newClient({ email: `c${id}` }, 5),
-  id,
-  inboundIds: [1],
-  up: 0,
-  down: 0,
-  lastOnline: 0,
-  lastSubFetch: 0,
-  ...given,
-});
 const moment = (given: Partial<BucketContext> = {}): BucketContext => ({
   now: NOW,
   soonMs: 0,

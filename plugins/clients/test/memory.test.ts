@@ -1,9 +1,10 @@
 // Runs on every database.
 // After any edits, the clients and groups in memory are those in the database.
 import test, { type ExecutionContext } from 'ava';
-import { type Database, PanelError, type Plugin, type Principal } from '../../../kernel/index.js';
+import { type Database, PanelError, type Principal } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { random } from '../../../test/harness/random.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import type { ClientService } from '../edits/client-service.js';
 import type { GroupStore } from '../groups/group-store.js';
@@ -40,18 +41,10 @@ const answersOf = (roster: Roster, values: Iterable<string>) => ({
 });
 
 async function boot(t: ExecutionContext, clock: FakeClock) {
-  let inside: Inside | undefined;
-  const plugin: Plugin = {
-    ...clients,
-    start: async (scope) => {
-      inside = scope as unknown as Inside;
-      await clients.start?.(scope);
-    },
-  };
-  const panel = await TestPanel.boot({ plugins: [plugin, new FakeEngine().plugin], clock });
+  const observed = servicesOf<Inside>(clients);
+  const panel = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin], clock });
   t.teardown(() => panel[Symbol.asyncDispose]());
-  if (!inside) throw new Error('the plugin did not start');
-  return { panel, ...inside };
+  return { panel, ...observed.services };
 }
 
 test('after thousands of random edits, memory equals a fresh load', async (t) => {

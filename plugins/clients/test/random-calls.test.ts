@@ -1,9 +1,9 @@
 // Thousands of calls over the API, many at once: afterwards memory is what a fresh load gives, and the core has exactly
 // the users that the clients say.
 import test, { type ExecutionContext } from 'ava';
-import type { Plugin } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { random } from '../../../test/harness/random.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import type { GroupStore } from '../groups/group-store.js';
 import clients from '../index.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -17,20 +17,13 @@ const ROUNDS = 60;
 const AT_ONCE = 30;
 
 async function boot(t: ExecutionContext) {
-  const inside: Partial<Inside> = {};
-  const plugin: Plugin = {
-    ...clients,
-    start: async (scope) => {
-      const { store, groupStore } = scope as unknown as Inside;
-      Object.assign(inside, { store, groupStore });
-      await clients.start?.(scope);
-    },
-  };
+  const observed = servicesOf<Inside>(clients);
   const engine = new FakeEngine();
   const clock = new FakeClock();
-  const panel = await TestPanel.boot({ plugins: [plugin, engine.plugin], clock });
+  const panel = await TestPanel.boot({ plugins: [observed.plugin, engine.plugin], clock });
   t.teardown(() => panel[Symbol.asyncDispose]());
-  return { panel, engine, clock, ...(inside as Inside) };
+  const { store, groupStore } = observed.services;
+  return { panel, engine, clock, store, groupStore };
 }
 
 test('after thousands of calls, many at once, memory, database and core agree', async (t) => {

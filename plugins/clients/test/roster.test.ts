@@ -1,21 +1,11 @@
 // What the roster does with changes that other tests cannot bring about at will.
 import test from 'ava';
 import type { Database } from '../../../kernel/index.js';
-import { newClient } from '../model/new-client.js';
 import { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import { row } from './row.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-const row = (id: number, given: Partial<ClientRow> = {}): ClientRow => ({
-  ...newClient({ email: `c${id}` }, 5),
-  id,
-  inboundIds: [1],
-  up: 0,
-  down: 0,
-  lastOnline: 0,
-  lastSubFetch: 0,
-  ...given,
-});
 async function rosterOf(...added: ClientRow[]): Promise<Roster> {
   const roster = new Roster();
   await roster.apply({ added });

@@ -2,15 +2,9 @@
 // What the store writes and says beyond single edits: thousands at once, the same at once, limits, fetches.
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import {
-  type Database,
-  definePlugin,
-  type Plugin,
-  type Principal,
-  tap,
-  type Tx,
-} from '../../../kernel/index.js';
+import { type Database, definePlugin, type Principal, tap, type Tx } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import { type ClientChange, duringClientSave } from '../contract.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import type { ClientService } from '../edits/client-service.js';
@@ -30,16 +24,9 @@ interface Inside {
 const NOW = 1_000_000;
 
 test('thousands of clients of one call, two attachments at once, and limits: each is in memory as in the database, and said', async (t) => {
-  let inside: Inside | undefined;
   const clock = new FakeClock();
   const heard: ClientChange[] = [];
-  const plugin: Plugin = {
-    ...clients,
-    start: async (scope) => {
-      inside = scope as unknown as Inside;
-      await clients.start?.(scope);
-    },
-  };
+  const observed = servicesOf<Inside>(clients);
   const listener = definePlugin({
     name: 'listener',
     version: '1.0.0',
@@ -48,10 +35,10 @@ test('thousands of clients of one call, two attachments at once, and limits: eac
     taps: () => [tap(duringClientSave, ({ changes }) => void heard.push(...changes))],
   });
   await using panel = await TestPanel.boot({
-    plugins: [plugin, listener, new FakeEngine().plugin],
+    plugins: [observed.plugin, listener, new FakeEngine().plugin],
     clock,
   });
-  const { db, self, store, service, bulk } = inside as unknown as Inside;
+  const { db, self, store, service, bulk } = observed.services;
   const [first, second] = [await panel.addInbound(), await panel.addInbound()];
   const matches = async (when: string): Promise<void> => {
     t.deepEqual(store.roster.ordered('id'), (await store.projection.fresh()).ordered('id'), when);

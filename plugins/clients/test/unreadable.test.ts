@@ -1,23 +1,15 @@
 // Memory that cannot be loaded: callers are told to come again, and the next use after the repair is served.
 import test from 'ava';
-import type { Database, Plugin } from '../../../kernel/index.js';
+import type { Database } from '../../../kernel/index.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import clients from '../index.js';
 import type { ClientStore } from '../model/client-store.js';
 
 test('while the clients cannot be loaded, subscriptions and calls answer 503; afterwards they are served', async (t) => {
-  const inside: { db?: Database; store?: ClientStore } = {};
-  const plugin: Plugin = {
-    ...clients,
-    start: async (scope) => {
-      const { db, store } = scope as unknown as Required<typeof inside>;
-      Object.assign(inside, { db, store });
-      await clients.start?.(scope);
-    },
-  };
-  await using panel = await TestPanel.boot({ plugins: [plugin, new FakeEngine().plugin] });
-  const { db, store } = inside;
-  if (!db || !store) throw new Error('the plugin did not start');
+  const observed = servicesOf<{ db: Database; store: ClientStore }>(clients);
+  await using panel = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin] });
+  const { db, store } = observed.services;
   const { subId } = await panel.addClient('a', [await panel.addInbound()]);
   const { subPath } = await panel.get<{ subPath: string }>('/panel/api/setting/all', { method: 'POST' });
   const fetched = async () => (await fetch(`${panel.subscriptionUrl}${subPath}${subId}`)).status;

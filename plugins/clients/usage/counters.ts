@@ -35,7 +35,7 @@ export interface UsageTotals {
 export async function setUsage(tx: Tx, totals: readonly UsageTotals[]): Promise<void> {
   if (totals.length === 0) return;
   await tx.run('DELETE FROM client_usage WHERE client_id IN (:ids)', { ids: totals.map(({ id }) => id) });
-  // Inbound 0 is none: the bytes of a total belong to no inbound.
+  // No inbound has the id 0: the bytes of a total belong to no inbound.
   const used = totals.filter(({ up, down }) => up + down > 0);
   if (used.length === 0) return;
   await tx.run(

@@ -1,9 +1,10 @@
 // Runs on every database.
 // After any edits, the inbounds in memory are those in the database.
 import test from 'ava';
-import { type Database, PanelError, type Plugin, type Principal } from '../../../kernel/index.js';
+import { type Database, PanelError, type Principal } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { random } from '../../../test/harness/random.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import inbounds from '../index.js';
 import type { InboundMemory } from '../memory.js';
 import type { InboundLimits } from '../limits.js';
@@ -28,12 +29,10 @@ const comparable = ({ inbounds: rows, usage }: InboundMemory) => ({
 class ChangedMind extends Error {}
 
 test('after thousands of random edits, memory equals a fresh load', async (t) => {
-  let inside: Inside | undefined;
-  const plugin: Plugin = { ...inbounds, start: (scope) => void (inside = scope as unknown as Inside) };
+  const observed = servicesOf<Inside>(inbounds);
   const clock = new FakeClock();
-  await using _ = await TestPanel.boot({ plugins: [plugin, new FakeEngine().plugin], clock });
-  if (!inside) throw new Error('the plugin did not start');
-  const { db, self, store, service, limits } = inside;
+  await using _ = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin], clock });
+  const { db, self, store, service, limits } = observed.services;
   const { below, pick } = random(10);
   const ids = (): number[] => store.list().map(({ id }) => id);
   const anId = (): number => pick(ids()) ?? 1;

@@ -1,9 +1,9 @@
 // Runs on every database.
 // After any polls and deletions, the baselines in memory are those in the database, and every byte counts once.
 import test from 'ava';
-import type { Plugin } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { random } from '../../../test/harness/random.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import type { Baselines } from '../baselines.js';
 import traffic from '../index.js';
 import type { Poll } from '../poll.js';
@@ -20,12 +20,13 @@ const comparable = (baselines: ReadonlyMap<number, ReadonlyMap<number, object>>)
     .map(([id, readings]) => [id, [...readings].sort(([a], [b]) => a - b)]);
 
 test('after thousands of random readings, edits and new cores, memory is what a fresh load gives', async (t) => {
-  let inside: Inside | undefined;
-  const plugin: Plugin = { ...traffic, start: (scope) => void (inside = scope as unknown as Inside) };
+  const observed = servicesOf<Inside>(traffic);
   const engine = new FakeEngine();
-  await using panel = await TestPanel.boot({ plugins: [plugin, engine.plugin], clock: new FakeClock() });
-  if (!inside) throw new Error('the plugin did not start');
-  const { baselines, poll } = inside;
+  await using panel = await TestPanel.boot({
+    plugins: [observed.plugin, engine.plugin],
+    clock: new FakeClock(),
+  });
+  const { baselines, poll } = observed.services;
   const { below, pick } = random(11);
   const inboundIds = [await panel.addInbound(), await panel.addInbound(), await panel.addInbound()];
   const post = (path: string, body?: object) =>
@@ -85,12 +86,13 @@ test('after thousands of random readings, edits and new cores, memory is what a 
 });
 
 test('each byte counts once while polls overlap, a client is deleted and the core is replaced', async (t) => {
-  let inside: Inside | undefined;
-  const plugin: Plugin = { ...traffic, start: (scope) => void (inside = scope as unknown as Inside) };
+  const observed = servicesOf<Inside>(traffic);
   const engine = new FakeEngine();
-  await using panel = await TestPanel.boot({ plugins: [plugin, engine.plugin], clock: new FakeClock() });
-  if (!inside) throw new Error('the plugin did not start');
-  const { poll } = inside;
+  await using panel = await TestPanel.boot({
+    plugins: [observed.plugin, engine.plugin],
+    clock: new FakeClock(),
+  });
+  const { poll } = observed.services;
   const { below } = random(12);
   const inboundId = await panel.addInbound();
   const { id } = await panel.addClient('stays', [inboundId]);
