@@ -53,19 +53,16 @@ const allStatements = ({ migrations }: Plugin): readonly string[] =>
   );
 
 /** Names of declared tables that no migration creates, or renames another one to: each use of them would fail. */
-function neverCreated(plugin: Plugin): string[] {
-  const named = new Set(allStatements(plugin).flatMap((sql) => sql.match(/\w+/g) ?? []));
-  return Object.values(plugin.tables).flatMap(({ name }) => (named.has(name) ? [] : [name]));
+function neverCreated({ tables }: Plugin, statements: readonly string[]): string[] {
+  const named = new Set(statements.flatMap((sql) => sql.match(/\w+/g) ?? []));
+  return Object.values(tables).flatMap(({ name }) => (named.has(name) ? [] : [name]));
 }
 
 /** Names that could clash with others, one sentence each. */
-function trespasses(plugin: Plugin): string[] {
-  const { name, tables, config, commands } = plugin;
+function trespasses({ name, tables, config, commands }: Plugin, statements: readonly string[]): string[] {
   const prefix = tablePrefix(name);
   const variables = variablePrefix(name);
-  const created = allStatements(plugin).flatMap((sql) =>
-    [...sql.matchAll(CREATED)].map(([, created = '']) => created),
-  );
+  const created = statements.flatMap((sql) => [...sql.matchAll(CREATED)].map(([, created = '']) => created));
   const wrongTables = [...Object.values(tables).map((table) => table.name), ...created].filter(
     (table) => !table.startsWith(prefix),
   );
@@ -114,8 +111,11 @@ export function asThirdParty(plugin: Plugin, where: string, version = plugin.ver
   if (unknown.length > 0)
     throw new PluginError(`the plugin ${plugin.name} (${where}) cannot be used: ${unknown.join('; ')}`);
   let wrong: string[];
+  let missing: string[];
   try {
-    wrong = trespasses(plugin);
+    const statements = allStatements(plugin);
+    wrong = trespasses(plugin, statements);
+    missing = neverCreated(plugin, statements);
   } catch (cause) {
     throw new PluginError(
       `the plugin ${plugin.name} (${where}) cannot be read: ${messageOf(cause)}; update it, or leave it out`,
@@ -127,7 +127,6 @@ export function asThirdParty(plugin: Plugin, where: string, version = plugin.ver
     throw new PluginError(
       `the plugin ${plugin.name} (${where}) uses names that are not its own: ${wrong.join('; ')}`,
     );
-  const missing = neverCreated(plugin);
   if (missing.length > 0)
     throw new PluginError(
       `the plugin ${plugin.name} (${where}) declares the table ${missing.join(', ')}, which none of its migrations creates; its author has to add one`,

@@ -3955,21 +3955,8 @@ declare module '@weir-panel/weir/testing' {
     readonly fd: number;
     readonly lines: Readable;
   }
-  /** One line of the panel's log. */
-  type LogLine = Readonly<Record<string, unknown>> & {
-    readonly level: string;
-    readonly msg: string;
-  };
-  /** The line that says the panel is ready. */
-  type ReadyLine = LogLine & {
-    readonly panelUrl: string;
-    readonly subUrl: string;
-    readonly engine: string;
-    readonly engineProblem?: string;
-  };
-  export class PanelProcess extends PanelApi {
+  export class PanelProcess extends LoggedPanel {
     readonly dataDirectory: string;
-    readonly log: LogLine[];
     /** how the process ended, once it has */
     end: {
       readonly code: number | null;
@@ -3979,17 +3966,8 @@ declare module '@weir-panel/weir/testing' {
     /** Resolves when the panel says that it is ready, logged in. */
     static start({ env, dataDirectory, anonymous, output, }?: PanelProcessOptions): Promise<PanelProcess>;
     get pid(): number;
-    /** of the last start, where the panel has started again in its process */
-    get ready(): ReadyLine;
-    get url(): string;
     /** What was written beside the log, to the standard error included. */
     get words(): string;
-    /** The first line of the log with this message. */
-    said(message: string): LogLine | undefined;
-    /** How often the panel has started in this process. */
-    get starts(): number;
-    /** Waits for a condition with a deadline that only a broken panel meets. */
-    until(condition: () => boolean | Promise<boolean>, what: string, limit?: number): Promise<void>;
     /** Sends a signal that the panel lives through. */
     signal(signal: NodeJS.Signals): void;
     /** Sends a signal and waits for the end of the process, unless it has ended already. */
@@ -4060,6 +4038,35 @@ declare module '@weir-panel/weir/testing' {
     settled(): Promise<void>;
     /** The kernel's view of its plugins, those that could not run included. */
     plugins(): PluginState[];
+  }
+
+  // A panel whose log a test reads line by line.
+  /** One line of the panel's log. */
+  type LogLine = Readonly<Record<string, unknown>> & {
+    readonly level: string;
+    readonly msg: string;
+  };
+  /** The line that says the panel is ready. */
+  type ReadyLine = LogLine & {
+    readonly panelUrl: string;
+    readonly subUrl: string;
+    readonly engine: string;
+    readonly engineProblem?: string;
+  };
+  abstract class LoggedPanel extends PanelApi {
+    readonly log: LogLine[];
+    constructor(log?: LogLine[]);
+    /** of the last start, where the panel has started again in its process */
+    get ready(): ReadyLine;
+    get url(): string;
+    /** How often the panel has started in this process. */
+    get starts(): number;
+    /** What was written beside the log, to the standard error included. */
+    get words(): string;
+    /** The first line of the log with this message. */
+    said(message: string): LogLine | undefined;
+    /** Waits for a condition with a deadline that only a broken panel meets. */
+    until(condition: () => boolean | Promise<boolean>, what: string, limit?: number): Promise<void>;
   }
 
   // The kernel's listeners: the panel, and those that plugins open beside it.
