@@ -12,6 +12,7 @@ import {
   type Tx,
 } from '../index.js';
 import { World } from './world.js';
+import { random as seeded } from '../../test/harness/random.js';
 
 const afterCount = after<string>('counter/afterCount');
 type Counts = Map<string, number>;
@@ -195,8 +196,7 @@ test('a plugin does not start if its state cannot be loaded', async (t) => {
 test('after thousands of random changes, the state equals a fresh load', async (t) => {
   const { world, counts, add, wrong } = await open();
   await using _ = world;
-  let seed = 7;
-  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  const { below: random } = seeded(7);
   for (let round = 0; round < 40; round++) {
     if (random(4) === 0) wrong.apply = 1;
     await Promise.all(

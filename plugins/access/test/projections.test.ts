@@ -9,6 +9,7 @@ import { DEVICE_COOKIE, type DeviceCookie } from '../device-cookie.js';
 import access from '../index.js';
 import type { KnownAddresses } from '../known-addresses.js';
 import type { Tokens } from '../tokens.js';
+import { random as seeded } from '../../../test/harness/random.js';
 
 interface Services {
   readonly db: Database;
@@ -41,17 +42,13 @@ async function boot() {
 }
 
 /** The same numbers for the same seed. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
-}
 const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
   [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 test('after two thousand random edits, tokens in memory equal the database', async (t) => {
   const { panel, clock, db, tokens } = await boot();
   await using _ = panel;
-  const random = randomOf(11);
+  const { below: random } = seeded(11);
   const texts: string[] = [];
   const edit = async (): Promise<void> => {
     const ids = tokens.list().map(({ id }) => id);
@@ -123,7 +120,7 @@ test('remembers at most a thousand addresses; drops the oldest login first', asy
   await addresses.remember('10.0.3.232');
   t.is(addresses.projection.state.get('10.0.3.232'), clock.now());
   // Two thousand logins of a few hundred networks, old and new, side by side.
-  const random = randomOf(5);
+  const { below: random } = seeded(5);
   for (let round = 0; round < 100; round++) {
     clock.tick(DAY_MS / 8);
     await Promise.all(

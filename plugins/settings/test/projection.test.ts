@@ -16,6 +16,7 @@ import { servicesOf } from '../../../test/harness/services-of.js';
 import settings from '../index.js';
 import type { SettingsStore } from '../store.js';
 import type { SettingsValues } from '../values.js';
+import { random as seeded } from '../../../test/harness/random.js';
 
 const WHO: Principal = { kind: 'command', name: 'test' };
 const mill = definePlugin({
@@ -53,8 +54,7 @@ test('after a first start, two thousand random changes and a reload, memory is w
   await using _ = panel;
   t.is(projection.state.unwritten.size, 0, 'what was generated is written');
   t.deepEqual(inMemory(), await inDatabase());
-  let seed = 3;
-  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  const { below: random } = seeded(3);
   const some = [
     () => ({ 'a-mill.stones': random(1000) }),
     () => ({ 'a-mill.names': Array.from({ length: random(4) }, () => `ä"${random(99)}`) }),

@@ -12,6 +12,7 @@ import { dailyCounter, SeriesList, TimeSeries, type TimeSeriesApi } from '../con
 import type { DailyAmounts } from '../daily.js';
 import { dayOf, nameOfDay } from '../day.js';
 import timeSeries from '../index.js';
+import { random as seeded } from '../../../test/harness/random.js';
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;
@@ -201,8 +202,7 @@ test('the names of series in memory are those of the database, also when their p
     await dropDatabase(folder);
     await rm(folder, { recursive: true, force: true });
   });
-  let seed = 17;
-  const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  const { below: random } = seeded(17);
   const ids = new Map<string, number>();
   for (let round = 0; round < 6; round++) {
     const declared = Array.from({ length: 64 }, (_, i) => i)
