@@ -2,6 +2,7 @@
 import { type Issue, token } from '../../kernel/index.js';
 
 export { hostOf, plainAddress, type Reach, reachOf } from './address.js';
+export { inboundAt } from './inbound-at.js';
 export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
 
 /** Prefix of tags that are reserved for the panel. */
@@ -17,14 +18,16 @@ export interface Finding extends Issue {
   readonly destination?: string;
 }
 
+/** Where an inbound listens. */
+export interface ListeningPlace {
+  readonly listen?: unknown;
+  readonly port?: unknown;
+  readonly enable?: unknown;
+}
 /** Other inbounds, for the check of one's destinations. */
 export interface Beside {
   /** all inbounds of the panel, with disabled ones marked */
-  readonly inbounds: readonly {
-    readonly listen?: unknown;
-    readonly port?: unknown;
-    readonly enable?: unknown;
-  }[];
+  readonly inbounds: readonly ListeningPlace[];
 }
 
 export interface CoreGuardApi {

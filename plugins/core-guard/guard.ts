@@ -1,14 +1,14 @@
 // Checks parts of the core's config: when they are saved, and each time that the config is composed.
 import { realpath } from 'node:fs/promises';
-import { isIPv4 } from 'node:net';
 import { dirname, relative, resolve } from 'node:path';
 import { type ListenersApi, messageOf } from '../../kernel/index.js';
-import { addressesOf, hostOf, reachOf } from './address.js';
+import { addressesOf, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
 import { fileKey, fileValue } from './config-files.js';
 import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
+import { abstractName, listensAt } from './inbound-at.js';
 import { serverProblem } from './server-settings.js';
 import { type Place, walk } from './walk.js';
 
@@ -154,10 +154,8 @@ export class Guard implements CoreGuardApi {
 
   /** A path may lead to the panel's own sockets, through any number of links. */
   async #socketProblem(path: string, { inbounds }: Beside): Promise<Objection | undefined> {
-    const abstract = (text: unknown): unknown =>
-      typeof text === 'string' && text.startsWith('@') ? text.replace(/^@@/, '@') : undefined;
-    if (path.startsWith('@') && inbounds.some(({ listen }) => abstract(listen) === abstract(path)))
-      return undefined;
+    const name = abstractName(path);
+    if (name !== undefined && inbounds.some(({ listen }) => abstractName(listen) === name)) return undefined;
     const named = this.#named.has(path);
     if (named && (path.startsWith('@') || !(await this.#isOurs(path)))) return undefined;
     return {
@@ -184,16 +182,10 @@ export class Guard implements CoreGuardApi {
 }
 
 /** Whether a connection there reaches this inbound: if it is disabled, or has another address, another program may listen. */
-function serves(
-  { listen, port, enable }: Beside['inbounds'][number],
+const serves = (
+  inbound: Beside['inbounds'][number],
   to: { readonly address: string; readonly port: number },
-): boolean {
-  if (port !== to.port || enable === false) return false;
-  const at = hostOf(typeof listen === 'string' && listen !== '' ? listen : '0.0.0.0');
-  if (!at || !('address' in at)) return false;
-  const target = { '0.0.0.0': '127.0.0.1', '::': '::1' }[to.address] ?? to.address;
-  return at.address === '::' || at.address === target || (at.address === '0.0.0.0' && isIPv4(target));
-}
+): boolean => inbound.enable !== false && listensAt(inbound, to);
 
 const namesApi = (value: unknown): boolean =>
   (Array.isArray(value) ? value : [value]).some(

@@ -8,10 +8,10 @@ import {
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
-import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
+import { CoreRefused, type EngineApi, type JsonObject, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
 import { ANYBODY } from './accounts.js';
-import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
+import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
@@ -133,7 +133,10 @@ export class InboundCheck {
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     // Where this inbound listens already, our own core holds the port.
     if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
-    await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
+    const inbound = { ...draft, id: before?.id ?? 0 };
+    await this.#examine(inbound, protocol, (settings) =>
+      this.#hooks.refine(coreSettings, settings, { inbound }),
+    );
     return { draft, kept };
   }
 
@@ -144,11 +147,21 @@ export class InboundCheck {
     return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
   }
 
-  async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
+  /** Has the core test the inbound with changed settings. */
+  async test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void> {
+    const protocol = this.#protocols.get(inbound.protocol);
+    if (protocol) await this.#examine(inbound, protocol, change);
+  }
+
+  async #examine(
+    inbound: Inbound,
+    protocol: Protocol,
+    change: (settings: JsonObject) => JsonObject,
+  ): Promise<void> {
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
     const sample = { name, account: protocol.account(ANYBODY, inbound) };
     try {
-      await this.#engine.examine(coreInbound(inbound, protocol), sample);
+      await this.#engine.examine(coreInbound(inbound, protocol, change), sample);
     } catch (cause) {
       if (cause instanceof ProtocolRefused)
         throw errors.CORE_REFUSED(

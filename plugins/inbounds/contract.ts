@@ -5,6 +5,7 @@ import {
   extensionPoint,
   filter,
   guard,
+  jsonRecord,
   prepare,
   type Principal,
   type Schema,
@@ -123,11 +124,19 @@ export interface Added {
   /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
   readonly kept: readonly string[];
 }
+/** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
+export const coreSettings = filter<JsonObject, { readonly inbound: Inbound }>(
+  'inbounds/coreSettings',
+  jsonRecord<JsonObject>(),
+);
+
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
   add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
   /** Clients of the inbound stay, without it. */
   delete(id: number, who: Principal): Promise<Applied>;
+  /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
+  test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
 }
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 

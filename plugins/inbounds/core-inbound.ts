@@ -5,14 +5,19 @@ import type { Protocol } from './contract.js';
 import type { Inbound } from './schema.js';
 import { coreStream } from './stream/stream.js';
 
-export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): CoreInbound {
+/** `change` adds to the settings what other plugins know (`coreSettings`). */
+export function coreInbound(
+  inbound: Inbound,
+  protocol: Protocol,
+  change: (settings: JsonObject, inbound: Inbound) => JsonObject,
+): CoreInbound {
   const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
   const config = {
     tag,
     listen: listen || '0.0.0.0',
     port,
     protocol: protocol.coreName ?? protocol.name,
-    settings: protocol.coreSettings(settings),
+    settings: change(protocol.coreSettings(settings), inbound),
     streamSettings: coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;

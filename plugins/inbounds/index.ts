@@ -1,6 +1,7 @@
 import {
   definePlugin,
   contribute,
+  type Hooks,
   PanelError,
   provide,
   SerialQueue,
@@ -14,6 +15,7 @@ import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
   beforeInboundSave,
+  coreSettings,
   describeInbounds,
   duringInboundSave,
   type Inbound,
@@ -41,10 +43,13 @@ import { migrations, tables } from './tables.js';
 import { InboundViews } from './views.js';
 
 /** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
-function corePart(inbound: Inbound, protocol: Protocol): CorePart[] {
+function corePart(inbound: Inbound, protocol: Protocol, hooks: Hooks): CorePart[] {
   try {
     const accounts = accountsOf(inbound, protocol);
-    return [{ inbound: { ...coreInbound(inbound, protocol), id: inbound.id, accounts } }];
+    const part = coreInbound(inbound, protocol, (settings) =>
+      hooks.refine(coreSettings, settings, { inbound }),
+    );
+    return [{ inbound: { ...part, id: inbound.id, accounts } }];
   } catch (error) {
     if (error instanceof PanelError) return [];
     throw error;
@@ -58,7 +63,14 @@ export default definePlugin({
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
   uses: { engine: Engine, guard: CoreGuard },
-  hooks: [prepareInboundSave, beforeInboundSave, duringInboundSave, afterInboundSave, describeInbounds],
+  hooks: [
+    prepareInboundSave,
+    beforeInboundSave,
+    duringInboundSave,
+    afterInboundSave,
+    coreSettings,
+    describeInbounds,
+  ],
   tables,
   migrations,
   services: {
@@ -71,12 +83,13 @@ export default definePlugin({
     service: singleton(InboundService),
     views: singleton(InboundViews),
   },
-  provides: ({ store, service, limits }) => [
+  provides: ({ store, service, limits, check }) => [
     provide(Inbounds, store),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
       add: async (inbound, who, options) => service.add(validate(AddInbound, inbound), who, options),
       delete: (id, who) => service.delete(id, who),
+      test: (inbound, change) => check.test(inbound, change),
     }),
   ],
   contributes: () => [
@@ -85,13 +98,13 @@ export default definePlugin({
       (type) => contribute(AccountTypes, type),
     ),
   ],
-  taps: ({ store }) => [
+  taps: ({ store, hooks }) => [
     tap(
       composeCoreConfig,
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add(...corePart(inbound, protocol));
+          if (inbound.enable && protocol) add(...corePart(inbound, protocol, hooks));
         }
       },
       // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.
