@@ -8,7 +8,13 @@ import {
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
-import { CoreRefused, type EngineApi, type JsonObject, ProtocolRefused, userName } from '../engine/contract.js';
+import {
+  CoreRefused,
+  type EngineApi,
+  type JsonObject,
+  ProtocolRefused,
+  userName,
+} from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
 import { ANYBODY } from './accounts.js';
 import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';

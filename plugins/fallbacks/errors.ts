@@ -1,0 +1,6 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('fallbacks', {
+  NO_MASTER: [422, 'an inbound of this protocol cannot have fallbacks'],
+  CYCLE: [422, 'these fallbacks lead back to where they start'],
+});

@@ -1,0 +1,96 @@
+// The fallbacks of all inbounds in memory: few, and read for each link.
+import { type Database, frozen, type Projection, type Tx } from '../../kernel/index.js';
+import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import { MASTERS, type Reached, reachedBySettings } from './fallback.js';
+import type { Fallback } from './schema.js';
+import type { FallbackRow, FallbackTables } from './tables.js';
+
+/** By master, in order. */
+type ByMaster = Map<number, readonly Fallback[]>;
+type Change =
+  | { readonly masterId: number; readonly fallbacks: readonly Fallback[] }
+  | { readonly deletedInbounds: readonly number[] };
+
+const NONE: readonly Fallback[] = [];
+const inOrder = (a: Fallback, b: Fallback): number => a.sortOrder - b.sortOrder || a.id - b.id;
+
+export class FallbackStore {
+  readonly #rows: FallbackTables['fallbacks'];
+  readonly #inbounds: InboundsApi;
+  readonly #memory: Projection<ByMaster, Change>;
+
+  constructor({ db, tables, inbounds }: { db: Database; tables: FallbackTables; inbounds: InboundsApi }) {
+    this.#rows = tables.fallbacks;
+    this.#inbounds = inbounds;
+    this.#memory = db.projection<ByMaster, Change>({ load: () => this.#load(), apply });
+  }
+
+  /** The fallbacks of an inbound; an unknown one has none. */
+  of(masterId: number): readonly Fallback[] {
+    return this.#memory.state.get(masterId) ?? NONE;
+  }
+
+  /** How each inbound is reached through others: by child, the master with the lowest id. */
+  parents(): ReadonlyMap<number, Reached> {
+    const parents = new Map<number, Reached>();
+    const all = this.#inbounds.list();
+    for (const master of all) {
+      if (!MASTERS.includes(master.protocol)) continue;
+      const own = this.of(master.id);
+      if (own.length === 0) {
+        for (const [childId, reached] of reachedBySettings(master, all))
+          if (!parents.has(childId)) parents.set(childId, reached);
+      }
+      for (const { childId, path } of own)
+        if (childId !== 0 && !parents.has(childId)) parents.set(childId, { masterId: master.id, path });
+    }
+    return parents;
+  }
+
+  parentOf(child: Pick<Inbound, 'id'>): Reached | undefined {
+    return this.parents().get(child.id);
+  }
+
+  /** Replaces the fallbacks of an inbound. Returns them with their ids. */
+  async replace(tx: Tx, masterId: number, wanted: readonly Omit<Fallback, 'id'>[]): Promise<void> {
+    await this.#rows.destroy({ where: { masterId }, transaction: tx.t });
+    const fallbacks: Fallback[] = [];
+    for (const row of wanted) {
+      const created = await this.#rows.create(
+        { ...row, childId: row.childId === 0 ? null : row.childId },
+        { transaction: tx.t },
+      );
+      fallbacks.push({ ...row, id: Number(created.get('id')) });
+    }
+    tx.apply(this.#memory, { masterId, fallbacks });
+  }
+
+  /** The database deletes the rows of deleted inbounds in the same transaction. */
+  inboundsDeleted(tx: Tx, deletedInbounds: readonly number[]): void {
+    tx.apply(this.#memory, { deletedInbounds });
+  }
+
+  async #load(): Promise<ByMaster> {
+    const byMaster: ByMaster = new Map();
+    const rows = (await this.#rows.findAll({ raw: true })) as unknown as FallbackRow[];
+    for (const { childId, ...row } of rows) {
+      const fallback = { ...row, childId: childId ?? 0 };
+      byMaster.set(row.masterId, [...(byMaster.get(row.masterId) ?? NONE), fallback]);
+    }
+    for (const [masterId, fallbacks] of byMaster) byMaster.set(masterId, frozen(fallbacks.toSorted(inOrder)));
+    return byMaster;
+  }
+}
+
+function apply(byMaster: ByMaster, change: Change): void {
+  if ('masterId' in change) {
+    byMaster.set(change.masterId, frozen(change.fallbacks.toSorted(inOrder)));
+    return;
+  }
+  const gone = new Set(change.deletedInbounds);
+  for (const [masterId, fallbacks] of byMaster) {
+    if (gone.has(masterId)) byMaster.delete(masterId);
+    else if (fallbacks.some(({ childId }) => gone.has(childId)))
+      byMaster.set(masterId, frozen(fallbacks.filter(({ childId }) => !gone.has(childId))));
+  }
+}
