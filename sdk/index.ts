@@ -1078,6 +1078,58 @@ export type InboundsDeleteAllClientsReply = {
   deleted: number;
 };
 
+export type InboundsFallbacksInput = {
+  id: number;
+};
+
+export type InboundsFallbacksReply = {
+  id: number;
+  masterId: number;
+  /** 0 where dest is no inbound of this panel */
+  childId: number;
+  name: string;
+  alpn: string;
+  path: string;
+  dest: string;
+  xver: number;
+  sortOrder: number;
+}[];
+
+export type InboundsSetFallbacksInput = {
+  id: number;
+  body: {
+    fallbacks: {
+      /** inbound that takes the connections; 0 or null where dest is no inbound of ours */
+      childId?: number | null;
+      /** server name of the TLS handshake; empty for any */
+      name?: string | null;
+      /** protocol that TLS agreed on; empty for any */
+      alpn?: '' | 'h2' | 'http/1.1' | null;
+      /** path of an HTTP request; empty for any */
+      path?: string | null;
+      /** a port, host:port or a Unix socket; empty for the place where the child listens */
+      dest?: null | (string | number);
+      /** version of the PROXY protocol; 0 for none */
+      xver?: number | null;
+      /** 0 for the place in this list */
+      sortOrder?: number | null;
+    }[];
+  };
+};
+
+export type InboundsSetFallbacksReply = {
+  id: number;
+  masterId: number;
+  /** 0 where dest is no inbound of this panel */
+  childId: number;
+  name: string;
+  alpn: string;
+  path: string;
+  dest: string;
+  xver: number;
+  sortOrder: number;
+}[];
+
 export type InboundsResetTrafficInput = {
   id: number;
 };
@@ -1171,8 +1223,6 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
-  /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** hours until a client program fetches again */
   subUpdates: number;
   /** name of the subscription in client programs */
@@ -1189,6 +1239,8 @@ export type SettingsAllReply = {
   remarkTemplate: string;
   /** show the name of the client on every link, not only on the first */
   subShowIdentityOnAllLinks: boolean;
+  /** events to send notifications about */
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** path prefix of share links */
   subPath: string;
   /** send the list as one base64 text, as most client programs expect */
@@ -1278,8 +1330,6 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
-    /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** hours until a client program fetches again */
     subUpdates?: number;
     /** name of the subscription in client programs */
@@ -1296,6 +1346,8 @@ export type SettingsUpdateInput = {
     remarkTemplate?: string;
     /** show the name of the client on every link, not only on the first */
     subShowIdentityOnAllLinks?: boolean;
+    /** events to send notifications about */
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** path prefix of share links */
     subPath?: string;
     /** send the list as one base64 text, as most client programs expect */
@@ -1647,6 +1699,12 @@ export class Weir extends Transport {
     /** Deletes all clients of an inbound, also if they are attached to others. — POST /panel/api/inbounds/{id}/delAllClients */
     deleteAllClients: (input: InboundsDeleteAllClientsInput): Promise<InboundsDeleteAllClientsReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj' }, input),
+    /** The fallbacks of an inbound, in their order. — GET /panel/api/inbounds/{id}/fallbacks */
+    fallbacks: (input: InboundsFallbacksInput): Promise<InboundsFallbacksReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/{id}/fallbacks', gives: 'obj' }, input),
+    /** Replaces all fallbacks of an inbound: where the core sends connections that are not of its protocol. — POST /panel/api/inbounds/{id}/fallbacks */
+    setFallbacks: (input: InboundsSetFallbacksInput): Promise<InboundsSetFallbacksReply> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/fallbacks', gives: 'obj' }, input),
     /** Sets the counters of an inbound to zero; those of its clients stay. — POST /panel/api/inbounds/{id}/resetTraffic */
     resetTraffic: (input: InboundsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/resetTraffic', gives: 'msg' }, input),

@@ -4,10 +4,10 @@
 //   @weir-panel/weir/kernel: 185 names
 //   @weir-panel/weir/plugins/access: 8 names
 //   @weir-panel/weir/plugins/clients: 20 names
-//   @weir-panel/weir/plugins/core-guard: 13 names
+//   @weir-panel/weir/plugins/core-guard: 15 names
 //   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 72 names
+//   @weir-panel/weir/plugins/inbounds: 73 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1885,6 +1885,10 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   /** Reads a host as the core's dialer and getaddrinfo would; undefined for text that is neither an address nor a host name. */
   export function hostOf(text: string): Host | undefined;
 
+  // Which inbound answers at a destination of a fallback.
+  /** Returns the inbound, enabled or not, at which a connection to this destination of a fallback arrives. */
+  export function inboundAt<I extends ListeningPlace>(destination: unknown, inbounds: readonly I[]): I | undefined;
+
   // Addresses that are not public: this machine, its network, and services of cloud providers. Users of the core and
   // fallbacks must not reach them.
   /** As `address/prefix`. */
@@ -1903,14 +1907,16 @@ declare module '@weir-panel/weir/plugins/core-guard' {
     /** the entry of `WEIR_FALLBACK_DESTINATIONS` that would allow it, if any */
     readonly destination?: string;
   }
+  /** Where an inbound listens. */
+  export interface ListeningPlace {
+    readonly listen?: unknown;
+    readonly port?: unknown;
+    readonly enable?: unknown;
+  }
   /** Other inbounds, for the check of one's destinations. */
   export interface Beside {
     /** all inbounds of the panel, with disabled ones marked */
-    readonly inbounds: readonly {
-      readonly listen?: unknown;
-      readonly port?: unknown;
-      readonly enable?: unknown;
-    }[];
+    readonly inbounds: readonly ListeningPlace[];
   }
   export interface CoreGuardApi {
     /** Resolves with all reasons against saving this inbound; resolves host names. */
@@ -2818,11 +2824,17 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
     readonly kept: readonly string[];
   }
+  /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
+  export const coreSettings: Filter<JsonObject, {
+    readonly inbound: Inbound;
+  }>;
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
     /** Clients of the inbound stay, without it. */
     delete(id: number, who: Principal): Promise<Applied>;
+    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
+    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
   }
   export const InboundEdits: Token<InboundEditsApi>;
   /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
@@ -3574,6 +3586,8 @@ declare module '@weir-panel/weir/plugins/subscription' {
     proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
     /** The entries that a format cannot express, of enabled inbounds, with the reason. */
     leftOut(): readonly LeftOut[];
+    /** Composes the entries of these inbounds again. For a plugin whose taps of `inboundEntry` and `composeSubscription` return something else now although the inbound is the same. */
+    refresh(inboundIds: Iterable<number>): Promise<void>;
     /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
     entries(format: string, client: ClientRow, host: LinkHost): string[];
     /** The URL of this client's subscription; undefined while the format is disabled. */

@@ -1,13 +1,16 @@
-import { definePlugin, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, maybe, singleton, stage, tap } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Engine } from '../engine/contract.js';
 import {
   coreSettings,
   describeInbounds,
+  afterInboundSave,
   duringInboundSave,
   InboundEdits,
   Inbounds,
 } from '../inbounds/contract.js';
+import { inboundEntry, Subscription } from '../subscription/contract.js';
+import { isHidden, throughMaster } from './child-entry.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
 import { FallbackStore } from './store.js';
@@ -18,16 +21,29 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Sends connections of a foreign protocol on to other inbounds or servers.',
-  uses: { engine: Engine, inbounds: Inbounds, edits: InboundEdits, guard: CoreGuard },
+  uses: {
+    engine: Engine,
+    inbounds: Inbounds,
+    edits: InboundEdits,
+    guard: CoreGuard,
+    subscription: maybe(Subscription),
+  },
   tables,
   migrations,
   services: { store: singleton(FallbackStore), service: singleton(FallbackService) },
-  taps: ({ store, service }) => [
+  taps: ({ store, service, inbounds }) => [
     tap(duringInboundSave, ({ changes }, tx) => {
       const deleted = changes.flatMap(({ kind, before }) =>
         kind === 'deleted' && before ? [before.id] : [],
       );
       if (deleted.length > 0) store.inboundsDeleted(tx, deleted);
+    }),
+    tap(afterInboundSave, ({ changes }) => service.inboundsChanged(changes), { stage: stage.LATE }),
+    tap(inboundEntry, (entry, { inbound }) => {
+      if (!isHidden(inbound)) return entry;
+      const master = inbounds.get(store.parentOf(inbound)?.masterId ?? 0);
+      const own = master?.enable ? inbounds.entry(master) : undefined;
+      return own ? throughMaster(entry, own) : entry;
     }),
     tap(coreSettings, (settings, { inbound }) => service.settingsOf(settings, inbound)),
     tap(describeInbounds, (rows) => {

@@ -2,10 +2,18 @@
 import { type Database, kernelErrors, type Issue, SerialQueue } from '../../kernel/index.js';
 import { type CoreGuardApi, inboundAt } from '../core-guard/contract.js';
 import type { Applied, EngineApi, JsonObject } from '../engine/contract.js';
-import { type Inbound, type InboundEditsApi, inboundErrors, type InboundsApi } from '../inbounds/contract.js';
+import {
+  type Inbound,
+  type InboundChange,
+  type InboundEditsApi,
+  inboundErrors,
+  type InboundsApi,
+} from '../inbounds/contract.js';
+import { isHidden } from './child-entry.js';
 import { errors } from './errors.js';
 import { coreFallback, idleReason, MASTERS } from './fallback.js';
 import type { Fallback, SentFallback } from './schema.js';
+import type { SubscriptionApi } from '../subscription/contract.js';
 import type { FallbackStore } from './store.js';
 
 type NewFallback = Omit<Fallback, 'id'>;
@@ -17,6 +25,7 @@ export class FallbackService {
   readonly #edits: InboundEditsApi;
   readonly #guard: CoreGuardApi;
   readonly #engine: EngineApi;
+  readonly #subscription: SubscriptionApi | undefined;
   /** Each edit is checked against the result of the previous one. */
   readonly #queue = new SerialQueue();
 
@@ -27,6 +36,7 @@ export class FallbackService {
     edits: InboundEditsApi;
     guard: CoreGuardApi;
     engine: EngineApi;
+    subscription: SubscriptionApi | undefined;
   }) {
     this.#db = needs.db;
     this.#store = needs.store;
@@ -34,6 +44,7 @@ export class FallbackService {
     this.#edits = needs.edits;
     this.#guard = needs.guard;
     this.#engine = needs.engine;
+    this.#subscription = needs.subscription;
   }
 
   /** Throws INBOUNDS_NOT_FOUND. */
@@ -61,10 +72,23 @@ export class FallbackService {
         await this.#edits.test(master, (settings) => this.#settingsWith(settings, wanted));
       await this.#db.write((tx) => this.#store.replace(tx, masterId, wanted));
     });
+    await this.#refreshLinks();
     const applied = await this.#engine.reconcileConfig();
     const { length } = this.#store.of(masterId);
     const master = this.#inbounds.get(masterId);
     return { applied, idle: length > 0 && master ? idleReason(master) : undefined };
+  }
+
+  /** Call it after inbounds have changed. */
+  async inboundsChanged(changes: readonly InboundChange[]): Promise<void> {
+    const changed = changes.flatMap(({ before, after }) => [before, after]);
+    if (changed.some((inbound) => inbound && MASTERS.includes(inbound.protocol))) await this.#refreshLinks();
+  }
+
+  /** The links of inbounds that may be behind a master contain its place. */
+  async #refreshLinks(): Promise<void> {
+    const hidden = this.#inbounds.list().filter(isHidden);
+    await this.#subscription?.refresh(hidden.map(({ id }) => id));
   }
 
   /** The settings of an inbound in the core's config, with its fallbacks. Without any, those in its own settings stay. */
@@ -93,7 +117,7 @@ export class FallbackService {
   /** A destination that is one of our inbounds becomes its child, so that the fallback follows when it moves. */
   #read(master: Inbound, sent: SentFallback, i: number): NewFallback {
     const dest = String(sent.dest ?? '');
-    const path = `fallbacks[${i}]`;
+    const path = `fallbacks.${i}`;
     const childId = sent.childId || (inboundAt(dest, this.#inbounds.list())?.id ?? 0);
     if (childId === 0 && dest === '')
       throw kernelErrors.INVALID(`${path} leads nowhere; send childId or dest`, { path: `${path}.childId` });
@@ -127,7 +151,7 @@ export class FallbackService {
     if (found >= 0)
       throw errors.CYCLE(
         `inbound ${wanted[found]?.childId} has fallbacks that lead back to inbound ${masterId}`,
-        { path: `fallbacks[${found}].childId` },
+        { path: `fallbacks.${found}.childId` },
       );
   }
 
@@ -137,7 +161,7 @@ export class FallbackService {
     const issues: Issue[] = [];
     for (const [i, { childId, dest }] of wanted.entries()) {
       if (childId !== 0) continue;
-      const path = `fallbacks[${i}].dest`;
+      const path = `fallbacks.${i}.dest`;
       const found = await this.#guard.examine(
         { listen: master.listen, settings: { fallbacks: [{ dest }] } },
         {

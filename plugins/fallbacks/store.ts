@@ -17,17 +17,18 @@ const inOrder = (a: Fallback, b: Fallback): number => a.sortOrder - b.sortOrder 
 export class FallbackStore {
   readonly #rows: FallbackTables['fallbacks'];
   readonly #inbounds: InboundsApi;
-  readonly #memory: Projection<ByMaster, Change>;
+  /** for tests, which compare it with the database */
+  readonly memory: Projection<ByMaster, Change>;
 
   constructor({ db, tables, inbounds }: { db: Database; tables: FallbackTables; inbounds: InboundsApi }) {
     this.#rows = tables.fallbacks;
     this.#inbounds = inbounds;
-    this.#memory = db.projection<ByMaster, Change>({ load: () => this.#load(), apply });
+    this.memory = db.projection<ByMaster, Change>({ load: () => this.#load(), apply });
   }
 
   /** The fallbacks of an inbound; an unknown one has none. */
   of(masterId: number): readonly Fallback[] {
-    return this.#memory.state.get(masterId) ?? NONE;
+    return this.memory.state.get(masterId) ?? NONE;
   }
 
   /** How each inbound is reached through others: by child, the master with the lowest id. */
@@ -62,12 +63,12 @@ export class FallbackStore {
       );
       fallbacks.push({ ...row, id: Number(created.get('id')) });
     }
-    tx.apply(this.#memory, { masterId, fallbacks });
+    tx.apply(this.memory, { masterId, fallbacks });
   }
 
   /** The database deletes the rows of deleted inbounds in the same transaction. */
   inboundsDeleted(tx: Tx, deletedInbounds: readonly number[]): void {
-    tx.apply(this.#memory, { deletedInbounds });
+    tx.apply(this.memory, { deletedInbounds });
   }
 
   async #load(): Promise<ByMaster> {
@@ -82,15 +83,24 @@ export class FallbackStore {
   }
 }
 
+function keep(byMaster: ByMaster, masterId: number, fallbacks: readonly Fallback[]): void {
+  if (fallbacks.length === 0) byMaster.delete(masterId);
+  else byMaster.set(masterId, frozen(fallbacks.toSorted(inOrder)));
+}
+
 function apply(byMaster: ByMaster, change: Change): void {
   if ('masterId' in change) {
-    byMaster.set(change.masterId, frozen(change.fallbacks.toSorted(inOrder)));
+    keep(byMaster, change.masterId, change.fallbacks);
     return;
   }
   const gone = new Set(change.deletedInbounds);
   for (const [masterId, fallbacks] of byMaster) {
     if (gone.has(masterId)) byMaster.delete(masterId);
     else if (fallbacks.some(({ childId }) => gone.has(childId)))
-      byMaster.set(masterId, frozen(fallbacks.filter(({ childId }) => !gone.has(childId))));
+      keep(
+        byMaster,
+        masterId,
+        fallbacks.filter(({ childId }) => !gone.has(childId)),
+      );
   }
 }

@@ -82,6 +82,14 @@ export class Compiled {
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
   }
 
+  /** Of these inbounds; unknown ids are skipped. */
+  async inboundsWith(ids: Iterable<number>): Promise<void> {
+    for (const id of new Set(ids)) {
+      const inbound = this.#inbounds.get(id);
+      if (inbound) await this.inbound(inbound);
+    }
+  }
+
   /** A format or a renderer may return another value after its start. */
   hasWordsOf(plugin: string): boolean {
     return [Formats, Renderers].some((point) =>

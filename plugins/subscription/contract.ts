@@ -123,6 +123,8 @@ export interface SubscriptionApi {
   proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
   /** The entries that a format cannot express, of enabled inbounds, with the reason. */
   leftOut(): readonly LeftOut[];
+  /** Composes the entries of these inbounds again. For a plugin whose taps of `inboundEntry` and `composeSubscription` return something else now although the inbound is the same. */
+  refresh(inboundIds: Iterable<number>): Promise<void>;
   /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
   entries(format: string, client: ClientRow, host: LinkHost): string[];
   /** The URL of this client's subscription; undefined while the format is disabled. */
