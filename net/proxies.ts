@@ -11,29 +11,28 @@ const peerOf = ({ socket }: IncomingMessage): string =>
   canonicalAddress(socket.remoteAddress ?? '') ?? socket.remoteAddress ?? '';
 
 export class Proxies {
-  readonly #trusted = new BlockList();
-  readonly #any: boolean;
+  #trusted = new BlockList();
+  #any = false;
   /** Nearly all requests have the same host, so its result is kept. */
   #lastHost = { header: '', name: '' };
 
-  /** Takes addresses and CIDRs; throws with the entry that is neither. */
+  /** Takes what `set` takes. */
   constructor(entries: readonly string[]) {
-    this.#any = entries.length > 0;
+    this.set(entries);
+  }
+
+  /** From now on trusts these addresses and CIDRs; throws with the entry that is neither. */
+  set(entries: readonly string[]): void {
+    const trusted = new BlockList();
     for (const entry of entries) {
       const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
       if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32))
         throw new Error(`"${entry}" is neither an address nor a CIDR`);
-      this.#trust(canonicalAddress(address) ?? address, family, prefix);
+      trust(trusted, canonicalAddress(address) ?? address, family, prefix);
     }
-  }
-
-  #trust(address: string, written: 'ipv4' | 'ipv6', prefix: string | undefined): void {
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    // The first 96 bits mark an IPv4 address within IPv6.
-    const length = Number(prefix) - (written === family ? 0 : 96);
-    if (prefix === undefined) this.#trusted.addAddress(address, family);
-    else this.#trusted.addSubnet(address, Math.max(0, length), family);
+    this.#trusted = trusted;
+    this.#any = entries.length > 0;
   }
 
   trusts(address: string): boolean {
@@ -74,4 +73,17 @@ export class Proxies {
     if ('encrypted' in request.socket) return true;
     return this.#any && request.headers['x-forwarded-proto'] === 'https' && this.trusts(peerOf(request));
   }
+}
+
+function trust(
+  trusted: BlockList,
+  address: string,
+  written: 'ipv4' | 'ipv6',
+  prefix: string | undefined,
+): void {
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  // The first 96 bits mark an IPv4 address within IPv6.
+  const length = Number(prefix) - (written === family ? 0 : 96);
+  if (prefix === undefined) trusted.addAddress(address, family);
+  else trusted.addSubnet(address, Math.max(0, length), family);
 }

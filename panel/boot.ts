@@ -1,8 +1,10 @@
 // Boots the kernel with environment and config file. A failing plugin that is not essential is left out.
 import { resolve } from 'node:path';
 import { isLoopback } from '../net/host-name.js';
+import { provide } from '../kernel/container/token.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
+import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
 import { createLog } from './log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/plugins.js';
@@ -52,7 +54,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     write = (line) => process.stdout.write(line),
     leftOut,
   } = options;
-  const { plugins, panel, certificate, configs, known } = await configure(
+  const { plugins, panel, sources, certificate, configs, known } = await configure(
     options.plugins,
     env,
     file,
@@ -69,7 +71,11 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
   const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
-  const { host, port, databaseUrl, trustedProxies } = panel;
+  const { host, port, databaseUrl, trustedProxies = [] } = panel;
+  const listener: PanelListenerApi = {
+    port: { value: port, source: sources.port },
+    trustedProxies: { value: trustedProxies, source: sources.trustedProxies },
+  };
   return Kernel.boot({
     plugins,
     leftOut,
@@ -83,7 +89,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     log,
     bootBeganAt,
     clock,
-    provides,
+    provides: [provide(PanelListener, listener), ...(provides ?? [])],
     forCommand,
     selfChecks,
     ...(limits && { limits }),

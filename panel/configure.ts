@@ -1,6 +1,6 @@
 // Computes what the kernel boots with from environment, config file and plugins. Reports the mistakes of the built-in part
 // together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
-import type { Configured, PluginConfig } from '../kernel/config/variable.js';
+import type { Configured, PluginConfig, Sources } from '../kernel/config/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../kernel/http/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
@@ -15,6 +15,8 @@ export interface Configuration {
   /** in start order */
   readonly plugins: readonly Plugin[];
   readonly panel: Configured<typeof panelVariables>;
+  /** what sets the panel's own boot settings */
+  readonly sources: Sources<typeof bootVariables>;
   /** of the panel's listener; without one it serves plain HTTP */
   readonly certificate: Certificate | undefined;
   readonly configs: ReadonlyMap<string, PluginConfig>;
@@ -78,5 +80,12 @@ export async function configure(
   const known = [panelVariables, ...plugins.map(({ config }) => config)].flatMap((variables) =>
     Object.values(variables).map(({ variable }) => variable),
   );
-  return { plugins, panel, certificate, configs, known };
+  return {
+    plugins,
+    panel,
+    sources: sourcesOf(bootVariables, env, panelSection(file)),
+    certificate,
+    configs,
+    known,
+  };
 }

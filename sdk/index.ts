@@ -1213,6 +1213,8 @@ export type SettingsAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
+  /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+  blockBitTorrent: boolean;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -1223,6 +1225,8 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
+  /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
+  subURI: string;
   /** hours until a client program fetches again */
   subUpdates: number;
   /** name of the subscription in client programs */
@@ -1247,6 +1251,10 @@ export type SettingsAllReply = {
   subEncrypt: boolean;
   /** path below which the panel is served */
   webBasePath: string;
+  /** port of the panel, from its next start on; 0 takes a free one at each start */
+  webPort: number;
+  /** addresses and CIDRs of trusted proxies, whose forwarded headers are used; comma-separated */
+  trustedProxyCIDRs: string;
   /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
   allowedHosts: string[] | string;
   /** minutes that a login lasts after the last request */
@@ -1259,6 +1267,10 @@ export type SettingsAllReply = {
   pageSize: number;
   /** calendar that pages show */
   datepicker: 'gregorian' | 'jalalian';
+  /** serve subscriptions; otherwise every fetch is answered with 404 */
+  subEnable: boolean;
+  /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
+  subPort: number;
   /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
@@ -1314,12 +1326,20 @@ export type SettingsFactoryDefaultsReply = Record<string, string>;
 
 export type SettingsUpdateInput = {
   body?: {
+    /** of the admin; before two-factor login is turned on or its secret changes */
+    password?: string | null;
+    /** code of the secret that is in force afterwards */
+    twoFactorCode?: string | null;
+    /** code of the secret that is replaced */
+    currentTwoFactorCode?: string | null;
     /** a login needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
+    /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+    blockBitTorrent?: boolean;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -1330,6 +1350,8 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
+    /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
+    subURI?: string;
     /** hours until a client program fetches again */
     subUpdates?: number;
     /** name of the subscription in client programs */
@@ -1354,6 +1376,10 @@ export type SettingsUpdateInput = {
     subEncrypt?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
+    /** port of the panel, from its next start on; 0 takes a free one at each start */
+    webPort?: number;
+    /** addresses and CIDRs of trusted proxies, whose forwarded headers are used; comma-separated */
+    trustedProxyCIDRs?: string;
     /** host names and addresses under which the panel answers, besides loopback and the configured ones; empty for all */
     allowedHosts?: string[] | string;
     /** minutes that a login lasts after the last request */
@@ -1366,6 +1392,10 @@ export type SettingsUpdateInput = {
     pageSize?: number;
     /** calendar that pages show */
     datepicker?: 'gregorian' | 'jalalian';
+    /** serve subscriptions; otherwise every fetch is answered with 404 */
+    subEnable?: boolean;
+    /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
+    subPort?: number;
   };
 };
 

@@ -1,5 +1,4 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { token } from '../container/token.js';
 import { kernelErrors, messageOf } from '../errors/errors.js';
@@ -55,14 +54,14 @@ export interface ListenersApi {
   port(name: string): number;
   /** Every listener with its port: the bound one, or the configured one before it is open. */
   places(): readonly { readonly name: string; readonly port: number }[];
-  /** Host that a request asked for, without port; forwarded names count from trusted proxies only. */
-  requestHost(request: IncomingMessage): string;
+  /** Whom the panel trusts with forwarded headers, and what a request asked for through them. */
+  readonly proxies: Proxies;
+  /** Gives a listener another port, before it opens. */
+  setPort(name: string, port: number): void;
   /** Restricts the panel to these hosts, besides its own host and loopback; an empty list allows all. `wayOut` is the end of the refusal's sentence: how to add a host. */
   allowHosts(hosts: readonly string[], wayOut: string): void;
   /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
   refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
-  /** Whether this address is one of the trusted proxies. */
-  trusts(address: string): boolean;
   /** Every served route, with its plugin; for descriptions of the API. */
   routes(): readonly ServedRoute[];
 }
@@ -88,6 +87,7 @@ export class ListenerSet implements ListenersApi {
   readonly #parts: Parts;
   readonly #place: Place;
   readonly #open = new Map<string, Place & { readonly listener: Listener }>();
+  readonly proxies: Proxies;
   readonly upgrades: UpgradeServer;
   readonly #hosts: AllowedHosts;
   #routes: readonly Mounted[] = [];
@@ -98,6 +98,7 @@ export class ListenerSet implements ListenersApi {
   constructor(parts: Parts, panel: Place) {
     this.#parts = parts;
     this.#place = panel;
+    this.proxies = parts.proxies;
     this.#hosts = new AllowedHosts(panel.host, parts.proxies, kernelErrors.HOST);
     this.panel = this.#add(PANEL, panel, 'envelope', {
       contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
@@ -197,12 +198,13 @@ export class ListenerSet implements ListenersApi {
     return this.#open.get(name)?.listener.port ?? 0;
   }
 
-  places(): { name: string; port: number }[] {
-    return [...this.#open].map(([name, { listener, port }]) => ({ name, port: listener.port || port }));
+  setPort(name: string, port: number): void {
+    const listener = this.#open.get(name);
+    if (listener) this.#open.set(name, { ...listener, port });
   }
 
-  requestHost(request: IncomingMessage): string {
-    return this.#parts.proxies.requestHost(request);
+  places(): { name: string; port: number }[] {
+    return [...this.#open].map(([name, { listener, port }]) => ({ name, port: listener.port || port }));
   }
 
   allowHosts(hosts: readonly string[], wayOut: string): void {
@@ -211,10 +213,6 @@ export class ListenerSet implements ListenersApi {
 
   refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined {
     return this.#hosts.refused(hosts, asked);
-  }
-
-  trusts(address: string): boolean {
-    return this.#parts.proxies.trusts(address);
   }
 
   routes(): ServedRoute[] {

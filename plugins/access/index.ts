@@ -1,5 +1,6 @@
 import {
   authenticate,
+  contribute,
   definePlugin,
   job,
   optional,
@@ -15,6 +16,7 @@ import {
   panelSettings,
   settingChanges,
   Settings,
+  UpdateKeys,
 } from '../settings/contract.js';
 import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
@@ -36,7 +38,7 @@ import { securityRoutes } from './security-routes.js';
 import { migrations, tables } from './tables.js';
 import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
-import { TwoFactorRules } from './two-factor-rules.js';
+import { confirmations, TwoFactorRules } from './two-factor-rules.js';
 
 export default definePlugin({
   name: 'access',
@@ -47,6 +49,7 @@ export default definePlugin({
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, allSettings: Settings },
   settings: twoFactorSettings,
+  contributes: () => [contribute(UpdateKeys, confirmations)],
   hooks: [beforeLogin, loginAttempted, duringAdminSave, duringTokenSave],
   config: {
     username: variable(

@@ -1,5 +1,5 @@
 // What a caller must prove before two-factor login is turned on or off: that the new authenticator works, and who the caller is.
-import type { SessionsApi } from '../../kernel/index.js';
+import { nullable, optional, type SessionsApi, text } from '../../kernel/index.js';
 import type { SettingsCaller } from '../settings/contract.js';
 import type { Admins } from './admins.js';
 import type { Attempt, Attempts } from './attempts.js';
@@ -8,6 +8,15 @@ import type { RecoveryCodes } from './recovery-codes.js';
 import type { TwoFactor } from './two-factor.js';
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** What `setting/update` takes beside settings: proofs that the caller is the admin. */
+export const confirmations = {
+  password: optional(nullable(text())).description(
+    'of the admin; before two-factor login is turned on or its secret changes',
+  ),
+  twoFactorCode: optional(nullable(text())).description('code of the secret that is in force afterwards'),
+  currentTwoFactorCode: optional(nullable(text())).description('code of the secret that is replaced'),
+} as const;
 
 export class TwoFactorRules {
   readonly #admins: Admins;

@@ -58,14 +58,14 @@ export class Cutter {
     access: CoreAccessApi | undefined;
     inbounds: Pick<InboundsApi, 'get'>;
     settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
-    listeners: Pick<ListenersApi, 'trusts'>;
+    listeners: { readonly proxies: Pick<ListenersApi['proxies'], 'trusts'> };
     sockets: SocketsApi;
   }) {
     this.#log = log;
     this.#access = access;
     this.#inbounds = inbounds;
     this.#settings = settings;
-    this.#trusts = (address) => listeners.trusts(written(address));
+    this.#trusts = (address) => listeners.proxies.trusts(written(address));
     this.#sockets = sockets;
   }
 

@@ -8,6 +8,7 @@ import {
   guard,
   jsonRecord,
   type Principal,
+  type Schema,
   type SettingGroup,
   type SettingValues,
   token,
@@ -28,6 +29,40 @@ export interface SettingGroupEntry {
 }
 /** Groups of settings that environment variables or the config file can set. All other groups are declared as `settings` in definePlugin. */
 export const SettingGroups = extensionPoint<SettingGroupEntry>('settings', 'SettingGroups', groupProblem);
+
+/** A value with what sets it. */
+export interface Configured<T> {
+  readonly value: T;
+  readonly source: 'environment' | 'file' | 'default';
+}
+/** What environment and config file say about the panel's listener; provided by the program around the kernel. */
+export interface PanelListenerApi {
+  readonly port: Configured<number>;
+  readonly trustedProxies: Configured<readonly string[]>;
+}
+export const PanelListener = token<PanelListenerApi>('settings', 'PanelListener');
+
+/** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
+export interface ListenerPort {
+  readonly listener: string;
+  readonly setting: string;
+}
+/** The listeners whose ports are settings. */
+export const ListenerPorts = extensionPoint<ListenerPort>(
+  'settings',
+  'ListenerPorts',
+  ({ listener, setting }) =>
+    typeof listener === 'string' && typeof setting === 'string'
+      ? undefined
+      : 'it needs the names of a listener and a setting',
+);
+
+/** What `setting/update` takes beside settings, such as a code that confirms a change: schemas by key. The guard `beforeSettingsSave` reads them. */
+export const UpdateKeys = extensionPoint<Readonly<Record<string, Schema>>>(
+  'settings',
+  'UpdateKeys',
+  (keys) => (typeof keys === 'object' && keys !== null ? undefined : 'it needs schemas by key'),
+);
 
 /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
 export interface PanelHost {

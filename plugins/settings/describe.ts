@@ -15,9 +15,12 @@ import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
 /** The reply of `all`, and a body of `update`. */
-export function describeSettings(store: Pick<SettingsStore, 'known' | 'names'>) {
+export function describeSettings(
+  store: Pick<SettingsStore, 'known' | 'names'>,
+  keysBeside: readonly Readonly<Record<string, Schema>>[],
+) {
   const all: Record<string, Schema> = {};
-  const update: Record<string, Schema> = {};
+  const update: Record<string, Schema> = Object.assign({}, ...keysBeside);
   for (const name of store.names()) {
     const known = store.known(name);
     if (!known) continue;

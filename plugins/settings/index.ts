@@ -6,6 +6,7 @@ import {
   Jobs,
   type JobsApi,
   Listeners,
+  maybe,
   type ListenersApi,
   mapOf,
   nullable,
@@ -33,15 +34,21 @@ import {
   composeDefaultSettings,
   composeSettingsReply,
   duringSettingsSave,
+  ListenerPorts,
+  PanelListener,
+  type PanelListenerApi,
   settingChanges,
   SettingGroups,
   Settings,
+  UpdateKeys,
 } from './contract.js';
 import { Definitions } from './definitions.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
+import { ListenerPortSettings } from './listener-port.js';
 import { panelSettings } from './panel-settings.js';
+import { proxiesIn } from './proxy-list.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
 import { migrations, sealedSettings, tables } from './tables.js';
@@ -51,12 +58,38 @@ const MINUTE_MS = 60_000;
 
 /** Applies the panel's settings to the kernel. */
 function apply(
-  { webBasePath, sessionMaxAge, sessionMaxLifetime, timeLocation }: SettingValues<typeof panelSettings>,
+  {
+    webBasePath,
+    trustedProxyCIDRs,
+    sessionMaxAge,
+    sessionMaxLifetime,
+    timeLocation,
+  }: SettingValues<typeof panelSettings>,
   kernel: { readonly listeners: ListenersApi; readonly sessions: SessionsApi; readonly jobs: JobsApi },
 ): void {
   kernel.listeners.panel.mountAt(webBasePath);
+  kernel.listeners.proxies.set(proxiesIn(trustedProxyCIDRs));
   kernel.sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
   kernel.jobs.useZone(timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation);
+}
+
+/** The settings that the environment and the config file of the panel itself set. */
+function ofPanel(panel: PanelListenerApi | undefined) {
+  if (!panel) return { pinned: {}, defaults: {} };
+  const { port, trustedProxies } = panel;
+  const proxies = trustedProxies.value.join(',');
+  return {
+    pinned: {
+      ...(port.source === 'environment' && { webPort: { value: port.value, variable: 'WEIR_PANEL_PORT' } }),
+      ...(trustedProxies.source === 'environment' && {
+        trustedProxyCIDRs: { value: proxies, variable: 'WEIR_TRUSTED_PROXIES' },
+      }),
+    },
+    defaults: {
+      ...(port.source === 'file' && { webPort: port.value }),
+      ...(trustedProxies.source === 'file' && { trustedProxyCIDRs: proxies }),
+    },
+  };
 }
 
 export default definePlugin({
@@ -65,7 +98,13 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'Keeps the settings of all plugins, serves them and changes them while the panel runs.',
-  uses: { listeners: Listeners, sessions: Sessions, jobs: Jobs, secrets: Secrets },
+  uses: {
+    listeners: Listeners,
+    sessions: Sessions,
+    jobs: Jobs,
+    secrets: Secrets,
+    panelListener: maybe(PanelListener),
+  },
   hooks: [
     settingChanges,
     beforeSettingsSave,
@@ -94,13 +133,16 @@ export default definePlugin({
     store: singleton(SettingsStore),
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
+    listenerPorts: singleton(ListenerPortSettings),
   },
   provides: ({ store }) => [provide(Settings, store), provide(SettingsSource, store)],
-  contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
+  contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
     contribute(SealedColumns, sealedSettings),
+    contribute(ListenerPorts, { listener: 'panel', setting: 'webPort' satisfies keyof typeof panelSettings }),
     contribute(SettingGroups, {
       group: panelSettings,
       pinned: {
+        ...ofPanel(panelListener).pinned,
         webBasePath:
           configSource.basePath === 'environment'
             ? { value: basePath, variable: 'WEIR_BASE_PATH' }
@@ -111,20 +153,25 @@ export default definePlugin({
             : undefined,
       },
       defaults: {
+        ...ofPanel(panelListener).defaults,
         webBasePath: configSource.basePath === 'file' ? basePath : undefined,
         allowedHosts: configSource.allowedHosts === 'file' ? allowedHosts : undefined,
       },
     }),
   ],
-  taps: ({ store, allowedHosts, ...scope }) => [
+  taps: ({ store, allowedHosts, listenerPorts, ...scope }) => [
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
+    tap(beforeSettingsSave, (save) => listenerPorts.check(save), { strict: true }),
     tap(afterSettingsSave, () => {
       apply(store.read(panelSettings), scope);
       allowedHosts.apply();
     }),
   ],
-  routes: ({ service, store }) => {
-    const { all, update } = describeSettings(store);
+  routes: ({ service, store, listenerPorts, contributions }) => {
+    const { all, update } = describeSettings(
+      store,
+      contributions(UpdateKeys).map(({ value }) => value),
+    );
     return [
       route({
         method: 'POST',
@@ -141,14 +188,19 @@ export default definePlugin({
         doc: 'Changes the settings that are sent and leaves the others as they are.',
         body: update,
         reply: payload(nullable(openObject())),
-        errors: [errors.PINNED, errors.OWN_HOST],
+        errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN],
         handle: async ({ body, who, ip, host, headers }) => {
-          const told = await service.update(body, {
+          const { changed, reply } = await service.update(body, {
             ...who,
             ip,
             hosts: [host, hostOfHeader(headers.host ?? '')],
           });
-          return withMessage('settings saved', told);
+          const later = listenerPorts.among(changed);
+          const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
+          return withMessage(
+            later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
+            reply,
+          );
         },
       }),
       route({
@@ -182,6 +234,7 @@ export default definePlugin({
   ],
   start: async ({ values, store, allowedHosts, ...scope }) => {
     await values.start();
+    scope.listeners.setPort('panel', store.read(panelSettings).webPort);
     apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },

@@ -2,6 +2,7 @@
 import { int, isTimeZone, oneOf, setting, text, urlPath } from '../../kernel/index.js';
 import { randomBytes } from 'node:crypto';
 import { hostList } from './host-list.js';
+import { proxyList } from './proxy-list.js';
 
 const timeZone = () =>
   text().custom((zone: string, state) =>
@@ -15,6 +16,16 @@ export const panelSettings = {
     urlPath().max(255),
     () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`,
     'path below which the panel is served',
+  ),
+  webPort: setting(
+    int().min(0).max(65_535),
+    2053,
+    'port of the panel, from its next start on; 0 takes a free one at each start',
+  ),
+  trustedProxyCIDRs: setting(
+    proxyList(),
+    '',
+    'addresses and CIDRs of trusted proxies, whose forwarded headers are used; comma-separated',
   ),
   allowedHosts: setting(
     hostList(),

@@ -11,8 +11,17 @@ import { errors } from './errors.js';
 import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
+/** What a fresh panel generates, in the list of its values. */
+const RANDOM = '<random>';
 /** Settings that every page needs, whichever plugin declares them. */
 const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'webDomain', 'subDomain', 'subTitle'];
+
+export interface SettingsUpdate {
+  /** names of the settings that have another value now */
+  readonly changed: readonly string[];
+  readonly reply: Record<string, unknown> | null;
+}
+const UNCHANGED: SettingsUpdate = { changed: [], reply: null };
 
 export class SettingsService {
   readonly #db: Database;
@@ -39,11 +48,8 @@ export class SettingsService {
     return { ...values, pinned };
   }
 
-  /** Changes the settings that are sent; checks all of them before it writes any. Returns what plugins add to the reply, or null. */
-  async update(
-    sent: Readonly<Record<string, unknown>>,
-    who: SettingsCaller,
-  ): Promise<Record<string, unknown> | null> {
+  /** Changes the settings that are sent; checks all of them before it writes any. Returns what changed, and what plugins add to the reply. */
+  async update(sent: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<SettingsUpdate> {
     const issues: Issue[] = [];
     const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
@@ -69,11 +75,11 @@ export class SettingsService {
       }
     }
     if (issues.length > 0) throw kernelErrors.INVALID(issues.map((i) => i.message).join('; '), { issues });
-    if (Object.keys(direct).length === 0) return null;
+    if (Object.keys(direct).length === 0) return UNCHANGED;
     const changes = this.#hooks.refine(settingChanges, direct, undefined, (next) =>
       this.#unfit(direct, next),
     );
-    if (Object.keys(changes).length === 0) return null;
+    if (Object.keys(changes).length === 0) return UNCHANGED;
     const values = Object.fromEntries(
       this.#store
         .names()
@@ -85,7 +91,10 @@ export class SettingsService {
       this.#store.save(tx, changes, { kind, name, ...(session !== undefined && { session }) }),
     );
     const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
-    return told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null;
+    return {
+      changed: Object.keys(changes),
+      reply: told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null,
+    };
   }
 
   /** Returns why changes cannot be saved after a tap has edited them. */
@@ -104,11 +113,12 @@ export class SettingsService {
     return undefined;
   }
 
-  /** Returns the values of a new panel as texts, without secrets. */
+  /** Returns the values of a new panel as texts, without secrets; those that it generates are `<random>`. */
   factoryDefaults(): Record<string, string> {
     const shown = this.#store.names().filter((name) => this.#store.known(name)?.secret === false);
     return Object.fromEntries(
       shown.map((name) => {
+        if (this.#store.isGenerated(name)) return [name, RANDOM];
         const value = this.#store.initial(name);
         return [name, typeof value === 'string' ? value : JSON.stringify(value)];
       }),

@@ -85,6 +85,11 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     return this.#values.initial(name);
   }
 
+  /** Whether a fresh panel generates this value. */
+  isGenerated(name: string): boolean {
+    return typeof this.#definitions.byName.get(name)?.initial === 'function';
+  }
+
   /** Writes checked values, and notifies other plugins. */
   async save(tx: Tx, changes: Readonly<Record<string, unknown>>, who: Principal): Promise<void> {
     await this.#values.write(tx, changes);

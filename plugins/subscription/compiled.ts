@@ -22,7 +22,7 @@ import { contained } from './formats.js';
 import { pathsOf } from './format-paths.js';
 import { containedRenderer } from './renderers.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
-import type { subscriptionSettings } from './settings.js';
+import { listenerSettings, type subscriptionSettings } from './settings.js';
 
 export class Compiled {
   readonly #hooks: Hooks;
@@ -102,7 +102,8 @@ export class Compiled {
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     const { timeLocation } = this.#allSettings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
-    this.prefixes = pathsOf(this.formats, this.prefixes, ({ name }, by) =>
+    const { subEnable } = this.#allSettings.read(listenerSettings);
+    this.prefixes = pathsOf(subEnable ? this.formats : [], this.prefixes, ({ name }, by) =>
       this.#log.warn(
         'a subscription format is not served, because another one has its path; change one of the paths',
         { format: name, servedThere: by.name },

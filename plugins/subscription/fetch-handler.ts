@@ -72,7 +72,7 @@ export class FetchHandler {
     const shown = client ?? this.#decoy;
     if (!shown) return false;
     this.#decoy = shown;
-    const answer = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
+    const answer = this.#renderer.render(format, shown, this.#listeners.proxies.requestHost(request));
     const isHead = request.method === 'HEAD';
     if (!client) {
       // Exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal

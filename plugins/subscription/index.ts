@@ -10,7 +10,15 @@ import {
 } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
-import { afterSettingsSave, beforeSettingsSave, PanelHosts, Settings } from '../settings/contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  composeDefaultSettings,
+  ListenerPorts,
+  PanelHosts,
+  SettingGroups,
+  Settings,
+} from '../settings/contract.js';
 import { reachableHost } from './address.js';
 import { Compiled } from './compiled.js';
 import {
@@ -24,7 +32,7 @@ import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
-import { subscriptionSettings, subscriptionVariables } from './settings.js';
+import { listenerSettings, subscriptionSettings, subscriptionVariables } from './settings.js';
 
 export default definePlugin({
   name: 'subscription',
@@ -42,13 +50,28 @@ export default definePlugin({
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  contributes: ({ config: { publicHost } }) => [
+  contributes: ({ config: { publicHost, port }, configSource }) => [
+    contribute(SettingGroups, {
+      group: listenerSettings,
+      pinned: {
+        subPort: configSource.port === 'environment' ? { value: port, variable: 'WEIR_SUB_PORT' } : undefined,
+      },
+      defaults: { subPort: configSource.port === 'file' ? port : undefined },
+    }),
+    contribute(ListenerPorts, {
+      listener: 'subscription',
+      setting: 'subPort' satisfies keyof typeof listenerSettings,
+    }),
     contribute(PanelHosts, {
       hosts: publicHost === undefined ? [] : [publicHost],
       settings: ['subDomain' satisfies keyof typeof subscriptionSettings],
     }),
   ],
-  taps: ({ compiled, listeners, config }) => [
+  taps: ({ compiled, listeners, config, allSettings, settings }) => [
+    tap(composeDefaultSettings, (add) => {
+      const { subEnable } = allSettings.read(listenerSettings);
+      add({ subEnable, subURI: settings.read().subURI });
+    }),
     tap(afterInboundSave, async ({ changes }) => {
       for (const { before, after } of changes) {
         if (after) await compiled.inbound(after);
@@ -77,8 +100,12 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config }) => {
+  start: async ({ compiled, fetchHandler, listeners, config, allSettings }) => {
     await compiled.all();
-    listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, fetchHandler.fast);
+    listeners.declare(
+      'subscription',
+      { host: config.host, port: allSettings.read(listenerSettings).subPort, portVariable: 'WEIR_SUB_PORT' },
+      fetchHandler.fast,
+    );
   },
 });

@@ -124,7 +124,9 @@ export class Renderer implements SubscriptionApi {
   url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
     const found = this.#compiled.formats.find(({ name }) => name === format);
     const prefix = found && this.#compiled.pathOf(found);
-    if (prefix === undefined) return undefined;
+    if (!found || prefix === undefined) return undefined;
+    const { subURI } = this.#settings.read();
+    if (subURI !== '') return `${publicPrefix(subURI, found, prefix)}${encodeURIComponent(subId)}`;
     return `http://${this.#hostOfLinks(host)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
   }
 
@@ -146,6 +148,14 @@ export class Renderer implements SubscriptionApi {
     this.#settled.set(format, settled);
     return settled;
   }
+}
+
+/** The setting with the path of the format that `subURI` is for. */
+const STANDARD_PATH = 'subPath';
+/** Where users reach this format: `subURI` is the place of the standard one, the others have their paths on the same host. */
+function publicPrefix(subURI: string, format: Format, prefix: string): string {
+  if (format.pathSetting === STANDARD_PATH) return subURI.endsWith('/') ? subURI : `${subURI}/`;
+  return new URL(prefix, subURI).href;
 }
 
 const emptyBody = (format: Format, client: ClientRow): string =>

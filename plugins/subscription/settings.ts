@@ -68,7 +68,36 @@ const host = () =>
         })),
   );
 
+/** The public place of subscriptions, such as that of a proxy. */
+const publicUrl = () =>
+  headerText().custom((value: string, state) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    return value === '' ||
+      (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username)
+      ? value
+      : state.error('any.custom', {
+          error: new Error(
+            'it must be an http or https URL without query, fragment and user, like https://sub.example.com/s/',
+          ),
+        });
+  });
+
+/** Settings that the environment may set. */
+export const listenerSettings = {
+  subEnable: setting(bool(), true, 'serve subscriptions; otherwise every fetch is answered with 404'),
+  subPort: setting(
+    int().min(0).max(65_535),
+    2096,
+    'port of the subscription server, from the next start of the panel on; 0 takes a free one at each start',
+  ),
+} as const;
+
 export const subscriptionSettings = {
+  subURI: setting(
+    publicUrl(),
+    '',
+    'URL of subscriptions as users reach it, before the id; empty for the host and port of this panel',
+  ),
   subUpdates: setting(int().min(0).max(525_600), 12, 'hours until a client program fetches again'),
   subTitle: setting(headerText(), '', 'name of the subscription in client programs'),
   subSupportUrl: setting(link(), '', 'support page or contact for users'),

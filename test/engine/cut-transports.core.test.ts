@@ -161,7 +161,7 @@ class World {
       access,
       inbounds: { get: (id) => inbounds.get(id) },
       settings: { read: () => ({ engineCutConnections: true }) as never },
-      listeners: { trusts: () => false },
+      listeners: { proxies: { trusts: () => false } },
       sockets,
     });
     await cutter.start();

@@ -46,7 +46,7 @@ class World {
       settings: {
         read: () => ({ engineCutConnections: this.wanted }) as never,
       },
-      listeners: { trusts: (address) => this.proxies.has(address) },
+      listeners: { proxies: { trusts: (address: string) => this.proxies.has(address) } },
       sockets: {
         read: async (): Promise<SocketTable> => {
           this.reads += 1;

@@ -1,0 +1,69 @@
+// Ports of listeners that are settings: checked when they change, used from the next start on.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
+import { ListenerPorts } from './contract.js';
+import { errors } from './errors.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Why nobody could listen there; undefined when the port is free on all addresses. */
+async function obstacleAt(port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen(port);
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    server.close();
+  }
+}
+
+export class ListenerPortSettings {
+  readonly #listeners: ListenersApi;
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({
+    listeners,
+    contributions,
+  }: { listeners: ListenersApi; contributions: PluginContext['contributions'] }) {
+    this.#listeners = listeners;
+    this.#contributions = contributions;
+  }
+
+  /** Of these settings, those that are ports of listeners. */
+  among(names: Iterable<string>): string[] {
+    const wanted = new Set(names);
+    return this.#all.filter(({ setting }) => wanted.has(setting)).map(({ setting }) => setting);
+  }
+
+  /** Refuses a port with which the panel could not start again. */
+  async check({ changes, values }: { readonly changes: Values; readonly values: Values }): Promise<void> {
+    const ports = new Map(this.#all.map(({ listener, setting }) => [listener, values[setting]]));
+    const places = this.#listeners.places();
+    for (const { listener, setting } of this.#all) {
+      const port = values[setting];
+      if (!(setting in changes) || port === 0) continue;
+      const other = places.find(
+        ({ name, port: now }) => name !== listener && (ports.get(name) ?? now) === port,
+      );
+      if (other)
+        throw errors.PORT_TAKEN(`${setting}: the listener ${other.name} uses port ${port}; choose another`, {
+          path: setting,
+        });
+      // Our own listeners hold their ports until the restart.
+      if (places.some((place) => place.port === port)) continue;
+      const obstacle = await obstacleAt(Number(port));
+      if (obstacle !== undefined)
+        throw errors.PORT_TAKEN(`${setting}: the panel could not listen on port ${port}: ${obstacle}`, {
+          path: setting,
+        });
+    }
+  }
+
+  get #all() {
+    return this.#contributions(ListenerPorts).map(({ value }) => value);
+  }
+}

@@ -1,0 +1,21 @@
+import { Proxies, text } from '../../kernel/index.js';
+
+/** The entries of a text with commas; blank ones are left out. */
+export const proxiesIn = (list: string): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+
+/** Addresses and CIDRs, as one text with commas. */
+export const proxyList = () =>
+  text()
+    .max(4096)
+    .custom((list: string, state) => {
+      try {
+        new Proxies(proxiesIn(list));
+        return list;
+      } catch (error) {
+        return state.error('any.custom', { error: error as Error });
+      }
+    });

@@ -1,0 +1,179 @@
+// Ports, trusted proxies and public addresses as settings: what works at once, what from the next start on.
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import type { ClientsApi } from '../../clients/contract.js';
+import type { SubscriptionApi } from '../../subscription/contract.js';
+import subscription from '../../subscription/index.js';
+import { editDatabase } from '../../../test/harness/edit-database.js';
+
+const UPDATE = '/panel/api/setting/update';
+type Values = Readonly<Record<string, unknown>> & { readonly pinned: Record<string, string> };
+const all = (panel: TestPanel): Promise<Values> => panel.get('/panel/api/setting/all', { method: 'POST' });
+const say = async (panel: TestPanel, body: object): Promise<string> =>
+  (await panel.call(UPDATE, { body })).body.msg;
+
+async function boot(t: ExecutionContext, env: Record<string, string> = {}, dataDirectory?: string) {
+  const panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    env,
+    ...(dataDirectory !== undefined && { dataDirectory }),
+  });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  return panel;
+}
+
+/** A panel whose ports are not in the environment: the settings have them from the start. */
+async function bootWithPorts(t: ExecutionContext) {
+  const first = await boot(t);
+  await first.stop();
+  const [webPort, subPort] = [await freePort(), await freePort()];
+  await editDatabase(first.dataDirectory, [
+    `INSERT INTO settings VALUES ('webPort', '${webPort}', 0), ('subPort', '${subPort}', 0)`,
+  ]);
+  const panel = await boot(t, { WEIR_PANEL_PORT: '', WEIR_SUB_PORT: '' }, first.dataDirectory);
+  return { panel, webPort, subPort };
+}
+
+test('the environment sets the ports and the proxies, and says so', async (t) => {
+  const panel = await boot(t, { WEIR_TRUSTED_PROXIES: '10.0.0.0/8, ::1' });
+  const values = await all(panel);
+  t.like(values, { webPort: 0, subPort: 0, trustedProxyCIDRs: '10.0.0.0/8,::1' });
+  t.like(values.pinned, {
+    webPort: 'WEIR_PANEL_PORT',
+    subPort: 'WEIR_SUB_PORT',
+    trustedProxyCIDRs: 'WEIR_TRUSTED_PROXIES',
+  });
+  for (const change of [{ webPort: 4000 }, { subPort: 4000 }, { trustedProxyCIDRs: '' }])
+    await refused(
+      t,
+      panel,
+      UPDATE,
+      { body: change },
+      { status: 409, code: 'SETTINGS_PINNED', field: Object.keys(change)[0] ?? '' },
+    );
+});
+
+test('the ports of panel and subscription are settings, used from the next start on', async (t) => {
+  const { panel, webPort, subPort } = await bootWithPorts(t);
+  t.is(panel.url, `http://127.0.0.1:${webPort}`);
+  t.is(panel.subscriptionUrl, `http://127.0.0.1:${subPort}`);
+  const [nextWeb, nextSub] = [await freePort(), await freePort()];
+  t.is(
+    await say(panel, { webPort: nextWeb, subPort: nextSub, pageSize: 30 }),
+    'settings saved; webPort, subPort: from the next start of the panel on',
+  );
+  t.is(panel.url, `http://127.0.0.1:${webPort}`, 'not yet');
+  t.is(await say(panel, { pageSize: 30 }), 'nothing has changed');
+  await panel.stop();
+  const next = await boot(t, { WEIR_PANEL_PORT: '', WEIR_SUB_PORT: '' }, panel.dataDirectory);
+  t.is(next.url, `http://127.0.0.1:${nextWeb}`);
+  t.is(next.subscriptionUrl, `http://127.0.0.1:${nextSub}`);
+});
+
+test('a port with which the panel could not start again is refused', async (t) => {
+  const { panel, webPort, subPort } = await bootWithPorts(t);
+  const other = createServer().listen(0);
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const taken = (other.address() as AddressInfo).port;
+  const cases: readonly (readonly [change: object, field: string])[] = [
+    [{ webPort: subPort }, 'webPort'],
+    [{ subPort: webPort }, 'subPort'],
+    [{ webPort: 4000, subPort: 4000 }, 'webPort'],
+    [{ webPort: taken }, 'webPort'],
+    [{ subPort: taken }, 'subPort'],
+  ];
+  for (const [body, field] of cases)
+    await refused(t, panel, UPDATE, { body }, { status: 409, code: 'SETTINGS_PORT_TAKEN', field });
+  for (const port of [-1, 65_536, 1.5, 'x'])
+    await refused(
+      t,
+      panel,
+      UPDATE,
+      { body: { webPort: port } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'webPort' },
+    );
+  // The two may change places: both listeners close before they open again.
+  t.regex(await say(panel, { webPort: subPort, subPort: webPort }), /^settings saved/);
+});
+
+test('forwarded headers count from the proxies of the setting, at once', async (t) => {
+  const panel = await boot(t);
+  const id = await panel.addInbound({ listen: '' });
+  await panel.addClient('ada', [id]);
+  const hostOf = async (): Promise<string> => {
+    const { body } = await panel.call<string[]>('/panel/api/clients/links/ada', {
+      headers: { 'x-forwarded-host': 'outer.example' },
+    });
+    return new URL(String(body.obj[0]).split('#')[0] ?? '').hostname;
+  };
+  t.is(await hostOf(), '127.0.0.1');
+  await say(panel, { trustedProxyCIDRs: '127.0.0.1/32' });
+  t.is(await hostOf(), 'outer.example');
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { trustedProxyCIDRs: '10.0.0.0/8, somewhere' } },
+    { status: 400, code: 'KERNEL_INVALID', field: 'trustedProxyCIDRs', says: 'somewhere' },
+  );
+  await say(panel, { trustedProxyCIDRs: '' });
+  t.is(await hostOf(), '127.0.0.1');
+});
+
+test('subEnable stops and serves subscriptions at once, and subURI is the place that users are told', async (t) => {
+  const observed = servicesOf<{ readonly renderer: SubscriptionApi; readonly clients: ClientsApi }>(
+    subscription,
+  );
+  const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, observed.plugin] });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const id = await panel.addInbound();
+  const { subId } = await panel.addClient('ada', [id]);
+  const url = (): string | undefined => {
+    const { renderer, clients } = observed.services;
+    const row = clients.bySubId(subId);
+    return row && renderer.url('links', row, 'panel.example');
+  };
+  const { subPath } = (await all(panel)) as unknown as { readonly subPath: string };
+  const status = async () => (await fetch(`${panel.subscriptionUrl}${subPath}${subId}`)).status;
+  t.is(await status(), 200);
+  t.is(url(), `http://panel.example:${new URL(panel.subscriptionUrl).port}${subPath}${subId}`);
+  await say(panel, { subEnable: false, subURI: 'https://sub.example.com/s' });
+  t.is(await status(), 404);
+  const shown = () => panel.get('/panel/api/setting/defaultSettings', { method: 'POST' });
+  t.like(await shown(), { subEnable: false, subURI: 'https://sub.example.com/s' });
+  t.is(url(), undefined);
+  await say(panel, { subEnable: true });
+  t.is(await status(), 200);
+  t.is(url(), `https://sub.example.com/s/${subId}`);
+  for (const subURI of [
+    'sub.example.com',
+    'ftp://a.example/',
+    'https://a.example/?x=1',
+    'https://u@a.example/',
+  ])
+    await refused(
+      t,
+      panel,
+      UPDATE,
+      { body: { subURI } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'subURI' },
+    );
+});
+
+test('the values of a fresh panel are shown, and those that it generates are marked', async (t) => {
+  const panel = await boot(t);
+  const values = await panel.get<Record<string, string>>('/panel/api/setting/factoryDefaults', {
+    method: 'POST',
+  });
+  t.like(values, {
+    webBasePath: '<random>',
+    subPath: '<random>',
+    pageSize: '25',
+    webPort: '2053',
+    subPort: '2096',
+  });
+});
