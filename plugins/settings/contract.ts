@@ -40,7 +40,7 @@ export interface PanelListenerApi {
   readonly port: Configured<number>;
   readonly trustedProxies: Configured<readonly string[]>;
 }
-export const PanelListener = token<PanelListenerApi>('settings', 'PanelListener');
+export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 
 /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
 export interface ListenerPort {

@@ -40,7 +40,7 @@ test('a path below which the panel is served: environment, then what an admin sa
 
   const first = await start('');
   t.true(first.ready.panelUrl.endsWith('/from-file/'), first.ready.panelUrl);
-  t.like(await settings(first), { webBasePath: '/from-file/', pinned: {} });
+  t.like(await settings(first), { webBasePath: '/from-file/', pinned: { webBasePath: undefined } });
   await first.get('/panel/api/setting/update', { body: { webBasePath: '/from-admin/' } });
   await first.stop();
 
