@@ -19,6 +19,7 @@ import {
   inboundEntry,
   Subscription,
   subscriptionHeaders,
+  WaySources,
 } from './contract.js';
 import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
@@ -77,7 +78,14 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config }) => {
+  start: async ({ compiled, fetchHandler, listeners, config, contributions }) => {
+    for (const { value, fault } of contributions(WaySources)) {
+      try {
+        value.start(compiled.wayOutput);
+      } catch (error) {
+        fault('start of a source of ways', error);
+      }
+    }
     await compiled.all();
     listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, fetchHandler.fast);
   },
