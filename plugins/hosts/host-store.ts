@@ -14,8 +14,10 @@ import {
 import type { HostTables } from './tables.js';
 import type { WayHost } from './way.js';
 
+/** By code units, as everywhere else: the order must not depend on the machine's language. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byRemark = (a: HostGroup, b: HostGroup): number =>
-  a.fields.sortOrder - b.fields.sortOrder || (a.fields.remark < b.fields.remark ? -1 : 1);
+  a.fields.sortOrder - b.fields.sortOrder || compare(a.fields.remark, b.fields.remark) || byRow(a, b);
 const byRow = (a: HostGroup, b: HostGroup): number =>
   a.fields.sortOrder - b.fields.sortOrder || (a.rows[0]?.id ?? 0) - (b.rows[0]?.id ?? 0);
 export const portOf = ({ fields }: HostGroup, { ownPort }: HostRow): number => ownPort ?? fields.port;

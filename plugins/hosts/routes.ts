@@ -25,11 +25,11 @@ import {
 } from './schemas.js';
 
 const MOST_NAMED = 20;
-/** `3 host groups deleted; unknown: a, b`. */
+/** `host groups deleted: 3; unknown: a, b`. */
 function described({ count, unknown }: Outcome, done: string): string {
   const named = unknown.slice(0, MOST_NAMED).join(', ');
   const more = unknown.length > MOST_NAMED ? ` and ${unknown.length - MOST_NAMED} others` : '';
-  return `${count} host groups ${done}${unknown.length > 0 ? `; unknown: ${named}${more}` : ''}`;
+  return `host groups ${done}: ${count}${unknown.length > 0 ? `; unknown: ${named}${more}` : ''}`;
 }
 
 const addRoute = (path: string, name: string, doc: string, service: HostService): Route =>
