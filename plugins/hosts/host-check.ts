@@ -28,11 +28,11 @@ export function addressesOf(texts: readonly string[]): HostAddress[] {
     const parsed = parseHost(text);
     const path = `hosts.${i}`;
     if (typeof parsed === 'string') {
-      issues.push({ path, message: `${path} ${parsed}` });
+      issues.push({ path, message: `hosts[${i}] ${parsed}` });
       return [];
     }
     const name = hostText(parsed);
-    if (seen.has(name)) issues.push({ path, message: `${path} repeats the address "${text}"` });
+    if (seen.has(name)) issues.push({ path, message: `hosts[${i}] repeats the address "${text}"` });
     seen.add(name);
     return [parsed];
   });
@@ -62,7 +62,12 @@ export class HostCheck {
         const path = `excludeFromSubTypes.${i}`;
         return known.includes(name)
           ? []
-          : [{ path, message: `${path}: there is no format ${name}; there are ${known.join(', ')}` }];
+          : [
+              {
+                path,
+                message: `excludeFromSubTypes[${i}]: there is no format ${name}; there are ${known.join(', ')}`,
+              },
+            ];
       }),
     ]);
   }

@@ -145,7 +145,7 @@ export class HostService {
     }
   }
 
-  /** Unknown ids are passed over and named. */
+  /** Unknown ids are skipped and named. */
   setEnable(ids: readonly string[], enable: boolean, who: Principal): Promise<Outcome> {
     return this.#edit(
       ids,

@@ -168,6 +168,7 @@ test.serial('readers of the live stream are told that hosts changed', async (t) 
   await until(() => told() === 1, 'one for the new group');
   await world.panel.get(`${HOSTS}/setEnable/${groupId}`, { body: { enable: false } });
   await until(() => told() === 2, 'one for the edit');
+  t.is(told(), 2);
 });
 
 test('protocols with a way of their own, such as WireGuard, get address and port', (t) => {
