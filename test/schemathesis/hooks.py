@@ -96,7 +96,7 @@ def session():
 
 
 def host_group():
-    return post("hosts/add", {"inboundIds": [inbound()], "remark": "CDN"})[0]["groupId"]
+    return get("POST", "hosts/add", {"inboundIds": [inbound()], "remark": "CDN"})[0]["groupId"]
 
 
 def id_for(name):
