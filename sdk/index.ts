@@ -755,6 +755,541 @@ export type ClientsDetachInput = {
   };
 };
 
+export type HostsAddInput = {
+  body: {
+    /** text of one line without control characters */
+    serverDescription?: string | null;
+    isDisabled?: boolean | null;
+    /** only the panel shows it; subscriptions do not contain it */
+    isHidden?: boolean | null;
+    /** of hosts without a port of their own; 0: of the inbound */
+    port?: number | null;
+    security?: 'same' | 'none' | 'tls' | 'reality' | null;
+    /** text without spaces */
+    sni?: string | null;
+    overrideSniFromAddress?: boolean | null;
+    /** neither `sni` nor the address replaces the name of the inbound */
+    keepSniBlank?: boolean | null;
+    /** text without spaces */
+    hostHeader?: string | null;
+    /** text without spaces */
+    path?: string | null;
+    alpn?: ('h3' | 'h2' | 'http/1.1')[] | null;
+    /** name of a fingerprint such as chrome or firefox */
+    fingerprint?: string | null;
+    pinnedPeerCertSha256?: string[] | null;
+    /** text without spaces */
+    verifyPeerCertByName?: string | null;
+    /** text without spaces */
+    echConfigList?: string | null;
+    /** names of cipher suites, separated by colons */
+    cipherSuites?: string | null;
+    allowInsecure?: boolean | null;
+    /** JSON: the multiplexing of the client */
+    muxParams?: string | null;
+    /** JSON: socket options of the client */
+    sockoptParams?: string | null;
+    /** JSON: masks, after those of the inbound */
+    finalMask?: string | null;
+    /** 0 to 65535, for the rules of the core; only for VLESS */
+    vlessRoute?: null | (string | number);
+    altIpVersion?: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer' | null;
+    altX25519?: boolean | null;
+    /** each client gets the addresses of the group in an order of its own */
+    shuffleHost?: boolean | null;
+    /** formats that leave the group out: raw, json, alt, or the name of another one */
+    excludeFromSubTypes?: string[] | null;
+    tags?: string[] | null;
+    nodeGuids?: string[] | null;
+    sortOrder?: number | null;
+    /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+    remark: string;
+    inboundIds: number[];
+    /** host names or addresses, each may carry `:port`; empty: the address of the inbound */
+    hosts?: string[] | null;
+    /** groupId of letters, digits, - and _ */
+    groupId?: string | null;
+  };
+};
+
+export type HostsAddReply = {
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+  id: number;
+  groupId: string;
+  inboundId: number;
+  address: string;
+  createdAt: number;
+  updatedAt: number;
+}[];
+
+export type HostsBulkAddInput = {
+  body: {
+    /** text of one line without control characters */
+    serverDescription?: string | null;
+    isDisabled?: boolean | null;
+    /** only the panel shows it; subscriptions do not contain it */
+    isHidden?: boolean | null;
+    /** of hosts without a port of their own; 0: of the inbound */
+    port?: number | null;
+    security?: 'same' | 'none' | 'tls' | 'reality' | null;
+    /** text without spaces */
+    sni?: string | null;
+    overrideSniFromAddress?: boolean | null;
+    /** neither `sni` nor the address replaces the name of the inbound */
+    keepSniBlank?: boolean | null;
+    /** text without spaces */
+    hostHeader?: string | null;
+    /** text without spaces */
+    path?: string | null;
+    alpn?: ('h3' | 'h2' | 'http/1.1')[] | null;
+    /** name of a fingerprint such as chrome or firefox */
+    fingerprint?: string | null;
+    pinnedPeerCertSha256?: string[] | null;
+    /** text without spaces */
+    verifyPeerCertByName?: string | null;
+    /** text without spaces */
+    echConfigList?: string | null;
+    /** names of cipher suites, separated by colons */
+    cipherSuites?: string | null;
+    allowInsecure?: boolean | null;
+    /** JSON: the multiplexing of the client */
+    muxParams?: string | null;
+    /** JSON: socket options of the client */
+    sockoptParams?: string | null;
+    /** JSON: masks, after those of the inbound */
+    finalMask?: string | null;
+    /** 0 to 65535, for the rules of the core; only for VLESS */
+    vlessRoute?: null | (string | number);
+    altIpVersion?: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer' | null;
+    altX25519?: boolean | null;
+    /** each client gets the addresses of the group in an order of its own */
+    shuffleHost?: boolean | null;
+    /** formats that leave the group out: raw, json, alt, or the name of another one */
+    excludeFromSubTypes?: string[] | null;
+    tags?: string[] | null;
+    nodeGuids?: string[] | null;
+    sortOrder?: number | null;
+    /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+    remark: string;
+    inboundIds: number[];
+    /** host names or addresses, each may carry `:port`; empty: the address of the inbound */
+    hosts?: string[] | null;
+    /** groupId of letters, digits, - and _ */
+    groupId?: string | null;
+  };
+};
+
+export type HostsBulkAddReply = {
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+  id: number;
+  groupId: string;
+  inboundId: number;
+  address: string;
+  createdAt: number;
+  updatedAt: number;
+}[];
+
+export type HostsBulkDeleteInput = {
+  body: {
+    ids: string[];
+  };
+};
+
+export type HostsBulkSetEnableInput = {
+  body: {
+    ids: string[];
+    enable: boolean;
+  };
+};
+
+export type HostsByInboundInput = {
+  inboundId: number;
+};
+
+export type HostsByInboundReply = {
+  groupId: string;
+  inboundIds: number[];
+  hosts: string[];
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** of hosts without a port of their own; 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+}[];
+
+export type HostsDeleteInput = {
+  groupId: string;
+};
+
+export type HostsGetInput = {
+  groupId: string;
+};
+
+export type HostsGetReply = {
+  groupId: string;
+  inboundIds: number[];
+  hosts: string[];
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** of hosts without a port of their own; 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+};
+
+export type HostsListReply = {
+  groupId: string;
+  inboundIds: number[];
+  hosts: string[];
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** of hosts without a port of their own; 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+}[];
+
+export type HostsReorderInput = {
+  body: {
+    ids: string[];
+  };
+};
+
+export type HostsSetEnableInput = {
+  groupId: string;
+  body: {
+    enable: boolean;
+  };
+};
+
+export type HostsUpdateInput = {
+  groupId: string;
+  body?: {
+    /** text of one line without control characters */
+    serverDescription?: string | null;
+    isDisabled?: boolean | null;
+    /** only the panel shows it; subscriptions do not contain it */
+    isHidden?: boolean | null;
+    /** of hosts without a port of their own; 0: of the inbound */
+    port?: number | null;
+    security?: 'same' | 'none' | 'tls' | 'reality' | null;
+    /** text without spaces */
+    sni?: string | null;
+    overrideSniFromAddress?: boolean | null;
+    /** neither `sni` nor the address replaces the name of the inbound */
+    keepSniBlank?: boolean | null;
+    /** text without spaces */
+    hostHeader?: string | null;
+    /** text without spaces */
+    path?: string | null;
+    alpn?: ('h3' | 'h2' | 'http/1.1')[] | null;
+    /** name of a fingerprint such as chrome or firefox */
+    fingerprint?: string | null;
+    pinnedPeerCertSha256?: string[] | null;
+    /** text without spaces */
+    verifyPeerCertByName?: string | null;
+    /** text without spaces */
+    echConfigList?: string | null;
+    /** names of cipher suites, separated by colons */
+    cipherSuites?: string | null;
+    allowInsecure?: boolean | null;
+    /** JSON: the multiplexing of the client */
+    muxParams?: string | null;
+    /** JSON: socket options of the client */
+    sockoptParams?: string | null;
+    /** JSON: masks, after those of the inbound */
+    finalMask?: string | null;
+    /** 0 to 65535, for the rules of the core; only for VLESS */
+    vlessRoute?: null | (string | number);
+    altIpVersion?: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer' | null;
+    altX25519?: boolean | null;
+    /** each client gets the addresses of the group in an order of its own */
+    shuffleHost?: boolean | null;
+    /** formats that leave the group out: raw, json, alt, or the name of another one */
+    excludeFromSubTypes?: string[] | null;
+    tags?: string[] | null;
+    nodeGuids?: string[] | null;
+    sortOrder?: number | null;
+    /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+    remark?: string;
+    inboundIds?: number[];
+    /** host names or addresses, each may carry `:port`; empty: the address of the inbound */
+    hosts?: string[] | null;
+  };
+};
+
+export type HostsUpdateReply = {
+  /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
+  remark: string;
+  /** text of one line without control characters */
+  serverDescription: string;
+  isDisabled: boolean;
+  /** only the panel shows it; subscriptions do not contain it */
+  isHidden: boolean;
+  /** 0: of the inbound */
+  port: number;
+  security: 'same' | 'none' | 'tls' | 'reality';
+  /** text without spaces */
+  sni: string;
+  overrideSniFromAddress: boolean;
+  /** neither `sni` nor the address replaces the name of the inbound */
+  keepSniBlank: boolean;
+  /** text without spaces */
+  hostHeader: string;
+  /** text without spaces */
+  path: string;
+  alpn: ('h3' | 'h2' | 'http/1.1')[];
+  /** name of a fingerprint such as chrome or firefox */
+  fingerprint: string;
+  pinnedPeerCertSha256: string[];
+  /** text without spaces */
+  verifyPeerCertByName: string;
+  /** text without spaces */
+  echConfigList: string;
+  /** names of cipher suites, separated by colons */
+  cipherSuites: string;
+  allowInsecure: boolean;
+  /** JSON: the multiplexing of the client */
+  muxParams: string | null;
+  /** JSON: socket options of the client */
+  sockoptParams: string | null;
+  /** JSON: masks, after those of the inbound */
+  finalMask: string;
+  /** 0 to 65535, for the rules of the core; only for VLESS */
+  vlessRoute: string | number;
+  altIpVersion: '' | 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
+  altX25519: boolean;
+  /** each client gets the addresses of the group in an order of its own */
+  shuffleHost: boolean;
+  /** formats that leave the group out: raw, json, alt, or the name of another one */
+  excludeFromSubTypes: string[];
+  tags: string[];
+  nodeGuids: string[];
+  sortOrder: number;
+  id: number;
+  groupId: string;
+  inboundId: number;
+  address: string;
+  createdAt: number;
+  updatedAt: number;
+}[];
+
 export type InboundsAddInput = {
   body: {
     enable?: boolean;
@@ -1225,6 +1760,8 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
+  /** events to send notifications about */
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -1243,8 +1780,6 @@ export type SettingsAllReply = {
   remarkTemplate: string;
   /** show the name of the client on every link, not only on the first */
   subShowIdentityOnAllLinks: boolean;
-  /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** path prefix of share links */
   subPath: string;
   /** send the list as one base64 text, as most client programs expect */
@@ -1350,6 +1885,8 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
+    /** events to send notifications about */
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -1368,8 +1905,6 @@ export type SettingsUpdateInput = {
     remarkTemplate?: string;
     /** show the name of the client on every link, not only on the first */
     subShowIdentityOnAllLinks?: boolean;
-    /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** path prefix of share links */
     subPath?: string;
     /** send the list as one base64 text, as most client programs expect */
@@ -1687,6 +2222,45 @@ export class Weir extends Transport {
     /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
     detach: (input: ClientsDetachInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input),
+  } as const;
+
+  readonly hosts = {
+    /** Adds a host group: a row for each address and inbound. In subscriptions its rows take the place of the inbound. — POST /panel/api/hosts/add */
+    add: (input: HostsAddInput): Promise<HostsAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/add', gives: 'obj' }, input),
+    /** Adds a host group with many addresses, each with or without a port; the same as hosts/add. — POST /panel/api/hosts/bulk/add */
+    bulkAdd: (input: HostsBulkAddInput): Promise<HostsBulkAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/bulk/add', gives: 'obj' }, input),
+    /** Deletes host groups. Unknown ids are named in msg. — POST /panel/api/hosts/bulk/del */
+    bulkDelete: (input: HostsBulkDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/bulk/del', gives: 'msg' }, input),
+    /** Enables or disables host groups. Unknown ids are named in msg. — POST /panel/api/hosts/bulk/setEnable */
+    bulkSetEnable: (input: HostsBulkSetEnableInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/bulk/setEnable', gives: 'msg' }, input),
+    /** The host groups with an address for this inbound, each with all its inbounds. — GET /panel/api/hosts/byInbound/{inboundId} */
+    byInbound: (input: HostsByInboundInput): Promise<HostsByInboundReply> =>
+      this.call({ method: 'GET', path: '/panel/api/hosts/byInbound/{inboundId}', gives: 'obj' }, input),
+    /** Deletes a host group with its rows. — POST /panel/api/hosts/del/{groupId} */
+    delete: (input: HostsDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/del/{groupId}', gives: 'msg' }, input),
+    /** One host group. — GET /panel/api/hosts/get/{groupId} */
+    get: (input: HostsGetInput): Promise<HostsGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/hosts/get/{groupId}', gives: 'obj' }, input),
+    /** All host groups, by sortOrder and remark. — GET /panel/api/hosts/list */
+    list: (): Promise<HostsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/hosts/list', gives: 'obj' }),
+    /** Gives host groups the places 0, 1, 2 … in this order; others stay where they are. Unknown ids are named in msg. — POST /panel/api/hosts/reorder */
+    reorder: (input: HostsReorderInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/reorder', gives: 'msg' }, input),
+    /** Enables or disables a host group. While all hosts of an inbound are disabled, subscriptions show the inbound itself. — POST /panel/api/hosts/setEnable/{groupId} */
+    setEnable: (input: HostsSetEnableInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/setEnable/{groupId}', gives: 'msg' }, input),
+    /** The tags of all host groups, each once, sorted. — GET /panel/api/hosts/tags */
+    tags: (): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/hosts/tags', gives: 'obj' }),
+    /** Changes what is sent and leaves the rest. Rows keep their ids as long as their address and inbound stay. — POST /panel/api/hosts/update/{groupId} */
+    update: (input: HostsUpdateInput): Promise<HostsUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/hosts/update/{groupId}', gives: 'obj' }, input),
   } as const;
 
   readonly inbounds = {

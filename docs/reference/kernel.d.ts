@@ -6,8 +6,9 @@
 //   @weir-panel/weir/plugins/clients: 20 names
 //   @weir-panel/weir/plugins/core-guard: 15 names
 //   @weir-panel/weir/plugins/engine: 39 names
+//   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 73 names
+//   @weir-panel/weir/plugins/inbounds: 78 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -16,7 +17,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 21 names
-//   @weir-panel/weir/plugins/subscription: 22 names
+//   @weir-panel/weir/plugins/subscription: 25 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
 //   @weir-panel/weir/plugins/traffic: 8 names
@@ -2201,6 +2202,208 @@ declare module '@weir-panel/weir/plugins/engine' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/hosts' {
+  import type { After, Column, During, Principal, Schema, Typed, Values } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // All host groups in memory, by id and by inbound.
+  export interface HostRow extends HostAddress {
+    readonly id: number;
+    readonly inboundId: number;
+    /** Unix ms */
+    readonly createdAt: number;
+  }
+  export interface HostGroup {
+    readonly groupId: string;
+    /** Unix ms */
+    readonly createdAt: number;
+    readonly updatedAt: number;
+    readonly fields: HostFields;
+    /** in the order of the group */
+    readonly rows: readonly HostRow[];
+  }
+
+  // The fields of a host group, each declared once: column, schema and initial value. A new field needs a line here, a
+  // migration, and its effect in way.ts.
+  const none: () => string[];
+  const hostFields: {
+    remark: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    serverDescription: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    isDisabled: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    isHidden: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    port: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    security: {
+      readonly column: Column<"none" | "reality" | "same" | "tls">;
+      readonly schema: Joi.AnySchema<any> & Typed<"none" | "reality" | "same" | "tls">;
+      readonly initial: "same";
+    };
+    sni: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    overrideSniFromAddress: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    keepSniBlank: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    hostHeader: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    path: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    alpn: {
+      readonly column: Column<string[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<string[]>;
+      readonly initial: typeof none;
+    };
+    fingerprint: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    pinnedPeerCertSha256: {
+      readonly column: Column<string[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<string[]>;
+      readonly initial: typeof none;
+    };
+    verifyPeerCertByName: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    echConfigList: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    cipherSuites: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    allowInsecure: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    muxParams: {
+      readonly column: Column<string | null>;
+      readonly schema: Joi.AnySchema<any> & Typed<string | null>;
+      readonly initial: string | null;
+    };
+    sockoptParams: {
+      readonly column: Column<string | null>;
+      readonly schema: Joi.AnySchema<any> & Typed<string | null>;
+      readonly initial: string | null;
+    };
+    finalMask: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    vlessRoute: {
+      readonly column: Column<string>;
+      readonly schema: Schema<string>;
+      readonly initial: "";
+    };
+    altIpVersion: {
+      readonly column: Column<"" | "dual" | "ipv4" | "ipv4-prefer" | "ipv6" | "ipv6-prefer">;
+      readonly schema: Joi.AnySchema<any> & Typed<"" | "dual" | "ipv4" | "ipv4-prefer" | "ipv6" | "ipv6-prefer">;
+      readonly initial: "";
+    };
+    altX25519: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    shuffleHost: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: false;
+    };
+    excludeFromSubTypes: {
+      readonly column: Column<string[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<string[]>;
+      readonly initial: typeof none;
+    };
+    tags: {
+      readonly column: Column<string[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<string[]>;
+      readonly initial: typeof none;
+    };
+    nodeGuids: {
+      readonly column: Column<string[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<string[]>;
+      readonly initial: typeof none;
+    };
+    sortOrder: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+  };
+  export type HostFields = Values<typeof hostFields>;
+
+  // Hosts: further addresses of inbounds, as subscriptions show them.
+  export interface HostChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: HostGroup | undefined;
+    readonly after: HostGroup | undefined;
+  }
+  /** Runs in the transaction that adds, changes or deletes host groups. When an inbound is deleted, its rows go without a call: tap duringInboundSave. */
+  export const duringHostSave: During<{
+    readonly changes: readonly HostChange[];
+    readonly who: Principal;
+  }>;
+  /** Runs after the commit and before the reply: for data that other plugins derive from hosts. */
+  export const afterHostSave: After<{
+    readonly changes: readonly HostChange[];
+    readonly who: Principal;
+  }>;
+
+  // The texts of `hosts`: an address, with or without a port. Refused where it is neither, as nobody could dial it.
+  /** Where clients dial. */
+  interface HostAddress {
+    /** host name or IP address, IPv6 without brackets; empty: the inbound's own */
+    readonly address: string;
+    /** the port in the text, 0 for that of the inbound; null: the port of the group */
+    readonly ownPort: number | null;
+  }
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/idempotency' {
   import type { ErrorFactory } from '@weir-panel/weir/kernel';
 
@@ -2479,6 +2682,19 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly domainStrategy?: string;
     /** tag of the outbound through which this one dials */
     readonly dialerProxy?: string;
+    /** bytes */
+    readonly tcpWindowClamp?: number;
+    /** such as `SrvPortOnly`: where in DNS the address or the port stands */
+    readonly addressPortStrategy?: string;
+    readonly happyEyeballs?: HappyEyeballs;
+  }
+  /** Several addresses of a server tried at once (RFC 8305). Source: xtls.github.io, HappyEyeballsObject. */
+  export interface HappyEyeballs {
+    /** milliseconds between attempts; 0: off */
+    readonly tryDelayMs?: number;
+    readonly prioritizeIPv6?: boolean;
+    readonly interleave?: number;
+    readonly maxConcurrentTry?: number;
   }
   /** The addresses of the server that a client uses. Source: mihomo, wiki.metacubex.one, `ip-version`. */
   export type IpVersion = 'dual' | 'ipv4' | 'ipv6' | 'ipv4-prefer' | 'ipv6-prefer';
@@ -2621,6 +2837,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly spiderX: string;
     /** public key of ML-DSA-65, base64url */
     readonly mldsa65Verify?: string;
+    /** The client offers X25519MLKEM768 as well. Source: mihomo, wiki.metacubex.one, `reality-opts.support-x25519mlkem768`. */
+    readonly x25519mlkem768?: boolean;
   }
   export type Security = NoSecurity | Tls | Reality;
 
@@ -2757,8 +2975,16 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function completeEntry<A extends Account>(template: EntryTemplate<A>, { client, server, name }: Completion): ProxyEntry<A>;
 
   // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
+  /** Parts of an entry that hosts bring along. */
+  export const MuxShape: Schema<Mux>;
+  export const SocketShape: Schema<SocketOptions>;
+  export const FinalMaskShape: Schema<FinalMask>;
   /** An entry that another plugin changed, for drafts and filters: its only functions are those of the protocol. */
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
+
+  // The masks of an inbound that a client's side must know. Source: xtls.github.io, FinalMaskObject.
+  /** Undefined when there is none that is known here. */
+  export function finalMaskOf(value: unknown): FinalMask | undefined;
 
   // Accounts of clients in an inbound, and what a sample account shows about it.
   /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
@@ -3538,12 +3764,16 @@ declare module '@weir-panel/weir/plugins/subscription' {
   // Subscriptions: the data that a client program fetches, in any format.
   /** An additional way to reach an inbound. */
   export interface Way {
-    /** name of this way, beside the inbound's own; `{{HOST}}` in remarks */
+    /** name of this way, beside the inbound's own; `{{HOST}}` in remarks. It may hold the tokens of remarks itself. */
     readonly hostRemark: string;
     /** the entry of the inbound with the changes of this way; functions in it must be the given ones */
     readonly entry: EntryTemplate;
     /** names of the formats that leave it out */
     readonly notIn?: readonly string[];
+    /** The panel shows it; a fetched subscription does not contain it. */
+    readonly hidden?: boolean;
+    /** Ways of an inbound with the same text change places: each client gets them in an order of its own. */
+    readonly shuffle?: string;
   }
   /** Values that differ between clients and fetches. */
   export interface EntryFill {
@@ -3622,8 +3852,6 @@ declare module '@weir-panel/weir/plugins/subscription' {
     proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
     /** The entries that a format cannot express, of enabled inbounds, with the reason. */
     leftOut(): readonly LeftOut[];
-    /** Composes the entries of these inbounds again. For a plugin whose taps of `inboundEntry` and `composeSubscription` return something else now although the inbound is the same. */
-    refresh(inboundIds: Iterable<number>): Promise<void>;
     /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
     entries(format: string, client: ClientRow, host: LinkHost): string[];
     /** The URL of this client's subscription; undefined while the format is disabled. */
@@ -3641,11 +3869,24 @@ declare module '@weir-panel/weir/plugins/subscription' {
   export const inboundEntry: Filter<EntryTemplate<Account>, {
     readonly inbound: Inbound;
   }>;
-  /** Additional ways to reach an inbound (hosts), which replace its own; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
+  /** Additional ways to reach an inbound (hosts), which replace its own in every format, even where none of them is shown; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
   export const composeSubscription: Draft<Way, {
     readonly inbound: Inbound;
     readonly entry: EntryTemplate;
   }>;
+  /** What ways depend on beside inbounds and settings, such as the rows of hosts. */
+  export interface WaySource {
+    /** called once, at the start */
+    start(out: WayOutput): void;
+  }
+  export interface WayOutput {
+    /** Composes the ways of these inbounds again. Await it in an after hook, so that the next fetch has the change. */
+    recompose(inboundIds: Iterable<number>): Promise<void>;
+    /** names of all formats, for `notIn` */
+    formats(): readonly string[];
+  }
+  /** Plugins that add ways and change them by themselves. */
+  export const WaySources: ExtensionPoint<WaySource>;
   /** A tap sends every fetch through the slow path. A refusal sends 404. */
   export const beforeSubscription: Guard<FetchInfo>;
   /** A tap sends every fetch through the slow path. */

@@ -1,4 +1,4 @@
-import { definePlugin, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, singleton, stage, tap } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Engine } from '../engine/contract.js';
 import {
@@ -9,7 +9,7 @@ import {
   InboundEdits,
   Inbounds,
 } from '../inbounds/contract.js';
-import { inboundEntry, Subscription } from '../subscription/contract.js';
+import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
@@ -21,16 +21,14 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Sends connections of a foreign protocol on to other inbounds or servers.',
-  uses: {
-    engine: Engine,
-    inbounds: Inbounds,
-    edits: InboundEdits,
-    guard: CoreGuard,
-    subscription: maybe(Subscription),
-  },
+  // Not `Subscription`: fallbacks must be in memory before subscriptions are composed for the first time.
+  uses: { engine: Engine, inbounds: Inbounds, edits: InboundEdits, guard: CoreGuard },
   tables,
   migrations,
   services: { store: singleton(FallbackStore), service: singleton(FallbackService) },
+  contributes: ({ service }) => [
+    contribute(WaySources, { start: (output) => void (service.output = output) }),
+  ],
   taps: ({ store, service, inbounds }) => [
     tap(duringInboundSave, ({ changes }, tx) => {
       const deleted = changes.flatMap(({ kind, before }) =>
@@ -52,4 +50,6 @@ export default definePlugin({
     }),
   ],
   routes,
+  // Subscriptions that started earlier were composed without fallbacks.
+  start: ({ service }) => service.refreshLinks(),
 });

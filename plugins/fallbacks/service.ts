@@ -13,7 +13,7 @@ import { isHidden } from './child-entry.js';
 import { errors } from './errors.js';
 import { coreFallback, idleReason, MASTERS } from './fallback.js';
 import type { Fallback, SentFallback } from './schema.js';
-import type { SubscriptionApi } from '../subscription/contract.js';
+import type { WayOutput } from '../subscription/contract.js';
 import type { FallbackStore } from './store.js';
 
 type NewFallback = Omit<Fallback, 'id'>;
@@ -25,7 +25,8 @@ export class FallbackService {
   readonly #edits: InboundEditsApi;
   readonly #guard: CoreGuardApi;
   readonly #engine: EngineApi;
-  readonly #subscription: SubscriptionApi | undefined;
+  /** undefined until the subscription starts */
+  output: WayOutput | undefined;
   /** Each edit is checked against the result of the previous one. */
   readonly #queue = new SerialQueue();
 
@@ -36,7 +37,6 @@ export class FallbackService {
     edits: InboundEditsApi;
     guard: CoreGuardApi;
     engine: EngineApi;
-    subscription: SubscriptionApi | undefined;
   }) {
     this.#db = needs.db;
     this.#store = needs.store;
@@ -44,7 +44,6 @@ export class FallbackService {
     this.#edits = needs.edits;
     this.#guard = needs.guard;
     this.#engine = needs.engine;
-    this.#subscription = needs.subscription;
   }
 
   /** Throws INBOUNDS_NOT_FOUND. */
@@ -72,7 +71,7 @@ export class FallbackService {
         await this.#edits.test(master, (settings) => this.#settingsWith(settings, wanted));
       await this.#db.write((tx) => this.#store.replace(tx, masterId, wanted));
     });
-    await this.#refreshLinks();
+    await this.refreshLinks();
     const applied = await this.#engine.reconcileConfig();
     const { length } = this.#store.of(masterId);
     const master = this.#inbounds.get(masterId);
@@ -82,13 +81,13 @@ export class FallbackService {
   /** Call it after inbounds have changed. */
   async inboundsChanged(changes: readonly InboundChange[]): Promise<void> {
     const changed = changes.flatMap(({ before, after }) => [before, after]);
-    if (changed.some((inbound) => inbound && MASTERS.includes(inbound.protocol))) await this.#refreshLinks();
+    if (changed.some((inbound) => inbound && MASTERS.includes(inbound.protocol))) await this.refreshLinks();
   }
 
   /** The links of inbounds that may be behind a master contain its place. */
-  async #refreshLinks(): Promise<void> {
+  async refreshLinks(): Promise<void> {
     const hidden = this.#inbounds.list().filter(isHidden);
-    await this.#subscription?.refresh(hidden.map(({ id }) => id));
+    await this.output?.recompose(hidden.map(({ id }) => id));
   }
 
   /** The settings of an inbound in the core's config, with its fallbacks. Without any, those in its own settings stay. */

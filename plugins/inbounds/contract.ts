@@ -28,6 +28,7 @@ export {
   type ClientIdentity,
   type EntryTemplate,
   type FieldsByClient,
+  type HappyEyeballs,
   type IpVersion,
   isOf,
   type KnownAccount,
@@ -59,7 +60,8 @@ export type {
 } from './entry/transport.js';
 export { type EntryBase, isUnspecified } from './entry/base.js';
 export { completeEntry, type Completion, valueFor, withRoute } from './entry/complete.js';
-export { EntryTemplateShape } from './entry/shape.js';
+export { EntryTemplateShape, FinalMaskShape, MuxShape, SocketShape } from './entry/shape.js';
+export { finalMaskOf } from './entry/read-masks.js';
 export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';

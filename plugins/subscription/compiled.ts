@@ -16,12 +16,14 @@ import {
   inboundEntry,
   type Renderer,
   Renderers,
+  type WayOutput,
 } from './contract.js';
 import { type CompiledEntry, compileEntry } from './entries.js';
 import { contained } from './formats.js';
 import { pathsOf } from './format-paths.js';
 import { containedRenderer } from './renderers.js';
-import { compileRemark, type RemarkTemplate } from './remark/template.js';
+import { compileHostRemark, compileRemark, type RemarkTemplate } from './remark/template.js';
+import { SelectedEntries } from './selected-entries.js';
 import { listenerSettings, type subscriptionSettings } from './settings.js';
 
 export class Compiled {
@@ -37,7 +39,7 @@ export class Compiled {
   /** Many clients share the same list of inbounds, so there are few lists. */
   readonly #selections = new WeakMap<
     readonly number[],
-    { order: Map<number, number>; entries: readonly CompiledEntry[] }
+    { order: Map<number, number>; entries: SelectedEntries }
   >();
   formats: readonly Format[] = [];
   #renderers: readonly Renderer[] = [];
@@ -47,6 +49,8 @@ export class Compiled {
   served: readonly (readonly [prefix: string, format: Format])[] = [];
   remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
   timeZone: string | undefined;
+  /** by the remark of a host that holds tokens */
+  readonly #hostRemarks = new Map<string, RemarkTemplate>();
 
   constructor({
     hooks,
@@ -82,14 +86,6 @@ export class Compiled {
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
   }
 
-  /** Of these inbounds; unknown ids are skipped. */
-  async inboundsWith(ids: Iterable<number>): Promise<void> {
-    for (const id of new Set(ids)) {
-      const inbound = this.#inbounds.get(id);
-      if (inbound) await this.inbound(inbound);
-    }
-  }
-
   /** A format or a renderer may return another value after its start. */
   hasWordsOf(plugin: string): boolean {
     return [Formats, Renderers].some((point) =>
@@ -100,6 +96,7 @@ export class Compiled {
   settingsChanged(): void {
     const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
+    this.#hostRemarks.clear();
     const { timeLocation } = this.#allSettings.read(panelSettings);
     this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
     const { subEnable } = this.#allSettings.read(listenerSettings);
@@ -112,6 +109,17 @@ export class Compiled {
     this.served = [...this.prefixes];
   }
 
+  /** Undefined for the remark of a host that is the same on all links. */
+  hostRemark(text: string): RemarkTemplate | undefined {
+    if (!text.includes('{')) return undefined;
+    const known = this.#hostRemarks.get(text);
+    if (known) return known;
+    const identityOnAllLinks = this.#settings.read().subShowIdentityOnAllLinks;
+    const compiled = compileHostRemark(text, { identityOnAllLinks });
+    this.#hostRemarks.set(text, compiled);
+    return compiled;
+  }
+
   /** The path of a format; undefined while it is disabled or another one has its path. */
   pathOf(format: Format): string | undefined {
     return [...this.prefixes].find(([, served]) => served === format)?.[0];
@@ -122,16 +130,14 @@ export class Compiled {
     const entry = this.#entryOf(inbound);
     const further = entry ? await this.#hooks.compose(composeSubscription, { inbound, entry }) : [];
     const ways = further.map((one) => one.entry);
-    // Hosts replace the inbound's own address as soon as there is one for the format.
-    const bare = this.formats.filter(({ name }) => ways.every(({ notIn }) => notIn?.includes(name)));
-    const own = { inbound, entry, hostRemark: '', isFallback: ways.length > 0 };
     const compiled = ways.map((way) =>
       this.#compile(
-        { inbound, entry: way.entry, hostRemark: way.hostRemark },
+        { inbound, ...way },
         this.formats.filter(({ name }) => !way.notIn?.includes(name)),
       ),
     );
-    if (bare.length > 0 || ways.length === 0) compiled.unshift(this.#compile(own, bare));
+    // Ways replace the inbound's own address, which may have to stay secret, in every format.
+    if (ways.length === 0) compiled.push(this.#compile({ inbound, entry, hostRemark: '' }, this.formats));
     this.#entries.set(inbound.id, compiled);
     this.#sort();
   }
@@ -178,15 +184,26 @@ export class Compiled {
     this.#order = new Map(sorted.map(({ id }, place) => [id, place]));
   }
 
-  /** Entries of these inbounds in the order of the subscription. The arrays are shared: the same set returns the same array. */
-  entriesOf(inboundIds: readonly number[]): readonly CompiledEntry[] {
+  /** for plugins that add ways */
+  readonly wayOutput: WayOutput = {
+    recompose: async (inboundIds) => {
+      for (const id of inboundIds) {
+        const inbound = this.#inbounds.get(id);
+        if (inbound) await this.inbound(inbound);
+      }
+    },
+    formats: () => this.formats.map(({ name }) => name),
+  };
+
+  /** Entries of these inbounds in the order of the subscription of this client. The arrays are shared. */
+  entriesOf(inboundIds: readonly number[], clientId: number): readonly CompiledEntry[] {
     const known = this.#selections.get(inboundIds);
-    if (known?.order === this.#order) return known.entries;
+    if (known?.order === this.#order) return known.entries.of(clientId);
     const place = (id: number) => this.#order.get(id) ?? 0;
-    const entries = inboundIds
-      .toSorted((a, b) => place(a) - place(b))
-      .flatMap((id) => this.#entries.get(id) ?? []);
+    const entries = new SelectedEntries(
+      inboundIds.toSorted((a, b) => place(a) - place(b)).flatMap((id) => this.#entries.get(id) ?? []),
+    );
     this.#selections.set(inboundIds, { order: this.#order, entries });
-    return entries;
+    return entries.of(clientId);
   }
 }

@@ -15,12 +15,16 @@ export { randomPath } from './settings.js';
 
 /** An additional way to reach an inbound. */
 export interface Way {
-  /** name of this way, beside the inbound's own; `{{HOST}}` in remarks */
+  /** name of this way, beside the inbound's own; `{{HOST}}` in remarks. It may hold the tokens of remarks itself. */
   readonly hostRemark: string;
   /** the entry of the inbound with the changes of this way; functions in it must be the given ones */
   readonly entry: EntryTemplate;
   /** names of the formats that leave it out */
   readonly notIn?: readonly string[];
+  /** The panel shows it; a fetched subscription does not contain it. */
+  readonly hidden?: boolean;
+  /** Ways of an inbound with the same text change places: each client gets them in an order of its own. */
+  readonly shuffle?: string;
 }
 
 /** Values that differ between clients and fetches. */
@@ -123,8 +127,6 @@ export interface SubscriptionApi {
   proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
   /** The entries that a format cannot express, of enabled inbounds, with the reason. */
   leftOut(): readonly LeftOut[];
-  /** Composes the entries of these inbounds again. For a plugin whose taps of `inboundEntry` and `composeSubscription` return something else now although the inbound is the same. */
-  refresh(inboundIds: Iterable<number>): Promise<void>;
   /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
   entries(format: string, client: ClientRow, host: LinkHost): string[];
   /** The URL of this client's subscription; undefined while the format is disabled. */
@@ -144,10 +146,25 @@ export const inboundEntry = filter<EntryTemplate, { readonly inbound: Inbound }>
   'subscription/inboundEntry',
   EntryTemplateShape,
 );
-/** Additional ways to reach an inbound (hosts), which replace its own; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
+/** Additional ways to reach an inbound (hosts), which replace its own in every format, even where none of them is shown; called when inbounds or settings change, never for a fetch. A tap returns changed copies of `entry`. */
 export const composeSubscription = draft<Way, { readonly inbound: Inbound; readonly entry: EntryTemplate }>(
   'subscription/composeSubscription',
   wayShape,
+);
+/** What ways depend on beside inbounds and settings, such as the rows of hosts. */
+export interface WaySource {
+  /** called once, at the start */
+  start(out: WayOutput): void;
+}
+export interface WayOutput {
+  /** Composes the ways of these inbounds again. Await it in an after hook, so that the next fetch has the change. */
+  recompose(inboundIds: Iterable<number>): Promise<void>;
+  /** names of all formats, for `notIn` */
+  formats(): readonly string[];
+}
+/** Plugins that add ways and change them by themselves. */
+export const WaySources = extensionPoint<WaySource>('subscription', 'WaySources', ({ start }) =>
+  typeof start === 'function' ? undefined : 'a source of ways needs a function start',
 );
 /** A tap sends every fetch through the slow path. A refusal sends 404. */
 export const beforeSubscription = guard<FetchInfo>('subscription/beforeSubscription');

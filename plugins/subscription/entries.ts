@@ -16,8 +16,10 @@ export interface CompiledEntry {
   readonly protocol: string;
   readonly network: string;
   readonly security: string;
-  /** the inbound's own way, for formats that have none of its other ways */
-  readonly isFallback: boolean;
+  /** the panel shows it, a fetch does not */
+  readonly hidden: boolean;
+  /** entries of an inbound with the same text are shuffled; empty: it stays where it is */
+  readonly shuffle: string;
   readonly place: (requestHost: string) => Place;
   /** undefined when the plugin of its protocol failed */
   readonly template: EntryTemplate | undefined;
@@ -41,12 +43,14 @@ export function compileEntry(
     inbound,
     entry,
     hostRemark,
-    isFallback = false,
+    hidden = false,
+    shuffle = '',
   }: {
     readonly inbound: Inbound;
     readonly entry: EntryTemplate | undefined;
     readonly hostRemark: string;
-    readonly isFallback?: boolean;
+    readonly hidden?: boolean | undefined;
+    readonly shuffle?: string | undefined;
   },
   formats: readonly Format[],
   renderers: readonly Renderer[],
@@ -80,10 +84,12 @@ export function compileEntry(
     inboundId: inbound.id,
     inboundRemark: inbound.remark,
     hostRemark,
-    isFallback,
+    hidden,
+    shuffle: shuffle && `${inbound.id} ${shuffle}`,
     protocol: inbound.protocol,
     network,
-    security,
+    // A way may have another one than its inbound.
+    security: entry?.security.kind ?? security,
     place: placeFor(entry ?? { server: '', port: inbound.port }),
     template: entry,
     writers,

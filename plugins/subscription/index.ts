@@ -27,6 +27,7 @@ import {
   inboundEntry,
   Subscription,
   subscriptionHeaders,
+  WaySources,
 } from './contract.js';
 import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
@@ -100,7 +101,14 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config, allSettings }) => {
+  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions }) => {
+    for (const { value, fault } of contributions(WaySources)) {
+      try {
+        value.start(compiled.wayOutput);
+      } catch (error) {
+        fault('start of a source of ways', error);
+      }
+    }
     await compiled.all();
     listeners.declare(
       'subscription',

@@ -20,12 +20,12 @@ export class RenderedEntries {
   lines(format: string, client: ClientRow, host: string, display: boolean): string[] {
     const now = this.#clock.now();
     const rendered: string[] = [];
-    for (const entry of this.#compiled.entriesOf(client.inboundIds)) {
+    for (const entry of this.#compiled.entriesOf(client.inboundIds, client.id)) {
       const write = entry.writers[format];
-      if (!write) continue;
+      if (!write || (entry.hidden && !display)) continue;
       const { server, authority } = entry.place(host);
       const name = display
-        ? this.#compiled.remark.display(this.#input(entry, client, now))
+        ? this.#compiled.remark.display(this.#input(entry, client, now, 'display'))
         : this.#name(entry, client, now, rendered.length === 0);
       rendered.push(write({ client, server, authority, name }));
     }
@@ -35,9 +35,9 @@ export class RenderedEntries {
   parts(format: string, client: ClientRow, host: string): DocumentEntry[] {
     const now = this.#clock.now();
     const parts: DocumentEntry[] = [];
-    for (const compiled of this.#compiled.entriesOf(client.inboundIds)) {
+    for (const compiled of this.#compiled.entriesOf(client.inboundIds, client.id)) {
       const part = compiled.parts[format];
-      if (!part) continue;
+      if (!part || compiled.hidden) continue;
       if (part.failed) throw part.failed;
       const entry = this.#complete(
         compiled,
@@ -55,10 +55,14 @@ export class RenderedEntries {
   proxies(client: ClientRow, host: string): ProxyEntry[] {
     const now = this.#clock.now();
     return this.#compiled
-      .entriesOf(client.inboundIds)
-      .filter(({ isFallback }) => !isFallback)
+      .entriesOf(client.inboundIds, client.id)
       .map((entry) =>
-        this.#complete(entry, client, host, this.#compiled.remark.display(this.#input(entry, client, now))),
+        this.#complete(
+          entry,
+          client,
+          host,
+          this.#compiled.remark.display(this.#input(entry, client, now, 'display')),
+        ),
       );
   }
 
@@ -69,10 +73,12 @@ export class RenderedEntries {
 
   #name(entry: CompiledEntry, client: ClientRow, now: number, isFirst: boolean): string {
     const { remark } = this.#compiled;
-    if (isFirst) return remark.first(this.#input(entry, client, now));
-    if (!remark.laterIsShared) return remark.later(this.#input(entry, client, now));
+    if (isFirst) return remark.first(this.#input(entry, client, now, 'first'));
+    const shared =
+      remark.laterIsShared && this.#compiled.hostRemark(entry.hostRemark)?.laterIsShared !== false;
+    if (!shared) return remark.later(this.#input(entry, client, now, 'later'));
     if (entry.later?.remark !== remark)
-      entry.later = { remark, name: remark.later(this.#input(entry, client, now)) };
+      entry.later = { remark, name: remark.later(this.#input(entry, client, now, 'later')) };
     return entry.later.name;
   }
 
@@ -80,8 +86,11 @@ export class RenderedEntries {
     { inboundRemark, hostRemark, protocol, network, security }: CompiledEntry,
     client: ClientRow,
     now: number,
+    kind: 'first' | 'later' | 'display',
   ): RemarkInput {
     const { timeZone } = this.#compiled;
-    return { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
+    const own = this.#compiled.hostRemark(hostRemark);
+    const input = { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
+    return own ? { ...input, hostRemark: own[kind]({ ...input, hostRemark: '' }) } : input;
   }
 }

@@ -117,9 +117,6 @@ export class Renderer implements SubscriptionApi {
   leftOut(): LeftOut[] {
     return this.#compiled.leftOut();
   }
-  refresh(inboundIds: Iterable<number>): Promise<void> {
-    return this.#compiled.inboundsWith(inboundIds);
-  }
 
   url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
     const found = this.#compiled.formats.find(({ name }) => name === format);

@@ -1,11 +1,11 @@
 // Checks of what plugins add to subscriptions: ways to reach an inbound, headers, formats.
-import { checkedList, list, optional, shape, text, word } from '../../kernel/index.js';
+import { bool, checkedList, list, optional, shape, text, word } from '../../kernel/index.js';
 import { EntryTemplateShape } from '../inbounds/contract.js';
 import type { DocumentFormat, Format, ListFormat, Renderer } from './contract.js';
 
 const line = (what: string) =>
   text()
-    .max(255)
+    .max(256)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, what);
 
 /** of a draft's `Way` */
@@ -13,6 +13,8 @@ export const wayShape = shape({
   hostRemark: line('text of one line without control characters'),
   entry: EntryTemplateShape,
   notIn: optional(list(word()).max(100)),
+  hidden: optional(bool()),
+  shuffle: optional(word().max(255)),
 });
 
 const MOST_HEADERS = 100;

@@ -60,12 +60,15 @@ const harm = ({ route, path }: ServedRoute): number =>
       ? 2
       : 1;
 
-/** A panel with what examples name: an inbound, clients, a group and an API token. */
+/** A panel with what examples name: an inbound, clients, a group, a host group and an API token. */
 async function boot(): Promise<TestPanel> {
   const panel = await bootWithoutCore();
   const id = await panel.addInbound();
   await panel.addClient('example', [id]);
   await panel.addClient('ada@example.org', [id], { subId: 'ada', tgId: 7, group: 'family' });
+  await panel.get('/panel/api/hosts/add', {
+    body: { groupId: 'k3w8z1q0v5r7x2m9', inboundIds: [id], remark: 'CDN' },
+  });
   await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
   return panel;
 }

@@ -95,6 +95,10 @@ def session():
     return get("GET", "access/sessions")[0]["id"]
 
 
+def host_group():
+    return get("POST", "hosts/add", {"inboundIds": [inbound()], "remark": "CDN"})[0]["groupId"]
+
+
 def id_for(name):
     if name.startswith("settings.apiTokens."):
         return token()
@@ -113,6 +117,10 @@ def known_parameter(name, parameter):
         return GROUP if name.startswith("clients.groups.") else "quickstart"
     if parameter in JOB:
         return JOB[parameter]
+    if parameter == "groupId":
+        return host_group()
+    if parameter == "inboundId":
+        return inbound()
     client()
     return {"subId": SUB_ID, "tgId": TG_ID}[parameter]
 
@@ -134,6 +142,13 @@ def known_body(name, body, example):
         changed["inboundIds"] = [inbound()]
     if name == "inbounds.bulkDelete":
         changed["ids"] = [inbound(), *changed["ids"]]
+    # Addresses, JSON within texts and names of formats.
+    if name in ("hosts.add", "hosts.bulkAdd", "hosts.update"):
+        plain = {"hosts": ["cdn.example.com"], "muxParams": None, "sockoptParams": None, "finalMask": "", "excludeFromSubTypes": ["raw"]}
+        changed.update({key: plain[key] for key in plain.keys() & changed.keys()})
+        changed.pop("groupId", None)
+    if name in ("hosts.reorder", "hosts.bulkSetEnable", "hosts.bulkDelete"):
+        changed["ids"] = [host_group()]
     if name in ("clients.groups.delete", "clients.groups.resetTraffic"):
         client()
         changed["name"] = GROUP

@@ -176,3 +176,28 @@ test.serial('a deleted inbound takes its fallbacks along, as master and as child
   const { store } = probe.services;
   t.deepEqual(await store.memory.fresh(), store.memory.state, 'memory equals the database');
 });
+
+test.serial(
+  'links lead to the master after a restart too, and to the child itself when the fallback goes',
+  async (t) => {
+    const lone = await panel.addInbound({ tag: 'lone', listen: '127.0.0.1' });
+    await panel.addClient('ada', [lone]);
+    await save(master, { childId: lone, path: '/lone' });
+    const { port } = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${master}`);
+    const own = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${lone}`);
+    const portOf = async (of: TestPanel): Promise<string> => {
+      const [link = ''] = await of.get<string[]>('/panel/api/clients/links/ada');
+      return new URL(link.split('#')[0] ?? '').port;
+    };
+    t.is(await portOf(panel), String(port));
+    await panel.stop();
+    const { dataDirectory } = panel;
+    panel = await TestPanel.boot({ plugins: [engine.plugin], dataDirectory });
+    t.is(await portOf(panel), String(port), 'after a restart');
+    const moved = await freePort();
+    await panel.get(`/panel/api/inbounds/update/${master}`, { body: { port: moved } });
+    t.is(await portOf(panel), String(moved), 'the master has moved');
+    await save(master);
+    t.is(await portOf(panel), String(own.port));
+  },
+);

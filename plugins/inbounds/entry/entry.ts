@@ -75,6 +75,19 @@ export interface SocketOptions {
   readonly domainStrategy?: string;
   /** tag of the outbound through which this one dials */
   readonly dialerProxy?: string;
+  /** bytes */
+  readonly tcpWindowClamp?: number;
+  /** such as `SrvPortOnly`: where in DNS the address or the port stands */
+  readonly addressPortStrategy?: string;
+  readonly happyEyeballs?: HappyEyeballs;
+}
+/** Several addresses of a server tried at once (RFC 8305). Source: xtls.github.io, HappyEyeballsObject. */
+export interface HappyEyeballs {
+  /** milliseconds between attempts; 0: off */
+  readonly tryDelayMs?: number;
+  readonly prioritizeIPv6?: boolean;
+  readonly interleave?: number;
+  readonly maxConcurrentTry?: number;
 }
 
 /** The addresses of the server that a client uses. Source: mihomo, wiki.metacubex.one, `ip-version`. */

@@ -41,6 +41,8 @@ export interface Reality {
   readonly spiderX: string;
   /** public key of ML-DSA-65, base64url */
   readonly mldsa65Verify?: string;
+  /** The client offers X25519MLKEM768 as well. Source: mihomo, wiki.metacubex.one, `reality-opts.support-x25519mlkem768`. */
+  readonly x25519mlkem768?: boolean;
 }
 
 export type Security = NoSecurity | Tls | Reality;

@@ -1,8 +1,9 @@
 // Schemas of entries that plugins make: strict, so that formats need no checks of their own.
 import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
-import type { EntryTemplate, IpVersion, KnownAccount, Mux } from './entry.js';
+import type { EntryTemplate, IpVersion, KnownAccount, Mux, SocketOptions } from './entry.js';
 import { isOurs } from './functions.js';
+import type { FinalMask } from './masks.js';
 import type { XhttpMode } from './transport.js';
 
 const LONGEST = 10_000;
@@ -88,6 +89,7 @@ const reality = (value: (text: Joi.Schema) => Joi.Schema) =>
     fingerprint: value(line()),
     spiderX: value(line()),
     mldsa65Verify: maybe(value(line(LONGEST_KEY))),
+    x25519mlkem768: flag(),
   });
 const security = (value: (text: Joi.Schema) => Joi.Schema) =>
   byField('kind', { none: kind('none', {}), tls, reality: reality(value) });
@@ -157,6 +159,16 @@ const socket = Joi.object({
   interface: maybe(line(64)),
   domainStrategy: maybe(line(64)),
   dialerProxy: maybe(line(128)),
+  tcpWindowClamp: maybe(whole(0)),
+  addressPortStrategy: maybe(line(64)),
+  happyEyeballs: maybe(
+    Joi.object({
+      tryDelayMs: maybe(whole(0)),
+      prioritizeIPv6: flag(),
+      interleave: maybe(whole(0)),
+      maxConcurrentTry: maybe(whole(0)),
+    }),
+  ),
 });
 const XUDP: readonly NonNullable<Mux['xudpProxyUDP443']>[] = ['reject', 'allow', 'skip'];
 const mux = Joi.object({
@@ -230,6 +242,11 @@ function templateShape(isAllowed: (value: unknown) => boolean) {
     }),
   );
 }
+
+/** Parts of an entry that hosts bring along. */
+export const MuxShape = custom<Mux>(mux);
+export const SocketShape = custom<SocketOptions>(socket);
+export const FinalMaskShape = custom<FinalMask>(finalMask);
 
 /** An entry that a protocol makes: its functions are its own. */
 export const ProtocolEntryShape = templateShape((value) => typeof value === 'function');

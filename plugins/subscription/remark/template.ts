@@ -45,21 +45,29 @@ const UNKNOWN: Token = { read: () => '', shared: true };
  * `template` is the text of the setting, e.g. `{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D`; a blank one
  * means inbound remark, endpoint remark and email joined by `-` on every link. Never fails, see parseTemplate.
  */
-export function compileRemark(template: string, options: RemarkOptions): RemarkTemplate {
+export function compileRemark(
+  template: string,
+  options: RemarkOptions,
+  otherwise: Render = ({ inboundRemark }) => inboundRemark,
+): RemarkTemplate {
   if (template.trim() === '')
     return { first: joinRemarks, later: joinRemarks, laterIsShared: false, display: joinRemarks };
   const whole = parseTemplate(template);
   const spared = new Set<TokenGroup>(options.identityOnAllLinks ? ['usage'] : ['usage', 'identity']);
   const later = withoutTokens(whole, spared);
   return {
-    first: renderer(whole),
-    later: renderer(later),
+    first: renderer(whole, otherwise),
+    later: renderer(later, otherwise),
     laterIsShared: later
       .flat()
       .every((part) => 'literal' in part || (TOKENS.get(part.token) ?? UNKNOWN).shared === true),
-    display: renderer(withoutTokens(whole, new Set<TokenGroup>(['usage', 'route']))),
+    display: renderer(withoutTokens(whole, new Set<TokenGroup>(['usage', 'route'])), otherwise),
   };
 }
+
+/** Compiles the remark of a host that holds tokens; the result is the value of `{{HOST}}`, blank where all tokens are. */
+export const compileHostRemark = (template: string, options: RemarkOptions): RemarkTemplate =>
+  compileRemark(template, options, () => '');
 
 function joinRemarks({ inboundRemark, hostRemark, client }: RemarkInput): string {
   let joined = inboundRemark;
@@ -68,7 +76,7 @@ function joinRemarks({ inboundRemark, hostRemark, client }: RemarkInput): string
   return joined;
 }
 
-function renderer(template: Template): Render {
+function renderer(template: Template, otherwise: Render): Render {
   const segments = template.map(compileSegment);
   return (input) => {
     let remark = '';
@@ -79,7 +87,7 @@ function renderer(template: Template): Render {
       remark = empty ? text : `${remark}|${text}`;
       empty = false;
     }
-    return remark.trim() === '' ? input.inboundRemark : remark;
+    return remark.trim() === '' ? otherwise(input) : remark;
   };
 }
 

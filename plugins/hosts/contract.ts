@@ -1,0 +1,20 @@
+// Hosts: further addresses of inbounds, as subscriptions show them.
+import { after, during, type Principal } from '../../kernel/index.js';
+import type { HostGroup } from './memory.js';
+
+export type { HostGroup, HostRow } from './memory.js';
+export type { HostFields } from './fields.js';
+
+export interface HostChange {
+  readonly kind: 'added' | 'updated' | 'deleted';
+  readonly before: HostGroup | undefined;
+  readonly after: HostGroup | undefined;
+}
+/** Runs in the transaction that adds, changes or deletes host groups. When an inbound is deleted, its rows go without a call: tap duringInboundSave. */
+export const duringHostSave = during<{ readonly changes: readonly HostChange[]; readonly who: Principal }>(
+  'hosts/duringHostSave',
+);
+/** Runs after the commit and before the reply: for data that other plugins derive from hosts. */
+export const afterHostSave = after<{ readonly changes: readonly HostChange[]; readonly who: Principal }>(
+  'hosts/afterHostSave',
+);
