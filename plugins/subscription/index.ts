@@ -22,6 +22,7 @@ import {
 } from './contract.js';
 import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
+import { Gates } from './gates.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
 import { subscriptionSettings, subscriptionVariables } from './settings.js';
@@ -39,6 +40,7 @@ export default definePlugin({
     compiled: singleton(Compiled),
     rendered: singleton(RenderedEntries),
     renderer: singleton(Renderer),
+    gates: singleton(Gates),
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
@@ -77,8 +79,9 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config }) => {
+  start: async ({ compiled, gates, fetchHandler, listeners, config }) => {
     await compiled.all();
+    gates.load();
     listeners.declare('subscription', { ...config, portVariable: 'WEIR_SUB_PORT' }, fetchHandler.fast);
   },
 });

@@ -13,8 +13,8 @@ import type { subscriptionSettings } from './settings.js';
 export interface Rendered {
   /** the same for every client */
   readonly fixed: FixedHeaders;
-  /** name, value, name, value …, the fastest form for Node */
-  readonly own: readonly string[];
+  /** name, value, name, value …, the fastest form for Node; a new list for each fetch */
+  readonly own: string[];
   readonly body: string;
 }
 export interface FixedHeaders {
@@ -118,9 +118,13 @@ export class Renderer implements SubscriptionApi {
     return this.#compiled.leftOut();
   }
 
-  url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
+  pathOf(format: string): string | undefined {
     const found = this.#compiled.formats.find(({ name }) => name === format);
-    const prefix = found && this.#compiled.pathOf(found);
+    return found && this.#compiled.pathOf(found);
+  }
+
+  url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
+    const prefix = this.pathOf(format);
     if (prefix === undefined) return undefined;
     return `http://${this.#hostOfLinks(host)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
   }

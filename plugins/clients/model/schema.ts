@@ -36,7 +36,16 @@ export const ClientPatch = shape({ ...optionalFields, id: optional(idOrUuid()) }
   comment: 'paid until May',
 });
 export type ClientPatch = Static<typeof ClientPatch>;
-const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) };
+/** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
+export const PART_NAMES = ['externalLinks', 'devices'] as const;
+export type PartName = (typeof PART_NAMES)[number];
+const parts = {
+  externalLinks: optional(list(openObject()).max(1000).empty(null)).description(
+    'as clients/{email}/externalLinks takes them',
+  ),
+  devices: optional(list(openObject()).max(1000).empty(null)).description('as clients/export gives them'),
+} satisfies Record<PartName, Schema>;
+const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000), ...parts };
 export const AddClient = shape(added).example({
   client: { email: 'grace@example.org', totalGB: 53_687_091_200, expiryTime: 0 },
   inboundIds: [1],
@@ -61,10 +70,12 @@ export type AddClient = Static<typeof AddClient>;
 export const ImportedClient = shape({
   client: NewClient,
   inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
+  ...parts,
 });
 export const ExportedClient = shape({
   client: shape({ id: word(), ...fields.schemas, email: word() }),
   inboundIds: list(int()),
+  ...parts,
 });
 export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({
