@@ -16,7 +16,7 @@ import {
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { Compiled } from './compiled.js';
-import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
+import { beforeSubscription, type Format, type GateDecision, subscriptionHeaders } from './contract.js';
 import type { Gates } from './gates.js';
 import { OneWrite } from './one-write.js';
 import { headersProblem } from './shapes.js';
@@ -78,21 +78,14 @@ export class FetchHandler {
     this.#decoy = shown;
     const decision = client && this.#gates.check(client, request.headers);
     if (decision?.refused) {
-      response.statusCode = 404;
-      response.setHeader('Cache-Control', 'no-store');
-      for (const [name, value] of decision.headers) response.setHeader(name, value);
-      response.end();
+      notFound(response, decision.headers);
       return true;
     }
     const answer = this.#renderer.render(format, shown, this.#listeners.requestHost(request));
     if (decision) answer.own.push(...decision.headers.flat());
     const isHead = request.method === 'HEAD';
     if (!client) {
-      // Exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal
-      // the secret prefix.
-      response.statusCode = 404;
-      response.setHeader('Cache-Control', 'no-store');
-      response.end();
+      notFound(response, []);
     } else if (isHead) {
       response
         .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])
@@ -156,6 +149,13 @@ export class FetchHandler {
   }
 }
 
+/** Sends exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal the secret prefix. */
+function notFound(response: ServerResponse, headers: GateDecision['headers']): void {
+  response.statusCode = 404;
+  for (const [name, value] of headers) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'no-store');
+  response.end();
+}
 const listOf = ({ fixed, own }: Rendered): string[] => [...fixed.list, ...own];
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

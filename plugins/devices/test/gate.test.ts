@@ -96,7 +96,11 @@ const status = async (subId: string, method = 'GET') => {
 const memoryMatches = async (): Promise<boolean> => {
   const { projection } = observed.services.store;
   await observed.services.store.flush();
-  const plain = (memory: typeof projection.state) => JSON.stringify([memory.size, memory]);
+  const plain = (memory: typeof projection.state) =>
+    JSON.stringify([
+      memory.size,
+      Array.from({ length: 100 }, (_, id) => memory.of(id).toSorted((a, b) => (a.hash < b.hash ? -1 : 1))),
+    ]);
   return plain(projection.state) === plain(await projection.fresh());
 };
 
@@ -118,7 +122,7 @@ test.serial(
   },
 );
 
-test.serial('both paths decide alike, and devices leave the fast path fast', async (t) => {
+test.serial('both paths decide alike', async (t) => {
   await using slow = await prepared({ plugins: [new FakeEngine().plugin, onlooker] });
   const uuid = '11111111-2222-4333-8444-555555555555';
   await slow.addClient('two', [await slow.addInbound()], { subId: 'sub-two', limitHwid: 1, uuid });
