@@ -24,14 +24,14 @@ type ExportedDevice = Omit<StoredDevice, 'clientId'>;
 export const devicePart = (store: DeviceStore): ClientPart => ({
   name: 'devices',
   check: (sent) => {
-    const found = inspect(Devices, sent);
+    const found = inspect(shape({ devices: Devices }), { devices: sent });
     if ('issues' in found) {
-      const issues = found.issues.map(({ path, message }) => ({ path: `devices${path}`, message }));
-      throw errors.INVALID(`devices${issues.map(({ message }) => message).join('; ')}`, { issues });
+      const { issues } = found;
+      throw errors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     }
     // The same device twice is one.
     const devices = new Map<string, ExportedDevice>();
-    for (const { userAgent, deviceOs, osVersion, deviceModel, ...device } of found.value)
+    for (const { userAgent, deviceOs, osVersion, deviceModel, ...device } of found.value.devices)
       devices.set(device.hash, {
         ...device,
         userAgent: cut(userAgent),
