@@ -58,7 +58,7 @@ export interface ClientsApi {
   fetched(clientId: number, at: number): void;
 }
 /** What was sent for a new client beside its fields, by name of the part. */
-export type SentParts = { readonly [K in PartName]?: readonly unknown[] | undefined };
+export type SentParts = { readonly [K in PartName]?: readonly unknown[] | null | undefined };
 export interface ClientChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: Readonly<ClientRow> | undefined;

@@ -5,11 +5,12 @@ import {
   int,
   type Issue,
   list,
+  nullable,
   oneOf,
+  optional,
   shape,
   type Static,
   text,
-  withDefault,
 } from '../../kernel/index.js';
 import type { ExternalLink } from './contract.js';
 import { errors } from './errors.js';
@@ -20,21 +21,22 @@ export const MOST_LINKS = 100;
 const LONGEST_VALUE = 8192;
 
 const line = () =>
-  withDefault(
-    text()
-      .empty(null)
-      .max(255)
-      .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters'),
-    '',
+  optional(
+    nullable(
+      text()
+        .max(255)
+        .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters'),
+    ),
   );
+/** Null is the same as nothing. */
 const SentLink = shape({
-  kind: withDefault(oneOf('', 'link', 'subscription').empty(null), '').description("'' for link"),
-  value: withDefault(text().empty(null).max(LONGEST_VALUE), '').description(
+  kind: optional(nullable(oneOf('', 'link', 'subscription'))).description('link if it is blank'),
+  value: optional(nullable(text().max(LONGEST_VALUE))).description(
     'a share link, or the http(s) URL of a subscription; blank ones are left out',
   ),
   remark: line(),
-  enable: withDefault(bool().empty(null), true),
-  expiryTime: withDefault(int().min(0).empty(null), 0).description('Unix ms; 0 for never'),
+  enable: optional(nullable(bool())).description('true if it is left out'),
+  expiryTime: optional(nullable(int().min(0))).description('Unix ms; 0 for never'),
   namePrefix: line(),
 });
 export const SentLinks = list(SentLink).max(MOST_LINKS);
@@ -58,10 +60,10 @@ const refuse = (issues: readonly Issue[]) =>
 /** The links that are stored: blank ones are left out, the others must be valid. Errors name the index as it was sent. */
 export function checkedLinks(sent: Static<typeof SentLinks>): NewLink[] {
   const issues: Issue[] = [];
-  const links = sent.flatMap(({ kind: sentKind, ...link }, i): NewLink[] => {
-    const value = link.value.trim();
+  const links = sent.flatMap((link, i): NewLink[] => {
+    const value = link.value?.trim() ?? '';
     if (value === '') return [];
-    const kind = sentKind === 'subscription' ? 'subscription' : 'link';
+    const kind = link.kind === 'subscription' ? 'subscription' : 'link';
     const problem = kind === 'link' ? shareLinkProblem(value) : subscriptionUrlProblem(value);
     const what = kind === 'link' ? 'share link' : 'URL of a subscription';
     if (problem !== undefined)
@@ -69,7 +71,17 @@ export function checkedLinks(sent: Static<typeof SentLinks>): NewLink[] {
         path: `${NAME}.${i}.value`,
         message: `${NAME}[${i}].value is not a ${what}: ${problem}`,
       });
-    return [{ ...link, kind, value }];
+    const { remark, enable, expiryTime, namePrefix } = link;
+    return [
+      {
+        kind,
+        value,
+        remark: remark ?? '',
+        enable: enable ?? true,
+        expiryTime: expiryTime ?? 0,
+        namePrefix: namePrefix ?? '',
+      },
+    ];
   });
   if (issues.length > 0) throw refuse(issues);
   return links;

@@ -25,11 +25,11 @@ export class PartsOfClients {
 
   /** What was sent for one client, validated; undefined when nothing was sent. Throws the error of a part, which names the field. */
   check(sent: SentParts): SentParts | undefined {
-    if (PART_NAMES.every((name) => sent[name] === undefined)) return undefined;
+    if (PART_NAMES.every((name) => !sent[name])) return undefined;
     const checked: { -readonly [K in keyof SentParts]: SentParts[K] } = {};
     for (const { value: part, fault } of this.#parts) {
       const own = sent[part.name];
-      if (own === undefined) continue;
+      if (!own) continue;
       try {
         checked[part.name] = part.check(own);
       } catch (error) {

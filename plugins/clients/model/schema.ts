@@ -40,10 +40,10 @@ export type ClientPatch = Static<typeof ClientPatch>;
 export const PART_NAMES = ['externalLinks', 'devices'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 const parts = {
-  externalLinks: optional(list(openObject()).max(1000).empty(null)).description(
+  externalLinks: optional(nullable(list(openObject()).max(1000))).description(
     'as clients/{email}/externalLinks takes them',
   ),
-  devices: optional(list(openObject()).max(1000).empty(null)).description('as clients/export gives them'),
+  devices: optional(nullable(list(openObject()).max(1000))).description('as clients/export gives them'),
 } satisfies Record<PartName, Schema>;
 const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000), ...parts };
 export const AddClient = shape(added).example({
