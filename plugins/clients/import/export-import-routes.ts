@@ -31,7 +31,7 @@ export const exportImportRoutes = ({
     method: 'GET',
     path: '/panel/api/clients/export',
     name: 'clients.export',
-    doc: 'All clients with their secrets, inbounds, external links and devices, as clients/import takes them.',
+    doc: 'All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
     handle: async () => {
       // Concurrent calls yield to each other.

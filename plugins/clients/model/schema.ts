@@ -66,16 +66,21 @@ export const AddClients = list(
   ]);
 export type AddClient = Static<typeof AddClient>;
 
+/** Bytes that a client used. */
+const Usage = shape({ up: nonNegative(), down: nonNegative() });
 /** One item of an export. It may be attached to no inbound. */
 export const ImportedClient = shape({
   client: NewClient,
   inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
   ...parts,
+  traffic: optional(Usage),
 });
+export type ImportedItem = Static<typeof ImportedClient>;
 export const ExportedClient = shape({
   client: shape({ id: word(), ...fields.schemas, email: word() }),
   inboundIds: list(int()),
   ...parts,
+  traffic: optional(Usage).description('missing if the client used nothing'),
 });
 export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({
