@@ -286,6 +286,11 @@ export type ClientsExportReply = {
   externalLinks?: Record<string, unknown>[] | null;
   /** as clients/export gives them */
   devices?: Record<string, unknown>[] | null;
+  /** missing if the client used nothing */
+  traffic?: {
+    up: number;
+    down: number;
+  };
 }[];
 
 export type ClientsGetByTgIdInput = {
@@ -1581,7 +1586,7 @@ export class Weir extends Transport {
     /** Deletes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
     deleteOrphans: (): Promise<ClientsDeleteOrphansReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' }),
-    /** All clients with their secrets, inbounds, external links and devices, as clients/import takes them. — GET /panel/api/clients/export */
+    /** All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them. — GET /panel/api/clients/export */
     export: (): Promise<ClientsExportReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/export', gives: 'obj' }),
     /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */

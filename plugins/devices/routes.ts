@@ -38,7 +38,8 @@ interface Needs {
   readonly store: DeviceStore;
   readonly gate: DeviceGate;
   readonly clients: ClientsApi;
-  readonly subscription: SubscriptionApi;
+  /** undefined while there are no subscriptions */
+  readonly subscription: SubscriptionApi | undefined;
 }
 
 export const deviceRoutes = ({ store, gate, clients, subscription }: Needs): Route[] => {
@@ -86,21 +87,25 @@ export const deviceRoutes = ({ store, gate, clients, subscription }: Needs): Rou
         return 'device deleted';
       },
     }),
-    route({
-      method: 'GET',
-      listener: 'subscription',
-      auth: 'anyone',
-      path: () => `${subscription.pathOf(FORMAT) ?? '/off/hwid-status/'}{subid}/hwid-status`,
-      name: 'subscription.deviceStatus',
-      doc: 'Returns how many devices may still fetch a subscription. It registers none.',
-      params: shape({ subid: word() }),
-      reply: bare(shape({ active: bool(), full: bool(), limit: int(), registered: int(), remaining: int() })),
-      handle: ({ params: { subid }, reply }) => {
-        const client = subscription.pathOf(FORMAT) === undefined ? undefined : clients.bySubId(subid);
-        if (!client?.enable) throw kernelErrors.NOT_FOUND();
-        reply.header('Cache-Control', 'no-store');
-        return gate.status(client);
-      },
-    }),
+    ...(subscription ? [statusRoute(gate, clients, subscription)] : []),
   ];
 };
+
+/** What an app reads before it fetches. */
+const statusRoute = (gate: DeviceGate, clients: ClientsApi, subscription: SubscriptionApi): Route =>
+  route({
+    method: 'GET',
+    listener: 'subscription',
+    auth: 'anyone',
+    path: () => `${subscription.pathOf(FORMAT) ?? '/off/hwid-status/'}{subid}/hwid-status`,
+    name: 'subscription.deviceStatus',
+    doc: 'Returns how many devices may still fetch a subscription. It registers none.',
+    params: shape({ subid: word() }),
+    reply: bare(shape({ active: bool(), full: bool(), limit: int(), registered: int(), remaining: int() })),
+    handle: ({ params: { subid }, reply }) => {
+      const client = subscription.pathOf(FORMAT) === undefined ? undefined : clients.bySubId(subid);
+      if (!client?.enable) throw kernelErrors.NOT_FOUND();
+      reply.header('Cache-Control', 'no-store');
+      return gate.status(client);
+    },
+  });

@@ -385,3 +385,18 @@ test.serial('devices survive a restart, and travel with an export', async (t) =>
   t.is(await fetched('many', 'device-number-x'), NO_PLACE);
   t.deepEqual(panel.faults, []);
 });
+
+test.serial('without subscriptions the devices can still be listed and removed', async (t) => {
+  const { dataDirectory } = panel;
+  await panel.stop();
+  panel = await TestPanel.boot({
+    clock,
+    dataDirectory,
+    plugins: [new FakeEngine().plugin, observed.plugin],
+    without: ['quickstart', 'sub-links', 'subscription'],
+  });
+  t.is((await list('many')).length, 7);
+  await panel.get(`${HWIDS}/many`, { method: 'DELETE' });
+  t.deepEqual(await list('many'), []);
+  t.deepEqual(panel.faults, []);
+});
