@@ -78,6 +78,10 @@ export type ClientsAddInput = {
       id?: string | number;
     };
     inboundIds: number[];
+    /** as clients/{email}/externalLinks takes them */
+    externalLinks?: Record<string, unknown>[] | null;
+    /** as clients/export gives them */
+    devices?: Record<string, unknown>[] | null;
   };
 };
 
@@ -146,6 +150,10 @@ export type ClientsBulkCreateInput = {
       id?: string | number;
     };
     inboundIds: number[];
+    /** as clients/{email}/externalLinks takes them */
+    externalLinks?: Record<string, unknown>[] | null;
+    /** as clients/export gives them */
+    devices?: Record<string, unknown>[] | null;
   }[];
 };
 
@@ -274,6 +282,15 @@ export type ClientsExportReply = {
     reverse: Record<string, unknown> | null;
   };
   inboundIds: number[];
+  /** as clients/{email}/externalLinks takes them */
+  externalLinks?: Record<string, unknown>[] | null;
+  /** as clients/export gives them */
+  devices?: Record<string, unknown>[] | null;
+  /** missing if the client used nothing */
+  traffic?: {
+    up: number;
+    down: number;
+  };
 }[];
 
 export type ClientsGetByTgIdInput = {
@@ -467,6 +484,31 @@ export type ClientsGroupsResetTrafficInput = {
 
 export type ClientsGroupsEmailsInput = {
   name: string;
+};
+
+export type ClientsDeleteDevicesInput = {
+  email: string;
+};
+
+export type ClientsDevicesInput = {
+  email: string;
+};
+
+export type ClientsDevicesReply = {
+  id: number;
+  firstSeen: number;
+  lastSeen: number;
+  userAgent: string;
+  deviceOs: string;
+  osVersion: string;
+  deviceModel: string;
+  /** first 12 hex digits of the SHA-256 of the device id */
+  fingerprint: string;
+}[];
+
+export type ClientsDeleteDeviceInput = {
+  email: string;
+  deviceId: number;
 };
 
 export type ClientsImportInput = {
@@ -752,6 +794,26 @@ export type ClientsDetachInput = {
   email: string;
   body: {
     inboundIds: number[];
+  };
+};
+
+export type ClientsSetExternalLinksInput = {
+  email: string;
+  body: {
+    externalLinks: {
+      /** link if it is blank */
+      kind?: '' | 'link' | 'subscription' | null;
+      /** a share link, or the http(s) URL of a subscription; blank ones are left out */
+      value?: string | null;
+      /** text of one line without control characters */
+      remark?: string | null;
+      /** true if it is left out */
+      enable?: boolean | null;
+      /** Unix ms; 0 for never */
+      expiryTime?: number | null;
+      /** text of one line without control characters */
+      namePrefix?: string | null;
+    }[];
   };
 };
 
@@ -1760,8 +1822,6 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
-  /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -1780,6 +1840,8 @@ export type SettingsAllReply = {
   remarkTemplate: string;
   /** show the name of the client on every link, not only on the first */
   subShowIdentityOnAllLinks: boolean;
+  /** events to send notifications about */
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** path prefix of share links */
   subPath: string;
   /** send the list as one base64 text, as most client programs expect */
@@ -1885,8 +1947,6 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
-    /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -1905,6 +1965,8 @@ export type SettingsUpdateInput = {
     remarkTemplate?: string;
     /** show the name of the client on every link, not only on the first */
     subShowIdentityOnAllLinks?: boolean;
+    /** events to send notifications about */
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** path prefix of share links */
     subPath?: string;
     /** send the list as one base64 text, as most client programs expect */
@@ -2141,13 +2203,13 @@ export class Weir extends Transport {
     /** Deletes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
     deleteOrphans: (): Promise<ClientsDeleteOrphansReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delOrphans', gives: 'obj' }),
-    /** All clients with their secrets and inbounds, as clients/import takes them. — GET /panel/api/clients/export */
+    /** All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them. — GET /panel/api/clients/export */
     export: (): Promise<ClientsExportReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/export', gives: 'obj' }),
     /** The newest client with this messenger id; sameTgId lists the emails of the others. — GET /panel/api/clients/get/tgId/{tgId} */
     getByTgId: (input: ClientsGetByTgIdInput): Promise<ClientsGetByTgIdReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/get/tgId/{tgId}', gives: 'obj' }, input),
-    /** One client, with its inbounds and traffic. — GET /panel/api/clients/get/{email} */
+    /** One client, with its inbounds, traffic and external links. — GET /panel/api/clients/get/{email} */
     get: (input: ClientsGetInput): Promise<ClientsGetReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input),
     groups: {
@@ -2180,6 +2242,15 @@ export class Weir extends Transport {
       emails: (input: ClientsGroupsEmailsInput): Promise<string[]> =>
         this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input),
     },
+    /** Forgets all devices of a client; each takes a place again with its next fetch. — DELETE /panel/api/clients/hwids/{email} */
+    deleteDevices: (input: ClientsDeleteDevicesInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/clients/hwids/{email}', gives: 'msg' }, input),
+    /** Lists the devices of a client, the one that was seen last first. — POST /panel/api/clients/hwids/{email} */
+    devices: (input: ClientsDevicesInput): Promise<ClientsDevicesReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/hwids/{email}', gives: 'obj' }, input),
+    /** Forgets one device of a client. — DELETE /panel/api/clients/hwids/{email}/{deviceId} */
+    deleteDevice: (input: ClientsDeleteDeviceInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/clients/hwids/{email}/{deviceId}', gives: 'msg' }, input),
     /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them. — POST /panel/api/clients/import */
     import: (input: ClientsImportInput): Promise<ClientsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input),
@@ -2222,6 +2293,9 @@ export class Weir extends Transport {
     /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
     detach: (input: ClientsDetachInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input),
+    /** Replaces the external links of a client; clients/get shows them. — POST /panel/api/clients/{email}/externalLinks */
+    setExternalLinks: (input: ClientsSetExternalLinksInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/{email}/externalLinks', gives: 'msg' }, input),
   } as const;
 
   readonly hosts = {

@@ -3,9 +3,11 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 186 names
 //   @weir-panel/weir/plugins/access: 8 names
-//   @weir-panel/weir/plugins/clients: 20 names
+//   @weir-panel/weir/plugins/clients: 23 names
 //   @weir-panel/weir/plugins/core-guard: 15 names
+//   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 39 names
+//   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 78 names
@@ -17,7 +19,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 21 names
-//   @weir-panel/weir/plugins/subscription: 25 names
+//   @weir-panel/weir/plugins/subscription: 28 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
 //   @weir-panel/weir/plugins/traffic: 8 names
@@ -1586,10 +1588,16 @@ declare module '@weir-panel/weir/plugins/clients' {
     /** Records a fetch of the subscription. Written in batches: a crash loses at most 10 s. */
     fetched(clientId: number, at: number): void;
   }
+  /** What was sent for a new client beside its fields, by name of the part. */
+  export type SentParts = {
+    readonly [K in PartName]?: readonly unknown[] | null | undefined;
+  };
   export interface ClientChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: Readonly<ClientRow> | undefined;
     readonly after: Readonly<ClientRow> | undefined;
+    /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
+    readonly parts?: SentParts | undefined;
   }
   export const Clients: Token<ClientsApi>;
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
@@ -1605,6 +1613,19 @@ declare module '@weir-panel/weir/plugins/clients' {
   }
   /** Presence sources: a client is online if one of them says so. */
   export const PresenceSources: ExtensionPoint<PresenceSource>;
+  /** Data of another plugin that belongs to a client: it is taken by add, bulkCreate and import beside the client's fields, and exported. */
+  export interface ClientPart {
+    /** its key in these bodies, beside `client`, and in the reply of clients/get */
+    readonly name: PartName;
+    /** Validates what was sent for one client and returns it as it is to be stored; throws a PanelError that names the field. */
+    check(sent: readonly unknown[]): readonly unknown[];
+    /** What clients/get shows; without it nothing. */
+    show?(clientId: number): unknown;
+    /** What an export contains, in the form that `check` takes, by client id. Clients that have nothing are left out. */
+    export(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>>;
+  }
+  /** Parts of clients; one plugin for each name. */
+  export const ClientParts: ExtensionPoint<ClientPart>;
   /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
@@ -1762,7 +1783,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
       readonly initial: 0;
     };
-    /** devices; 0 for no limit. Stored and shown; not enforced yet. */
+    /** devices; 0 for no limit. The plugin `devices` enforces it when the subscription is fetched. */
     readonly limitHwid: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1846,6 +1867,9 @@ declare module '@weir-panel/weir/plugins/clients' {
   type ClientFields = Values<DeclaredFields>;
 
   // Bodies and replies that hold whole clients.
+  /** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
+  const PART_NAMES: readonly ['externalLinks', 'devices'];
+  type PartName = (typeof PART_NAMES)[number];
   const AddClient: Joi.ObjectSchema<any> & Typed<{
     client: {
       comment?: string;
@@ -1867,6 +1891,8 @@ declare module '@weir-panel/weir/plugins/clients' {
       totalGB?: number;
       uuid?: string;
     };
+    devices?: Record<string, unknown>[] | null;
+    externalLinks?: Record<string, unknown>[] | null;
     inboundIds: number[];
   }>;
   type AddClient = Static<typeof AddClient>;
@@ -1947,6 +1973,46 @@ declare module '@weir-panel/weir/plugins/core-guard' {
     readCertificate(path: string): Promise<string>;
   }
   export const CoreGuard: Token<CoreGuardApi>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/devices' {
+  import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
+
+  export const deviceErrors: {
+    readonly NOT_FOUND: ErrorFactory;
+    readonly INVALID: ErrorFactory;
+  };
+
+  // Devices: the programs and machines that fetch a client's subscription.
+  /** What a device says about itself when it fetches; each text has at most 512 characters. */
+  export interface DeviceDescription {
+    readonly userAgent: string;
+    readonly deviceOs: string;
+    readonly osVersion: string;
+    readonly deviceModel: string;
+  }
+  /** A device of a client, in an event. */
+  export interface DeviceOfClient extends DeviceDescription {
+    readonly clientId: number;
+    readonly email: string;
+    /** first 12 hex digits of the SHA-256 of its id; '' when it sent none */
+    readonly fingerprint: string;
+    /** Unix ms */
+    readonly at: number;
+  }
+  /** New devices were stored. Devices of an import are not reported. */
+  export const deviceAdded: Event<{
+    readonly devices: readonly DeviceOfClient[];
+  }>;
+  /** Devices were refused since the last batch, each once, at most 1,000 of them: because the client has as many devices as its limit, or because they sent no usable id while there is a limit. */
+  export const deviceRefused: Event<{
+    readonly devices: readonly (DeviceOfClient & {
+      readonly reason: 'limit' | 'noId';
+      readonly limit: number;
+    })[];
+  }>;
 
   export {};
 }
@@ -2198,6 +2264,42 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
   }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/external-links' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // External links: entries of other servers that belong to a client's subscription.
+  /** A share link, or the URL of a subscription elsewhere. */
+  export interface ExternalLink {
+    readonly id: number;
+    readonly clientId: number;
+    readonly kind: 'link' | 'subscription';
+    /** the share link, or an http(s) URL */
+    readonly value: string;
+    /** its name in the subscription; '' for its own */
+    readonly remark: string;
+    readonly enable: boolean;
+    /** Unix ms; 0 for never */
+    readonly expiryTime: number;
+    /** stands before the names of the entries of a subscription */
+    readonly namePrefix: string;
+    /** Unix ms; 0 for never */
+    readonly lastFetchAt: number;
+    /** why the last fetch failed; '' when it did not */
+    readonly lastFetchError: string;
+    /** its place among the links of its client, from 0 */
+    readonly sortIndex: number;
+    /** Unix ms */
+    readonly createdAt: number;
+  }
+  export interface ExternalLinksApi {
+    /** The links of a client in their order, also disabled and expired ones; from memory. */
+    of(clientId: number): readonly ExternalLink[];
+  }
+  export const ExternalLinks: Token<ExternalLinksApi>;
 
   export {};
 }
@@ -3749,6 +3851,7 @@ declare module '@weir-panel/weir/plugins/subscription' {
   import type { ClientRow } from '@weir-panel/weir/plugins/clients';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
   import type { Account, EntryTemplate, Inbound, ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
+  import type { IncomingHttpHeaders } from 'node:http';
 
   // The remark as the fragment (`#…`) of a share link.
   /**
@@ -3854,10 +3957,26 @@ declare module '@weir-panel/weir/plugins/subscription' {
     leftOut(): readonly LeftOut[];
     /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
     entries(format: string, client: ClientRow, host: LinkHost): string[];
+    /** The path before the subId, of a format that is served; for further paths of a subscription. */
+    pathOf(format: string): string | undefined;
     /** The URL of this client's subscription; undefined while the format is disabled. */
     url(format: string, client: ClientRow, host: LinkHost): string | undefined;
   }
   export const Subscription: Token<SubscriptionApi>;
+  /** What a gate decides on one fetch. */
+  export interface GateDecision {
+    /** the reply is 404 and empty, with these headers */
+    readonly refused: boolean;
+    /** pairs of name and value; return the same frozen list each time, because each other list is checked each time */
+    readonly headers: readonly (readonly [name: string, value: string])[];
+  }
+  /** Decides on each fetch of a known client, without leaving the fast path. */
+  export interface FetchGate {
+    /** Synchronous and short; writes nothing to the database. Undefined: nothing to say. A gate that throws is skipped; a PanelError is the reply. */
+    check(client: ClientRow, headers: IncomingHttpHeaders): GateDecision | undefined;
+  }
+  /** Gates of subscriptions, called for GET and HEAD, after `beforeSubscription`. */
+  export const FetchGates: ExtensionPoint<FetchGate>;
   export interface FetchInfo {
     readonly subId: string;
     readonly email: string;

@@ -13,7 +13,7 @@ import {
 import type { Applied } from '../engine/contract.js';
 import type { Baseline } from './groups/group-store.js';
 import type { ClientRow } from './model/row.js';
-import { type AddClient, ClientPatch } from './model/schema.js';
+import { type AddClient, ClientPatch, PART_NAMES, type PartName } from './model/schema.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
 export type { ClientRow } from './model/row.js';
@@ -57,10 +57,14 @@ export interface ClientsApi {
   /** Records a fetch of the subscription. Written in batches: a crash loses at most 10 s. */
   fetched(clientId: number, at: number): void;
 }
+/** What was sent for a new client beside its fields, by name of the part. */
+export type SentParts = { readonly [K in PartName]?: readonly unknown[] | null | undefined };
 export interface ClientChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: Readonly<ClientRow> | undefined;
   readonly after: Readonly<ClientRow> | undefined;
+  /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
+  readonly parts?: SentParts | undefined;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
 
@@ -83,6 +87,29 @@ export interface PresenceSource {
 /** Presence sources: a client is online if one of them says so. */
 export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources', ({ isOnline }) =>
   typeof isOnline === 'function' ? undefined : 'it needs a function isOnline',
+);
+
+/** Data of another plugin that belongs to a client: it is taken by add, bulkCreate and import beside the client's fields, and exported. */
+export interface ClientPart {
+  /** its key in these bodies, beside `client`, and in the reply of clients/get */
+  readonly name: PartName;
+  /** Validates what was sent for one client and returns it as it is to be stored; throws a PanelError that names the field. */
+  check(sent: readonly unknown[]): readonly unknown[];
+  /** What clients/get shows; without it nothing. */
+  show?(clientId: number): unknown;
+  /** What an export contains, in the form that `check` takes, by client id. Clients that have nothing are left out. */
+  export(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>>;
+}
+/** Parts of clients; one plugin for each name. */
+export const ClientParts = extensionPoint<ClientPart>(
+  'clients',
+  'ClientParts',
+  ({ name, check }, _, others) => {
+    if (!PART_NAMES.includes(name)) return `its name must be one of ${PART_NAMES.join(', ')}`;
+    const other = others.find(({ value }) => value.name === name);
+    if (other) return `the part ${name} already exists, in plugin ${other.plugin}`;
+    return typeof check === 'function' ? undefined : 'it needs a function check';
+  },
 );
 
 /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */

@@ -26,6 +26,7 @@ import { inboundImportRoutes } from './import/inbound-import.js';
 import { ClientLists } from './lists/client-lists.js';
 import { describe } from './lists/inbound-stats.js';
 import { listRoutes } from './lists/list-routes.js';
+import { PartsOfClients } from './model/client-parts.js';
 import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
 import { AddClient } from './model/schema.js';
@@ -57,6 +58,7 @@ export default definePlugin({
     coreUsers: singleton(ClientCoreUsers),
     groupStore: singleton(GroupStore),
     writer: singleton(ClientWriter),
+    parts: singleton(PartsOfClients),
     service: singleton(ClientService),
     bulk: singleton(BulkOperations),
     usage: singleton(UsageEdits),

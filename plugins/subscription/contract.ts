@@ -1,4 +1,5 @@
 // Subscriptions: the data that a client program fetches, in any format.
+import type { IncomingHttpHeaders } from 'node:http';
 import { draft, extensionPoint, filter, guard, token } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import type { JsonObject } from '../engine/contract.js';
@@ -129,10 +130,29 @@ export interface SubscriptionApi {
   leftOut(): readonly LeftOut[];
   /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
   entries(format: string, client: ClientRow, host: LinkHost): string[];
+  /** The path before the subId, of a format that is served; for further paths of a subscription. */
+  pathOf(format: string): string | undefined;
   /** The URL of this client's subscription; undefined while the format is disabled. */
   url(format: string, client: ClientRow, host: LinkHost): string | undefined;
 }
 export const Subscription = token<SubscriptionApi>('subscription', 'Subscription');
+
+/** What a gate decides on one fetch. */
+export interface GateDecision {
+  /** the reply is 404 and empty, with these headers */
+  readonly refused: boolean;
+  /** pairs of name and value; return the same frozen list each time, because each other list is checked each time */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+/** Decides on each fetch of a known client, without leaving the fast path. */
+export interface FetchGate {
+  /** Synchronous and short; writes nothing to the database. Undefined: nothing to say. A gate that throws is skipped; a PanelError is the reply. */
+  check(client: ClientRow, headers: IncomingHttpHeaders): GateDecision | undefined;
+}
+/** Gates of subscriptions, called for GET and HEAD, after `beforeSubscription`. */
+export const FetchGates = extensionPoint<FetchGate>('subscription', 'FetchGates', ({ check }) =>
+  typeof check === 'function' ? undefined : 'a gate needs a function check',
+);
 
 export interface FetchInfo {
   readonly subId: string;

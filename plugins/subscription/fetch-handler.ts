@@ -16,7 +16,8 @@ import {
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { Compiled } from './compiled.js';
-import { beforeSubscription, type Format, subscriptionHeaders } from './contract.js';
+import { beforeSubscription, type Format, type GateDecision, subscriptionHeaders } from './contract.js';
+import type { Gates } from './gates.js';
 import { OneWrite } from './one-write.js';
 import { headersProblem } from './shapes.js';
 import type { Rendered, Renderer } from './renderer.js';
@@ -26,6 +27,7 @@ const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
 export class FetchHandler {
   readonly #compiled: Compiled;
   readonly #renderer: Renderer;
+  readonly #gates: Gates;
   readonly #clients: ClientsApi;
   readonly #hooks: Hooks;
   readonly #clock: Clock;
@@ -37,6 +39,7 @@ export class FetchHandler {
   constructor(needs: {
     compiled: Compiled;
     renderer: Renderer;
+    gates: Gates;
     clients: ClientsApi;
     hooks: Hooks;
     clock: Clock;
@@ -44,6 +47,7 @@ export class FetchHandler {
   }) {
     this.#compiled = needs.compiled;
     this.#renderer = needs.renderer;
+    this.#gates = needs.gates;
     this.#clients = needs.clients;
     this.#hooks = needs.hooks;
     this.#clock = needs.clock;
@@ -72,14 +76,16 @@ export class FetchHandler {
     const shown = client ?? this.#decoy;
     if (!shown) return false;
     this.#decoy = shown;
+    const decision = client && this.#gates.check(client, request.headers);
+    if (decision?.refused) {
+      notFound(response, decision.headers);
+      return true;
+    }
     const answer = this.#renderer.render(format, shown, this.#listeners.proxies.requestHost(request));
+    if (decision) answer.own.push(...decision.headers.flat());
     const isHead = request.method === 'HEAD';
     if (!client) {
-      // Exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal
-      // the secret prefix.
-      response.statusCode = 404;
-      response.setHeader('Cache-Control', 'no-store');
-      response.end();
+      notFound(response, []);
     } else if (isHead) {
       response
         .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])
@@ -129,8 +135,12 @@ export class FetchHandler {
         ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers })
         : cause;
     }
+    const decision = this.#gates.check(client, sent);
+    if (decision?.refused)
+      throw kernelErrors.NOT_FOUND(undefined, { headers: Object.fromEntries(decision.headers) });
     const answer = this.#renderer.render(format, client, host);
     const own = pairsOf(listOf(answer));
+    if (decision) for (const [name, value] of decision.headers) own.push([name, value]);
     const headers = this.#hooks.refine(subscriptionHeaders, own, { client }, headersProblem);
     for (const [name, value] of headers) reply.header(name, value);
     reply.header('Content-Length', String(Buffer.byteLength(answer.body)));
@@ -139,6 +149,13 @@ export class FetchHandler {
   }
 }
 
+/** Sends exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal the secret prefix. */
+function notFound(response: ServerResponse, headers: GateDecision['headers']): void {
+  response.statusCode = 404;
+  for (const [name, value] of headers) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'no-store');
+  response.end();
+}
 const listOf = ({ fixed, own }: Rendered): string[] => [...fixed.list, ...own];
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

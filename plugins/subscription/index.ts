@@ -31,6 +31,7 @@ import {
 } from './contract.js';
 import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
+import { Gates } from './gates.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
 import { listenerSettings, subscriptionSettings, subscriptionVariables } from './settings.js';
@@ -48,6 +49,7 @@ export default definePlugin({
     compiled: singleton(Compiled),
     rendered: singleton(RenderedEntries),
     renderer: singleton(Renderer),
+    gates: singleton(Gates),
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
@@ -101,7 +103,7 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions }) => {
+  start: async ({ compiled, gates, fetchHandler, listeners, config, allSettings, contributions }) => {
     for (const { value, fault } of contributions(WaySources)) {
       try {
         value.start(compiled.wayOutput);
@@ -110,6 +112,7 @@ export default definePlugin({
       }
     }
     await compiled.all();
+    gates.load();
     listeners.declare(
       'subscription',
       { host: config.host, port: allSettings.read(listenerSettings).subPort, portVariable: 'WEIR_SUB_PORT' },

@@ -13,8 +13,8 @@ import type { subscriptionSettings } from './settings.js';
 export interface Rendered {
   /** the same for every client */
   readonly fixed: FixedHeaders;
-  /** name, value, name, value …, the fastest form for Node */
-  readonly own: readonly string[];
+  /** name, value, name, value …, the fastest form for Node; a new list for each fetch */
+  readonly own: string[];
   readonly body: string;
 }
 export interface FixedHeaders {
@@ -116,6 +116,11 @@ export class Renderer implements SubscriptionApi {
   }
   leftOut(): LeftOut[] {
     return this.#compiled.leftOut();
+  }
+
+  pathOf(format: string): string | undefined {
+    const found = this.#compiled.formats.find(({ name }) => name === format);
+    return found && this.#compiled.pathOf(found);
   }
 
   url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {

@@ -9,8 +9,9 @@ import {
 } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
-import { prepareClientSave } from '../contract.js';
+import { prepareClientSave, type SentParts } from '../contract.js';
 import { errors } from '../errors.js';
+import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
 import { decideEnabled } from '../model/depletion.js';
@@ -55,6 +56,7 @@ export class ClientService {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
   readonly #writer: ClientWriter;
+  readonly #parts: PartsOfClients;
 
   constructor(needs: {
     db: Database;
@@ -63,6 +65,7 @@ export class ClientService {
     store: ClientStore;
     inbounds: InboundsApi;
     writer: ClientWriter;
+    parts: PartsOfClients;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -70,6 +73,7 @@ export class ClientService {
     this.#store = needs.store;
     this.#inbounds = needs.inbounds;
     this.#writer = needs.writer;
+    this.#parts = needs.parts;
   }
 
   find(email: string): ClientRow {
@@ -78,9 +82,9 @@ export class ClientService {
     return row;
   }
 
-  async add({ client, inboundIds }: AddClient, who: Principal): Promise<Applied> {
-    this.#inbounds.require(inboundIds, 'inboundIds');
-    const { refused, applied } = await this.#create([{ client, inboundIds }], who);
+  async add(sent: AddClient, who: Principal): Promise<Applied> {
+    this.#inbounds.require(sent.inboundIds, 'inboundIds');
+    const { refused, applied } = await this.#create([sent], who);
     if (refused[0]) throw refused[0].error;
     return applied;
   }
@@ -129,7 +133,7 @@ export class ClientService {
     }
     if (slice.isOver) await slice.next();
     const { added, applied } = await this.#writer.write(
-      { added: rows, restoreUsage: true, fieldPrefix: 'client.' },
+      { added: rows, parts: accepted.map(({ parts }) => parts), restoreUsage: true, fieldPrefix: 'client.' },
       who,
     );
     return { refused, created: added.length, applied };
@@ -138,17 +142,22 @@ export class ClientService {
   async #check(items: readonly AddClient[], now: number) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
-    const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
+    const accepted: {
+      fields: ClientFields;
+      inboundIds: readonly number[];
+      parts: SentParts | undefined;
+    }[] = [];
     const batch = newBatch();
     const slice = new TimeSlice();
-    for (const [index, { client, inboundIds }] of items.entries()) {
+    for (const [index, { client, inboundIds, ...sent }] of items.entries()) {
       if (slice.isOver) await slice.next();
       const fields = newClient(client, now);
       try {
         this.#inbounds.require(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
+        const parts = this.#parts.check(sent);
         refuseTaken(roster, fields, 'client.', { batch });
-        accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds) });
+        accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds), parts });
       } catch (error) {
         refused.push({ index, email: client.email, error: error as PanelError });
       }
@@ -202,6 +211,6 @@ export class ClientService {
       items.map(({ inboundIds }) => ({ before: undefined, inboundIds })),
       who,
     );
-    return items.map(({ inboundIds }, i) => ({ client: clients[i] as AddClient['client'], inboundIds }));
+    return items.map((item, i) => ({ ...item, client: clients[i] as AddClient['client'] }));
   }
 }

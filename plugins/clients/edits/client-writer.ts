@@ -16,6 +16,7 @@ import {
   type ClientChange,
   clientChanged,
   duringClientSave,
+  type SentParts,
 } from '../contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -36,6 +37,8 @@ import { constraintError } from './uniqueness.js';
 export interface WriteRequest {
   /** new clients; their ids are set by the write */
   readonly added?: readonly ClientRow[];
+  /** of the new clients, in the same order */
+  readonly parts?: readonly (SentParts | undefined)[];
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
   readonly edits?: readonly ClientEdit[];
@@ -60,7 +63,12 @@ export interface Written {
 export const APPLIED: Applied = { pending: false, reason: '' };
 const NOTHING: Written = { added: [], deleted: new Set(), applied: APPLIED };
 
-const addedChange = (after: ClientRow): ClientChange => ({ kind: 'added', before: undefined, after });
+const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChange => ({
+  kind: 'added',
+  before: undefined,
+  after,
+  ...(parts && { parts }),
+});
 const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
 
@@ -93,7 +101,9 @@ export class ClientWriter {
     const newRows = request.added ?? [];
     if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
-    const savedChanges = [...newRows.map(addedChange), ...updates];
+    const additions = (rows: readonly ClientRow[]) =>
+      rows.map((row, i) => addedChange(row, request.parts?.[i]));
+    const savedChanges = [...additions(newRows), ...updates];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
     if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
@@ -107,7 +117,7 @@ export class ClientWriter {
       await this.#update(tx, edits, request.missingError);
       const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
       await this.#follow(tx, { inserted, edits, deletedIds }, who, [
-        ...inserted.map(addedChange),
+        ...additions(inserted),
         ...updates,
         ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ]);

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { addValid } from '../edits/add-valid.js';
-import { ImportedClient } from '../model/schema.js';
+import { ImportedClient, type ImportedItem } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
 import { APPLIED } from '../edits/client-writer.js';
+import type { UsageEdits } from '../usage/usage-edits.js';
 import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 
@@ -35,10 +36,16 @@ export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
 
 export class ClientImport {
   readonly #service: ClientService;
+  readonly #usage: UsageEdits;
   readonly #dataDirectory: string;
 
-  constructor({ service, dataDirectory }: { service: ClientService; dataDirectory: string }) {
+  constructor({
+    service,
+    usage,
+    dataDirectory,
+  }: { service: ClientService; usage: UsageEdits; dataDirectory: string }) {
     this.#service = service;
+    this.#usage = usage;
     this.#dataDirectory = dataDirectory;
   }
 
@@ -74,7 +81,10 @@ export class ClientImport {
           .slice(0, MAX_SKIPPED - skipped.length)
           .map((entry) => ({ ...entry, index: from + entry.index })),
       );
-      if (result.applied.pending) applied = result.applied;
+      const isSkipped = new Set(result.skipped.map(({ index }) => index));
+      const used = portion.flatMap((item, i) => (isSkipped.has(i) ? [] : usageIn(item)));
+      const usageApplied = await this.#usage.setTraffics(used, who);
+      applied = [usageApplied, result.applied].find(({ pending }) => pending) ?? applied;
       from += portion.length;
     };
     const slice = new TimeSlice();
@@ -90,6 +100,12 @@ export class ClientImport {
     if (waiting.length > 0) await add(waiting);
     return { created, skipped, skippedCount, applied };
   }
+}
+
+/** What a client used, of an item that was valid. */
+function usageIn(item: unknown): { email: string; up: number; down: number }[] {
+  const { client, traffic } = item as ImportedItem;
+  return traffic ? [{ email: client.email.trim(), up: traffic.up, down: traffic.down }] : [];
 }
 
 function refuseUnsupportedBody({ headers }: IncomingMessage): void {

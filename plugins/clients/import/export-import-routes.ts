@@ -12,6 +12,7 @@ import {
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
 import { SkippedItems } from '../edits/request-schemas.js';
+import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ExportedClient, ImportData } from '../model/schema.js';
 import { exportOf } from '../model/views.js';
@@ -19,21 +20,27 @@ import { type ClientImport, MAX_IMPORT_BYTES } from './client-import.js';
 
 export const exportImportRoutes = ({
   store,
+  parts,
   importing,
 }: {
   store: ClientStore;
+  parts: PartsOfClients;
   importing: ClientImport;
 }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/export',
     name: 'clients.export',
-    doc: 'All clients with their secrets and inbounds, as clients/import takes them.',
+    doc: 'All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
     handle: async () => {
       // Concurrent calls yield to each other.
       await new TimeSlice().next();
-      return store.roster.ordered('id').map(exportOf);
+      const rows = store.roster.ordered('id');
+      const ids = rows.map(({ id }) => id);
+      const items = rows.map(exportOf);
+      await parts.addTo(items, ids);
+      return items;
     },
   }),
   route({

@@ -3,6 +3,7 @@ import { int, list, payload, route, type Route, shape, TimeSlice } from '../../.
 import type { ClientService } from '../edits/client-service.js';
 import { Email } from '../edits/request-schemas.js';
 import { errors } from '../errors.js';
+import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ClientReply, SameTgId, TrafficRecord } from '../model/schema.js';
 import { clientView, trafficOf } from '../model/views.js';
@@ -13,9 +14,13 @@ interface Needs {
   readonly service: ClientService;
   readonly store: ClientStore;
   readonly lists: ClientLists;
+  readonly parts: PartsOfClients;
 }
 
-export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
+/** Described fields are always present, whichever plugins run. */
+const NO_PARTS = { externalLinks: [] };
+
+export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/list/paged',
@@ -51,19 +56,27 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
         .filter((row) => row.tgId === tgId)
         .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
-      return { ...clientView(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
+      return {
+        ...clientView(newest),
+        ...NO_PARTS,
+        ...parts.show(newest.id),
+        sameTgId: others.map(({ email }) => email),
+      };
     },
   }),
   route({
     method: 'GET',
     path: '/panel/api/clients/get/{email}',
     name: 'clients.get',
-    doc: 'One client, with its inbounds and traffic.',
+    doc: 'One client, with its inbounds, traffic and external links.',
     params: Email,
     reply: payload(ClientReply),
     errors: [errors.NOT_FOUND],
     // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
-    handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
+    handle: ({ params }) => {
+      const row = service.find(params.email);
+      return Object.assign(clientView(row), NO_PARTS, parts.show(row.id));
+    },
   }),
   route({
     method: 'GET',

@@ -127,7 +127,7 @@ export const declaredFields = {
   }),
   /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
   limitIp: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),
-  /** devices; 0 for no limit. Stored and shown; not enforced yet. */
+  /** devices; 0 for no limit. The plugin `devices` enforces it when the subscription is fetched. */
   limitHwid: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),
   /** messenger id; 0 for none */
   tgId: clientField({ column: column.integer(), schema: nonNegative(), initial: 0, searched: true }),

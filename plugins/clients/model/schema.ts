@@ -36,7 +36,16 @@ export const ClientPatch = shape({ ...optionalFields, id: optional(idOrUuid()) }
   comment: 'paid until May',
 });
 export type ClientPatch = Static<typeof ClientPatch>;
-const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000) };
+/** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
+export const PART_NAMES = ['externalLinks', 'devices'] as const;
+export type PartName = (typeof PART_NAMES)[number];
+const parts = {
+  externalLinks: optional(nullable(list(openObject()).max(1000))).description(
+    'as clients/{email}/externalLinks takes them',
+  ),
+  devices: optional(nullable(list(openObject()).max(1000))).description('as clients/export gives them'),
+} satisfies Record<PartName, Schema>;
+const added = { client: NewClient, inboundIds: list(int().min(1)).min(1).max(1000), ...parts };
 export const AddClient = shape(added).example({
   client: { email: 'grace@example.org', totalGB: 53_687_091_200, expiryTime: 0 },
   inboundIds: [1],
@@ -57,14 +66,21 @@ export const AddClients = list(
   ]);
 export type AddClient = Static<typeof AddClient>;
 
+/** Bytes that a client used. */
+const Usage = shape({ up: nonNegative(), down: nonNegative() });
 /** One item of an export. It may be attached to no inbound. */
 export const ImportedClient = shape({
   client: NewClient,
   inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
+  ...parts,
+  traffic: optional(Usage),
 });
+export type ImportedItem = Static<typeof ImportedClient>;
 export const ExportedClient = shape({
   client: shape({ id: word(), ...fields.schemas, email: word() }),
   inboundIds: list(int()),
+  ...parts,
+  traffic: optional(Usage).description('missing if the client used nothing'),
 });
 export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({

@@ -31,10 +31,11 @@ export function clientView(row: ClientRow): ClientReply {
   return shown;
 }
 
-/** A client with its secrets and without its counters, as an import takes it. `id` is the UUID. */
+/** A client with its secrets and what it used, as an import takes it. `id` is the UUID. */
 export function exportOf(row: ClientRow): ExportedClient {
   const client = exportView(row);
-  // An import finds the expiry again; as a plain `enable: false` it would be an admin's choice, and a later expiry would not enable the client.
-  if (row.depletedCause === 'expiry') client.enable = true;
-  return { client, inboundIds: [...row.inboundIds] };
+  const { up, down } = row;
+  // An import finds the limit again; as a plain `enable: false` it would be an admin's choice, and a higher limit would not enable the client.
+  if (row.depletedCause !== null) client.enable = true;
+  return { client, inboundIds: [...row.inboundIds], ...(up + down > 0 && { traffic: { up, down } }) };
 }

@@ -19,3 +19,40 @@ test('an expired client that was exported and imported is enabled by a later exp
     await panel.get(`/panel/api/clients/update/${email}`, { body: { expiryTime: later } });
   t.deepEqual([await isEnabled('expired'), await isEnabled('off')], [true, false]);
 });
+
+test('what a client used travels with it, and with that its quota', async (t) => {
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock: new FakeClock() });
+  const inboundIds = [await panel.addInbound()];
+  const use = (email: string, upload: number, download: number) =>
+    panel.get(`/panel/api/clients/updateTraffic/${email}`, { body: { upload, download } });
+  for (const [email, totalGB] of [
+    ['some', 100],
+    ['over', 100],
+    ['none', 0],
+  ] as const)
+    await panel.addClient(email, inboundIds, { totalGB });
+  await use('some', 10, 20);
+  await use('over', 60, 70);
+  await panel.get('/panel/api/clients/update/over', { body: { comment: 'x' } });
+  const items =
+    await panel.get<{ client: { email: string }; traffic?: object }[]>('/panel/api/clients/export');
+  t.deepEqual(
+    items.map(({ traffic }) => traffic),
+    [{ up: 10, down: 20 }, { up: 60, down: 70 }, undefined],
+  );
+  await panel.get('/panel/api/clients/bulkDel', { body: { emails: ['some', 'over', 'none'] } });
+  const broken = { client: { email: 'broken' }, traffic: { up: -1, down: 0 } };
+  const result = await panel.get<{ created: number; skipped: { email: string }[] }>(
+    '/panel/api/clients/import',
+    { body: { data: JSON.stringify([broken, ...items]) } },
+  );
+  t.is(result.created, 3);
+  t.like(result.skipped, [{ email: 'broken' }]);
+  const get = (email: string) =>
+    panel.get<{ enable: boolean; traffic: { up: number; down: number } }>(`/panel/api/clients/get/${email}`);
+  t.like(await get('some'), { enable: true, traffic: { up: 10, down: 20 } });
+  t.like(await get('over'), { enable: false, traffic: { up: 60, down: 70 } });
+  t.deepEqual(await panel.get('/panel/api/clients/export'), items);
+  await panel.get('/panel/api/clients/update/over', { body: { totalGB: 1000 } });
+  t.true((await get('over')).enable, 'a higher quota enables it');
+});

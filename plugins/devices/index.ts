@@ -1,0 +1,41 @@
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
+import { FetchGates, Subscription } from '../subscription/contract.js';
+import { deviceAdded, deviceRefused } from './contract.js';
+import { devicePart, devicesOf } from './device-part.js';
+import { DeviceStore } from './device-store.js';
+import { DeviceGate } from './gate.js';
+import { deviceRoutes } from './routes.js';
+import { migrations, tables } from './tables.js';
+
+export default definePlugin({
+  name: 'devices',
+  version: '0.1.0',
+  api: 1,
+  about: 'Records the devices that fetch a subscription, and refuses those beyond the limit of the client.',
+  uses: { clients: Clients, subscription: maybe(Subscription) },
+  hooks: [deviceAdded, deviceRefused],
+  tables,
+  migrations,
+  services: { store: singleton(DeviceStore), gate: singleton(DeviceGate) },
+  contributes: ({ store, gate }) => [
+    contribute(FetchGates, gate),
+    contribute(ClientParts, devicePart(store)),
+  ],
+  taps: ({ store }) => [
+    tap(duringClientSave, async ({ changes }, tx) => {
+      const deleted = changes.flatMap(({ kind, before }) => (kind === 'deleted' && before ? before.id : []));
+      if (deleted.length > 0) store.clientsDeleted(tx, deleted);
+      const sent = devicesOf(changes);
+      if (sent.length > 0) await store.add(tx, sent);
+    }),
+  ],
+  routes: deviceRoutes,
+  jobs: ({ store, gate }) => [
+    job('write', '5s', async () => {
+      gate.report();
+      await store.flush();
+    }),
+  ],
+  stop: ({ store }) => store.flush(),
+});

@@ -1,0 +1,111 @@
+// Routes of devices: for admins, and the status that an app reads before it fetches.
+import {
+  bare,
+  bool,
+  int,
+  kernelErrors,
+  list,
+  message,
+  payload,
+  route,
+  type Route,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
+import { clientErrors, type ClientRow, type ClientsApi } from '../clients/contract.js';
+import type { SubscriptionApi } from '../subscription/contract.js';
+import type { DeviceStore } from './device-store.js';
+import { errors } from './errors.js';
+import type { DeviceGate } from './gate.js';
+import { fingerprintOf } from './sighting.js';
+
+/** The format whose path the status has, as apps expect it. */
+const FORMAT = 'links';
+const email = word().example('ada@example.org');
+const Device = shape({
+  id: int(),
+  firstSeen: int(),
+  lastSeen: int(),
+  userAgent: text(),
+  deviceOs: text(),
+  osVersion: text(),
+  deviceModel: text(),
+  fingerprint: text().description('first 12 hex digits of the SHA-256 of the device id'),
+});
+
+interface Needs {
+  readonly store: DeviceStore;
+  readonly gate: DeviceGate;
+  readonly clients: ClientsApi;
+  /** undefined while there are no subscriptions */
+  readonly subscription: SubscriptionApi | undefined;
+}
+
+export const deviceRoutes = ({ store, gate, clients, subscription }: Needs): Route[] => {
+  const find = (name: string): ClientRow => {
+    const row = clients.byEmail(name);
+    if (!row) throw clientErrors.NOT_FOUND(`there is no client ${name}`, { path: 'email' });
+    return row;
+  };
+  return [
+    route({
+      method: 'POST',
+      path: '/panel/api/clients/hwids/{email}',
+      name: 'clients.devices',
+      doc: 'Lists the devices of a client, the one that was seen last first.',
+      params: shape({ email }),
+      reply: payload(list(Device)),
+      errors: [clientErrors.NOT_FOUND],
+      handle: async ({ params }) =>
+        (await store.list(find(params.email).id)).map(({ hash, ...device }) => ({
+          ...device,
+          fingerprint: fingerprintOf(hash),
+        })),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/panel/api/clients/hwids/{email}',
+      name: 'clients.deleteDevices',
+      doc: 'Forgets all devices of a client; each takes a place again with its next fetch.',
+      params: shape({ email }),
+      reply: message(),
+      errors: [clientErrors.NOT_FOUND],
+      handle: async ({ params }) => `${await store.remove(find(params.email).id)} devices deleted`,
+    }),
+    route({
+      method: 'DELETE',
+      path: '/panel/api/clients/hwids/{email}/{deviceId}',
+      name: 'clients.deleteDevice',
+      doc: 'Forgets one device of a client.',
+      params: shape({ email, deviceId: int().min(1).example(1) }),
+      reply: message(),
+      errors: [clientErrors.NOT_FOUND, errors.NOT_FOUND],
+      handle: async ({ params: { email: name, deviceId } }) => {
+        if ((await store.remove(find(name).id, deviceId)) === 0)
+          throw errors.NOT_FOUND(`the client ${name} has no device ${deviceId}`, { path: 'deviceId' });
+        return 'device deleted';
+      },
+    }),
+    ...(subscription ? [statusRoute(gate, clients, subscription)] : []),
+  ];
+};
+
+/** What an app reads before it fetches. */
+const statusRoute = (gate: DeviceGate, clients: ClientsApi, subscription: SubscriptionApi): Route =>
+  route({
+    method: 'GET',
+    listener: 'subscription',
+    auth: 'anyone',
+    path: () => `${subscription.pathOf(FORMAT) ?? '/off/hwid-status/'}{subid}/hwid-status`,
+    name: 'subscription.deviceStatus',
+    doc: 'Returns how many devices may still fetch a subscription. It registers none.',
+    params: shape({ subid: word() }),
+    reply: bare(shape({ active: bool(), full: bool(), limit: int(), registered: int(), remaining: int() })),
+    handle: ({ params: { subid }, reply }) => {
+      const client = subscription.pathOf(FORMAT) === undefined ? undefined : clients.bySubId(subid);
+      if (!client?.enable) throw kernelErrors.NOT_FOUND();
+      reply.header('Cache-Control', 'no-store');
+      return gate.status(client);
+    },
+  });
