@@ -38,7 +38,7 @@ export default definePlugin({
     }),
     tap(afterInboundSave, ({ changes }) => service.inboundsChanged(changes), { stage: stage.LATE }),
     tap(inboundEntry, (entry, { inbound }) => {
-      if (!isHidden(inbound)) return entry;
+      if (!service.isReady || !isHidden(inbound)) return entry;
       const master = inbounds.get(store.parentOf(inbound)?.masterId ?? 0);
       const own = master?.enable ? inbounds.entry(master) : undefined;
       return own ? throughMaster(entry, own) : entry;
@@ -51,5 +51,8 @@ export default definePlugin({
   ],
   routes,
   // Subscriptions that started earlier were composed without fallbacks.
-  start: ({ service }) => service.refreshLinks(),
+  start: ({ service }) => {
+    service.isReady = true;
+    return service.refreshLinks();
+  },
 });

@@ -25,6 +25,8 @@ export class FallbackService {
   readonly #edits: InboundEditsApi;
   readonly #guard: CoreGuardApi;
   readonly #engine: EngineApi;
+  /** whether the fallbacks are in memory; subscriptions may be composed before */
+  isReady = false;
   /** undefined until the subscription starts */
   output: WayOutput | undefined;
   /** Each edit is checked against the result of the previous one. */
