@@ -27,6 +27,7 @@ import { DeletedClients } from './deleted-clients.js';
 import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
+import { Preview } from './preview.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 
@@ -64,6 +65,7 @@ export default definePlugin({
     clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
     poll: singleton(Poll),
+    preview: singleton(Preview),
   },
   provides: ({ online }) => [provide(Presence, online)],
   contributes: ({ online }) => [contribute(PresenceSources, online)],
