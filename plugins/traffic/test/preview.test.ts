@@ -1,6 +1,6 @@
 // What the preview foretells happens, and nothing else.
 import test from 'ava';
-import { definePlugin, tap } from '../../../kernel/index.js';
+import { type Clock, definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 import { random } from '../../../test/harness/random.js';
 import {
@@ -17,9 +17,27 @@ const DAY_MS = 24 * HOUR;
 const NOON = Date.UTC(2026, 0, 15, 12);
 const API = '/panel/api/x/traffic/preview';
 
+/** Runs each job once for each step, however long it is: days pass in a moment. */
+class LeapClock implements Clock {
+  readonly #jobs = new Set<() => void>();
+  #now = NOON;
+
+  now(): number {
+    return this.#now;
+  }
+  every(_ms: number, run: () => void): () => void {
+    this.#jobs.add(run);
+    return () => void this.#jobs.delete(run);
+  }
+  leap(ms: number): void {
+    this.#now += ms;
+    for (const run of [...this.#jobs]) run();
+  }
+}
+
 test('what it foretells comes true, to the hour, when the clock runs', async (t) => {
   const engine = new FakeEngine();
-  const clock = new FakeClock(NOON);
+  const clock = new LeapClock();
   const happened = new Map<string, { at: number; times: number }>();
   const note = (what: string, names: readonly string[]): void => {
     for (const name of names) {
@@ -52,10 +70,10 @@ test('what it foretells comes true, to the hour, when the clock runs', async (t)
     await panel.addInbound(),
     await panel.addInbound({ trafficReset: 'daily' }),
     await panel.addInbound({ expiryTime: NOON + 50 * HOUR }),
-    await panel.addInbound({ trafficReset: 'weekly', expiryTime: NOON + 90 * HOUR, total: 100 }),
+    await panel.addInbound({ trafficReset: 'weekly', expiryTime: NOON + 70 * HOUR, total: 100 }),
   ];
-  const expiries = [0, 1, 2, 3].map(() => (): number => NOON + below(150) * HOUR);
-  const body = Array.from({ length: 150 }, (_, i) => ({
+  const expiries = [0, 1, 2, 3].map(() => (): number => NOON + below(90) * HOUR);
+  const body = Array.from({ length: 120 }, (_, i) => ({
     client: {
       email: `c${i}`,
       enable: below(8) > 0,
@@ -81,7 +99,7 @@ test('what it foretells comes true, to the hour, when the clock runs', async (t)
     if (totalGB > 0 && below(2) === 0) engine.move(inboundId, id, 0, 600);
   engine.move(inboundIds[3] ?? 0, rows[0]?.id ?? 0, 0, 100);
   const poll = async (ms: number): Promise<void> => {
-    clock.tick(ms);
+    clock.leap(ms);
     await panel.kernel.settled();
   };
   await panel.addClient('unused', inboundIds, { expiryTime: -HOUR, reset: 1 });
@@ -90,7 +108,7 @@ test('what it foretells comes true, to the hour, when the clock runs', async (t)
   await poll(HOUR - 5000);
   happened.clear();
 
-  const hours = 24 * 5;
+  const hours = 24 * 3;
   const from = clock.now();
   const preview = await panel.get<PreviewReply>(`${API}?until=${from + hours * HOUR}`);
   for (let hour = 0; hour < hours; hour++) await poll(HOUR);

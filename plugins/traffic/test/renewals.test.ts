@@ -210,6 +210,28 @@ test.serial(
 );
 
 test.serial(
+  'delDepleted spares a client while a renewal is left, and takes it when they are used up',
+  async (t) => {
+    const { id } = await panel.addClient('last', [inboundId], {
+      expiryTime: clock.now() + 10_000,
+      reset: 1,
+      resetMax: 1,
+      totalGB: 100,
+    });
+    engine.move(inboundId, id, 0, 100);
+    await pass(5000);
+    t.false((await shown('last')).enable);
+    await panel.get(`${API}/delDepleted`, { method: 'POST' });
+    await pass(5000);
+    t.like(await shown('last'), { enable: true, resetCount: 1 });
+    engine.move(inboundId, id, 0, 100);
+    await pass(5000);
+    await panel.get(`${API}/delDepleted`, { method: 'POST' });
+    t.is((await panel.call(`${API}/get/last`)).status, 404);
+  },
+);
+
+test.serial(
   '2,500 clients that renew at once are written in a few transactions, each client once',
   async (t) => {
     const expiryTime = clock.now() + 60_000;
