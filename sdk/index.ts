@@ -70,10 +70,14 @@ export type ClientsAddInput = {
       group?: string;
       /** text without control characters */
       comment?: string;
-      /** days */
+      /** days between renewals; 0 for none */
       reset?: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay?: number;
       resetMax?: number;
+      trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+      /** day of a monthly reset; in a shorter month, the last day */
+      trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
       id?: string | number;
     };
@@ -138,10 +142,14 @@ export type ClientsBulkCreateInput = {
       group?: string;
       /** text without control characters */
       comment?: string;
-      /** days */
+      /** days between renewals; 0 for none */
       reset?: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay?: number;
       resetMax?: number;
+      trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+      /** day of a monthly reset; in a shorter month, the last day */
+      trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
       id?: string | number;
     };
@@ -267,10 +275,14 @@ export type ClientsExportReply = {
     group: string;
     /** text without control characters */
     comment: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
+    trafficReset: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; in a shorter month, the last day */
+    trafficResetDay: number;
     reverse: Record<string, unknown> | null;
   };
   inboundIds: number[];
@@ -302,10 +314,13 @@ export type ClientsGetByTgIdReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -323,8 +338,9 @@ export type ClientsGetByTgIdReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -363,10 +379,13 @@ export type ClientsGetReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -384,8 +403,9 @@ export type ClientsGetReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -515,10 +535,13 @@ export type ClientsListAllReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -536,8 +559,9 @@ export type ClientsListAllReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -616,10 +640,13 @@ export type ClientsListReply = {
     group: string;
     /** text without control characters */
     comment: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
+    trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    trafficResetDay: number;
     reverse: Record<string, unknown> | null;
     createdAt: number;
     updatedAt: number;
@@ -637,8 +664,9 @@ export type ClientsListReply = {
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
       expiryTime: number;
       enable: boolean;
-      /** days */
+      /** days between renewals; 0 for none */
       reset: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay: number;
       resetMax: number;
       resetCount: number;
@@ -689,8 +717,9 @@ export type ClientsTrafficReply = {
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
   expiryTime: number;
   enable: boolean;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
   resetCount: number;
@@ -724,10 +753,14 @@ export type ClientsUpdateInput = {
     group?: string;
     /** text without control characters */
     comment?: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset?: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay?: number;
     resetMax?: number;
+    trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; in a shorter month, the last day */
+    trafficResetDay?: number;
     reverse?: Record<string, unknown> | null;
     id?: string | number;
   };
@@ -1370,6 +1403,43 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type TrafficPreviewInput = {
+  query: {
+    /** Unix ms */
+    until: number;
+  };
+};
+
+export type TrafficPreviewReply = {
+  from: number;
+  until: number;
+  counts: {
+    clients: {
+      cut: number;
+      renewed: number;
+      reset: number;
+    };
+    inbounds: {
+      cut: number;
+      renewed: number;
+      reset: number;
+    };
+  };
+  clients: {
+    email: string;
+    what: 'cut' | 'renewed' | 'reset';
+    at: number;
+    times: number;
+  }[];
+  inbounds: {
+    id: number;
+    tag: string;
+    what: 'cut' | 'renewed' | 'reset';
+    at: number;
+    times: number;
+  }[];
+};
+
 export type ServerGetCpuHistoryByBucketInput = {
   bucket: 2 | 30 | 60 | 120 | 180 | 300;
 };
@@ -1518,7 +1588,7 @@ export class Weir extends Transport {
     /** Deletes a client with all its data; keepTraffic retains its usage by email. — POST /panel/api/clients/del/{email} */
     delete: (input: ClientsDeleteInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input),
-    /** Deletes clients that are at a limit and do not renew. — POST /panel/api/clients/delDepleted */
+    /** Deletes clients that are at a limit, but for those that have a renewal left. — POST /panel/api/clients/delDepleted */
     deleteDepleted: (): Promise<ClientsDeleteDepletedReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' }),
     /** Deletes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
@@ -1723,6 +1793,12 @@ export class Weir extends Transport {
     /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
     updateUser: (input: SettingsUpdateUserInput): Promise<SettingsUpdateUserReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input),
+  } as const;
+
+  readonly traffic = {
+    /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
+    preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
   } as const;
 
   readonly realtime = {
