@@ -36,7 +36,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Counts the bytes of clients, each once, and disables clients and inbounds at their limits.',
+  about: 'Counts the bytes of clients, each once, disables clients and inbounds at their limits, and renews them.',
   uses: {
     engine: Engine,
     clients: Clients,

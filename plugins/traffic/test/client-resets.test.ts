@@ -171,6 +171,7 @@ test.serial(
     await add('changed', {});
     move('changed', 700);
     await passUntil(clock.now() + 5000);
+    await sleepUntil(clock.now() + 40 * DAY_MS);
     await update('changed', { trafficReset: 'monthly', trafficResetDay: 1 });
     await passUntil(clock.now() + HOUR);
     t.deepEqual(await used('changed'), [700], 'the first of this month is over');
