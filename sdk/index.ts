@@ -70,10 +70,14 @@ export type ClientsAddInput = {
       group?: string;
       /** text without control characters */
       comment?: string;
-      /** days */
+      /** days between renewals; 0 for none */
       reset?: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay?: number;
       resetMax?: number;
+      trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+      /** day of a monthly reset; in a shorter month, the last day */
+      trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
       id?: string | number;
     };
@@ -142,10 +146,14 @@ export type ClientsBulkCreateInput = {
       group?: string;
       /** text without control characters */
       comment?: string;
-      /** days */
+      /** days between renewals; 0 for none */
       reset?: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay?: number;
       resetMax?: number;
+      trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+      /** day of a monthly reset; in a shorter month, the last day */
+      trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
       id?: string | number;
     };
@@ -275,10 +283,14 @@ export type ClientsExportReply = {
     group: string;
     /** text without control characters */
     comment: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
+    trafficReset: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; in a shorter month, the last day */
+    trafficResetDay: number;
     reverse: Record<string, unknown> | null;
   };
   inboundIds: number[];
@@ -319,10 +331,13 @@ export type ClientsGetByTgIdReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -340,8 +355,9 @@ export type ClientsGetByTgIdReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -380,10 +396,13 @@ export type ClientsGetReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -401,8 +420,9 @@ export type ClientsGetReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -557,10 +577,13 @@ export type ClientsListAllReply = {
   group: string;
   /** text without control characters */
   comment: string;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
   reverse: Record<string, unknown> | null;
   createdAt: number;
   updatedAt: number;
@@ -578,8 +601,9 @@ export type ClientsListAllReply = {
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
     expiryTime: number;
     enable: boolean;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
     resetCount: number;
@@ -658,10 +682,13 @@ export type ClientsListReply = {
     group: string;
     /** text without control characters */
     comment: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay: number;
     resetMax: number;
+    trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    trafficResetDay: number;
     reverse: Record<string, unknown> | null;
     createdAt: number;
     updatedAt: number;
@@ -679,8 +706,9 @@ export type ClientsListReply = {
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
       expiryTime: number;
       enable: boolean;
-      /** days */
+      /** days between renewals; 0 for none */
       reset: number;
+      /** day of the month on which it renews; 0 for none */
       resetDay: number;
       resetMax: number;
       resetCount: number;
@@ -731,8 +759,9 @@ export type ClientsTrafficReply = {
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
   expiryTime: number;
   enable: boolean;
-  /** days */
+  /** days between renewals; 0 for none */
   reset: number;
+  /** day of the month on which it renews; 0 for none */
   resetDay: number;
   resetMax: number;
   resetCount: number;
@@ -766,10 +795,14 @@ export type ClientsUpdateInput = {
     group?: string;
     /** text without control characters */
     comment?: string;
-    /** days */
+    /** days between renewals; 0 for none */
     reset?: number;
+    /** day of the month on which it renews; 0 for none */
     resetDay?: number;
     resetMax?: number;
+    trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+    /** day of a monthly reset; in a shorter month, the last day */
+    trafficResetDay?: number;
     reverse?: Record<string, unknown> | null;
     id?: string | number;
   };
@@ -2049,6 +2082,43 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type TrafficPreviewInput = {
+  query: {
+    /** Unix ms */
+    until: number;
+  };
+};
+
+export type TrafficPreviewReply = {
+  from: number;
+  until: number;
+  counts: {
+    clients: {
+      cut: number;
+      renewed: number;
+      reset: number;
+    };
+    inbounds: {
+      cut: number;
+      renewed: number;
+      reset: number;
+    };
+  };
+  clients: {
+    email: string;
+    what: 'cut' | 'renewed' | 'reset';
+    at: number;
+    times: number;
+  }[];
+  inbounds: {
+    id: number;
+    tag: string;
+    what: 'cut' | 'renewed' | 'reset';
+    at: number;
+    times: number;
+  }[];
+};
+
 export type ServerGetCpuHistoryByBucketInput = {
   bucket: 2 | 30 | 60 | 120 | 180 | 300;
 };
@@ -2197,7 +2267,7 @@ export class Weir extends Transport {
     /** Deletes a client with all its data; keepTraffic retains its usage by email. — POST /panel/api/clients/del/{email} */
     delete: (input: ClientsDeleteInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/del/{email}', gives: 'msg' }, input),
-    /** Deletes clients that are at a limit and do not renew. — POST /panel/api/clients/delDepleted */
+    /** Deletes clients that are at a limit, but for those that have a renewal left. — POST /panel/api/clients/delDepleted */
     deleteDepleted: (): Promise<ClientsDeleteDepletedReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/delDepleted', gives: 'obj' }),
     /** Deletes clients that are attached to no inbound. — POST /panel/api/clients/delOrphans */
@@ -2459,6 +2529,12 @@ export class Weir extends Transport {
     /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
     updateUser: (input: SettingsUpdateUserInput): Promise<SettingsUpdateUserReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input),
+  } as const;
+
+  readonly traffic = {
+    /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
+    preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
   } as const;
 
   readonly realtime = {

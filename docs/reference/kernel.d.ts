@@ -3,7 +3,7 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 186 names
 //   @weir-panel/weir/plugins/access: 8 names
-//   @weir-panel/weir/plugins/clients: 23 names
+//   @weir-panel/weir/plugins/clients: 30 names
 //   @weir-panel/weir/plugins/core-guard: 15 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 39 names
@@ -22,7 +22,7 @@
 //   @weir-panel/weir/plugins/subscription: 28 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
-//   @weir-panel/weir/plugins/traffic: 8 names
+//   @weir-panel/weir/plugins/traffic: 10 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -1518,7 +1518,7 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
 
@@ -1526,6 +1526,17 @@ declare module '@weir-panel/weir/plugins/clients' {
   export type Depletion = 'quota' | 'expiry' | undefined;
   /** Which limit a client has reached, whether or not it is enabled. */
   export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion;
+
+  // Whether a client can renew, now or later.
+  /** What decides about the renewals of a client. */
+  export type RenewalTerms = Pick<ClientRow, 'reset' | 'resetDay' | 'resetMax' | 'resetCount'>;
+  /** Whether a renewal is left. The column `renews_at` says the same in SQL. */
+  export const canRenew: ({ reset, resetDay, resetMax, resetCount }: RenewalTerms) => boolean;
+
+  // Schemas of single values of a client: names, texts and amounts.
+  /** When counters start again at zero by themselves. */
+  const SCHEDULES: readonly ['never', 'hourly', 'daily', 'weekly', 'monthly'];
+  export type Schedule = (typeof SCHEDULES)[number];
 
   // A client as it is held in memory.
   export interface ClientRow extends ClientFields {
@@ -1600,6 +1611,24 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly parts?: SentParts | undefined;
   }
   export const Clients: Token<ClientsApi>;
+  /** A client whose expiry is over and that can renew. */
+  export type Renewable = RenewalTerms & Pick<ClientRow, 'id' | 'email' | 'expiryTime'>;
+  export interface PeriodEdit {
+    readonly id: number;
+    readonly fields: Partial<Pick<ClientRow, 'expiryTime' | 'resetCount' | 'countedSince'>>;
+    /** a new period begins: counters start at zero, and a client that a limit disabled is enabled if none holds it any more */
+    readonly isNew: boolean;
+  }
+  /** Clients whose time starts again, by a renewal or by their own `trafficReset`. Finding them costs those that are due, not all. `db` is the database or the transaction. */
+  export interface ClientPeriodsApi {
+    /** Clients that are due to renew, the longest expired first; none that an admin disabled. */
+    renewable(db: Pick<Database, 'query'>, now: number, limit: number): Promise<Renewable[]>;
+    /** Ids of clients that count since before the start of their present period; none that an admin disabled or that are expired. */
+    withEndedPeriod(db: Pick<Database, 'query'>, startOf: (schedule: Exclude<Schedule, 'never'>, day: number) => number, now: number, limit: number): Promise<number[]>;
+    /** Writes them; returns the ids of those that are enabled by it, which the core must get. A group keeps the traffic of its members. */
+    save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
+  }
+  export const ClientPeriods: Token<ClientPeriodsApi>;
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
@@ -1645,6 +1674,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     subId?: string;
     tgId?: number;
     totalGB?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
     uuid?: string;
   }, {
     readonly targets: readonly {
@@ -1809,14 +1840,14 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: "";
       readonly searched: true;
     };
-    /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
+    /** days between renewals; 0 for none. At its expiry the client gets this time again, and its traffic starts at zero. */
     readonly reset: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
       readonly initial: 0;
       readonly inTraffic: true;
     };
-    /** day of the month on which it renews; 0 for none */
+    /** day of the month on which it renews, in a shorter month the last day; 0 for none. It takes precedence over `reset`. */
     readonly resetDay: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1830,6 +1861,20 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: 0;
       readonly inTraffic: true;
     };
+    /** when its traffic starts again at zero, whatever its expiry */
+    readonly trafficReset: {
+      readonly column: Column<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly schema: Schema<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly replySchema: Joi.AnySchema<any> & Typed<"daily" | "hourly" | "monthly" | "never" | "weekly">;
+      readonly initial: "never";
+    };
+    /** day of a monthly reset; in a shorter month, the last day */
+    readonly trafficResetDay: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
     readonly reverse: {
       readonly column: Column<Record<string, unknown> | null>;
       readonly schema: Joi.Schema<any> & Typed<Record<string, unknown> | null>;
@@ -1840,7 +1885,12 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly column: Column<"expiry" | "quota" | null>;
       readonly initial: null;
     };
-    /** renewals so far; 0 until renewals exist */
+    /** Unix ms from which the present period of `trafficReset` counts */
+    readonly countedSince: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+    };
+    /** renewals so far */
     readonly resetCount: {
       readonly column: Column<number>;
       readonly initial: 0;
@@ -1889,6 +1939,8 @@ declare module '@weir-panel/weir/plugins/clients' {
       subId?: string;
       tgId?: number;
       totalGB?: number;
+      trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+      trafficResetDay?: number;
       uuid?: string;
     };
     devices?: Record<string, unknown>[] | null;
@@ -4198,6 +4250,28 @@ declare module '@weir-panel/weir/plugins/traffic' {
       readonly email: string;
       readonly cause: 'quota' | 'expiry';
       readonly inboundIds: readonly number[];
+    }[];
+  }>;
+  /** Reports clients whose time was over and that got the next period: their usage is zero, and no limit disables them any more. However many periods no panel ran, this is one renewal; `resetCount` counts each of them. */
+  export const clientRenewed: Event<{
+    readonly at: number;
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
+      readonly inboundIds: readonly number[];
+      /** Unix ms */
+      readonly previousExpiryTime: number;
+      readonly expiryTime: number;
+      /** renewals of this client so far */
+      readonly resetCount: number;
+    }[];
+  }>;
+  /** Reports the end of a period of the `trafficReset` of clients: their usage is zero. `trafficReset` reports those of inbounds. */
+  export const clientTrafficReset: Event<{
+    readonly at: number;
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
     }[];
   }>;
   /** Reports inbounds that were disabled at their own limit. */

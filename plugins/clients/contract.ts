@@ -1,6 +1,7 @@
 // Clients: the accounts that use the core.
 import {
   after,
+  type Database,
   during,
   event,
   extensionPoint,
@@ -12,10 +13,14 @@ import {
 } from '../../kernel/index.js';
 import type { Applied } from '../engine/contract.js';
 import type { Baseline } from './groups/group-store.js';
+import type { RenewalTerms } from './model/renewal.js';
 import type { ClientRow } from './model/row.js';
 import { type AddClient, ClientPatch, PART_NAMES, type PartName } from './model/schema.js';
+import type { Schedule } from './model/value-schemas.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
+export { canRenew, type RenewalTerms } from './model/renewal.js';
+export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
 export { errors as clientErrors } from './errors.js';
 
@@ -67,6 +72,30 @@ export interface ClientChange {
   readonly parts?: SentParts | undefined;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** A client whose expiry is over and that can renew. */
+export type Renewable = RenewalTerms & Pick<ClientRow, 'id' | 'email' | 'expiryTime'>;
+export interface PeriodEdit {
+  readonly id: number;
+  readonly fields: Partial<Pick<ClientRow, 'expiryTime' | 'resetCount' | 'countedSince'>>;
+  /** a new period begins: counters start at zero, and a client that a limit disabled is enabled if none holds it any more */
+  readonly isNew: boolean;
+}
+/** Clients whose time starts again, by a renewal or by their own `trafficReset`. Finding them costs those that are due, not all. `db` is the database or the transaction. */
+export interface ClientPeriodsApi {
+  /** Clients that are due to renew, the longest expired first; none that an admin disabled. */
+  renewable(db: Pick<Database, 'query'>, now: number, limit: number): Promise<Renewable[]>;
+  /** Ids of clients that count since before the start of their present period; none that an admin disabled or that are expired. */
+  withEndedPeriod(
+    db: Pick<Database, 'query'>,
+    startOf: (schedule: Exclude<Schedule, 'never'>, day: number) => number,
+    now: number,
+    limit: number,
+  ): Promise<number[]>;
+  /** Writes them; returns the ids of those that are enabled by it, which the core must get. A group keeps the traffic of its members. */
+  save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
+}
+export const ClientPeriods = token<ClientPeriodsApi>('clients', 'ClientPeriods');
 
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface ClientEditsApi {

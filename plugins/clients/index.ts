@@ -7,6 +7,7 @@ import {
   beforeClientSave,
   clientChanged,
   ClientEdits,
+  ClientPeriods as ClientPeriodsToken,
   Clients,
   duringClientSave,
   duringGroupSave,
@@ -32,6 +33,7 @@ import { ClientCoreUsers } from './model/core-users.js';
 import { AddClient } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
 import { clientSettings } from './settings.js';
+import { ClientPeriods } from './usage/client-periods.js';
 import { UsageEdits } from './usage/usage-edits.js';
 
 export default definePlugin({
@@ -62,12 +64,14 @@ export default definePlugin({
     service: singleton(ClientService),
     bulk: singleton(BulkOperations),
     usage: singleton(UsageEdits),
+    periods: singleton(ClientPeriods),
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(ClientImport),
   },
-  provides: ({ store, service, usage }) => [
+  provides: ({ store, service, usage, periods }) => [
     provide(Clients, store),
+    provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),

@@ -14,7 +14,13 @@ import { coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { afterSettingsSave } from '../settings/contract.js';
-import { clientDepleted, Presence, trafficCounted } from '../traffic/contract.js';
+import {
+  clientDepleted,
+  clientRenewed,
+  clientTrafficReset,
+  Presence,
+  trafficCounted,
+} from '../traffic/contract.js';
 import { Connections } from './connections.js';
 import { LiveTypes } from './contract.js';
 import { errors } from './errors.js';
@@ -54,6 +60,8 @@ export default definePlugin({
       stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' }),
     ),
     tap(clientDepleted, () => invalidations.add('clients')),
+    tap(clientRenewed, () => invalidations.add('clients')),
+    tap(clientTrafficReset, () => invalidations.add('clients')),
     tap(afterClientSave, () => invalidations.add('clients')),
     tap(afterInboundSave, () => invalidations.add('inbounds')),
     tap(afterSettingsSave, () => invalidations.add('settings')),

@@ -2,7 +2,7 @@
 // difference to the last reading. The new reading is written in the transaction of the bytes: none counts twice, none is
 // lost.
 import type { Database, Projection, Tx } from '../../kernel/index.js';
-import type { ClientUsage } from '../clients/contract.js';
+import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 import type { CoreCounters } from '../engine/contract.js';
 import type { TrafficTables } from './tables.js';
 
@@ -22,10 +22,17 @@ type Change = { readonly read: readonly Reading[] } | { readonly deleted: readon
 export class Baselines {
   /** for tests, which compare it with the database */
   readonly memory: Projection<ByClient, Change>;
-  /** Clients whose rows are gone, while the core may still count for them. */
-  readonly #deleted: ByClient = new Map();
+  /**
+   * Readings of clients that are deleted with their traffic kept: their rows go, while the core may still count for them.
+   * Not a part of the projection, as a reload would lose them.
+   */
+  readonly #leaving: ByClient = new Map();
 
-  constructor({ db, tables }: { db: Database; tables: TrafficTables }) {
+  constructor({
+    db,
+    tables,
+    clients,
+  }: { db: Database; tables: TrafficTables; clients: Pick<ClientsApi, 'byId'> }) {
     this.memory = db.projection<ByClient, Change>({
       load: async () => {
         const state: ByClient = new Map();
@@ -36,16 +43,19 @@ export class Baselines {
       },
       apply: (state, change) => {
         if ('read' in change) {
-          for (const reading of change.read)
-            put(this.#deleted.has(reading.clientId) ? this.#deleted : state, reading);
+          // A client that was deleted meanwhile has no rows here; changes arrive in the order of the commits.
+          for (const reading of change.read) if (clients.byId(reading.clientId)) put(state, reading);
           return;
         }
-        for (const id of change.deleted) {
-          this.#deleted.set(id, state.get(id) ?? new Map());
-          state.delete(id);
-        }
+        for (const id of change.deleted) state.delete(id);
       },
     });
+  }
+
+  /** Call it before clients are deleted with their traffic kept. Without it, no byte of theirs counts after the deletion. */
+  expectDeletion(clientIds: readonly number[]): void {
+    const { state } = this.memory;
+    for (const id of clientIds) this.#leaving.set(id, new Map(state.get(id)));
   }
 
   /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. */
@@ -53,13 +63,13 @@ export class Baselines {
     { epoch, users }: CoreCounters,
     exists: (clientId: number) => boolean,
   ): { readings: Reading[]; usage: ClientUsage[] } {
-    for (const id of this.#deleted.keys()) if (!exists(id)) this.#deleted.delete(id);
+    for (const id of this.#leaving.keys()) if (!exists(id)) this.#leaving.delete(id);
     const { state } = this.memory;
     const readings: Reading[] = [];
     const usage: ClientUsage[] = [];
     for (const { clientId, inboundId, up, down } of users) {
       if (!exists(clientId)) continue;
-      const last = (state.get(clientId) ?? this.#deleted.get(clientId))?.get(inboundId);
+      const last = (state.get(clientId) ?? this.#leaving.get(clientId))?.get(inboundId);
       const same = last !== undefined && last.epoch === epoch && up >= last.up && down >= last.down;
       const delta = { up: up - (same ? last.up : 0), down: down - (same ? last.down : 0) };
       if (delta.up + delta.down === 0) continue;
@@ -67,6 +77,11 @@ export class Baselines {
       usage.push({ clientId, inboundId, ...delta });
     }
     return { readings, usage };
+  }
+
+  /** Call it when the transaction of `save` is committed. */
+  saved(readings: readonly Reading[]): void {
+    for (const reading of readings) if (this.#leaving.has(reading.clientId)) put(this.#leaving, reading);
   }
 
   /** One statement: through the model 10,000 rows take seconds, here some 40 ms. */

@@ -2,12 +2,30 @@
 
 export type Schedule = 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+/** In every current time zone, periods and daylight saving start at a multiple of this. */
+export const QUARTER_MS = 900_000;
 const clocks = new Map<string, Intl.DateTimeFormat>();
+/** By zone, the offsets of quarter hours: 100,000 clients ask for the same few thousand. */
+const offsets = new Map<string, Map<number, number>>();
+const MOST_OFFSETS = 10_000;
 
-/** Returns the local time of this moment, as if it were UTC; without a zone, that of the machine. */
+/** Returns the local time of this moment in whole seconds, as if it were UTC; without a zone, that of the machine. */
 function wallClock(at: number, zone: string | undefined): number {
+  const seconds = Math.floor(at / 1000) * 1000;
   const key = zone ?? '';
+  let known = offsets.get(key);
+  if (!known) offsets.set(key, (known = new Map()));
+  const quarter = Math.floor(at / QUARTER_MS);
+  let offset = known.get(quarter);
+  if (offset === undefined) {
+    if (known.size >= MOST_OFFSETS) known.clear();
+    known.set(quarter, (offset = readClock(seconds, key) - seconds));
+  }
+  return seconds + offset;
+}
+
+function readClock(at: number, key: string): number {
   let clock = clocks.get(key);
   if (!clock) {
     const parts = {
@@ -23,7 +41,7 @@ function wallClock(at: number, zone: string | undefined): number {
       hourCycle: 'h23',
       calendar: 'gregory',
       numberingSystem: 'latn',
-      timeZone: zone,
+      timeZone: key || undefined,
     });
     clocks.set(key, clock);
   }
@@ -46,6 +64,28 @@ function momentOf(wall: number, zone: string | undefined): number {
     else before = middle;
   }
   return after;
+}
+
+/** Returns this many days later at the same local time. */
+export function daysLater(at: number, days: number, zone: string | undefined): number {
+  const fraction = at - Math.floor(at / 1000) * 1000;
+  return momentOf(wallClock(at, zone) + days * DAY_MS, zone) + fraction;
+}
+
+/** Days of 24 hours between the local times of two moments. */
+export const localDaysBetween = (from: number, to: number, zone: string | undefined): number =>
+  (wallClock(to, zone) - wallClock(from, zone)) / DAY_MS;
+
+/** Returns the month of this moment by local time, counted from January 1970. */
+export function monthOf(at: number, zone: string | undefined): number {
+  const wall = new Date(wallClock(at, zone));
+  return (wall.getUTCFullYear() - 1970) * 12 + wall.getUTCMonth();
+}
+
+/** Returns the start of this day of a month, as `monthOf` counts it; in a shorter month, of the last day. */
+export function dayOfMonthStart(month: number, day: number, zone: string | undefined): number {
+  const lastDay = new Date(Date.UTC(1970, month + 1, 0)).getUTCDate();
+  return momentOf(Date.UTC(1970, month, Math.min(day, lastDay)), zone);
 }
 
 /** Returns the start of the period that contains this moment. Weeks start on Sunday; in a shorter month, the last day counts. */

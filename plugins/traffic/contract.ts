@@ -55,6 +55,25 @@ export const clientDepleted = event<{
     readonly inboundIds: readonly number[];
   }[];
 }>('traffic/clientDepleted');
+/** Reports clients whose time was over and that got the next period: their usage is zero, and no limit disables them any more. However many periods no panel ran, this is one renewal; `resetCount` counts each of them. */
+export const clientRenewed = event<{
+  readonly at: number;
+  readonly clients: readonly {
+    readonly id: number;
+    readonly email: string;
+    readonly inboundIds: readonly number[];
+    /** Unix ms */
+    readonly previousExpiryTime: number;
+    readonly expiryTime: number;
+    /** renewals of this client so far */
+    readonly resetCount: number;
+  }[];
+}>('traffic/clientRenewed');
+/** Reports the end of a period of the `trafficReset` of clients: their usage is zero. `trafficReset` reports those of inbounds. */
+export const clientTrafficReset = event<{
+  readonly at: number;
+  readonly clients: readonly { readonly id: number; readonly email: string }[];
+}>('traffic/clientTrafficReset');
 /** Reports inbounds that were disabled at their own limit. */
 export const inboundDepleted = event<{
   readonly inbounds: readonly {

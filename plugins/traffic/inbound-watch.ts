@@ -7,12 +7,10 @@ import {
   type InboundLimitsApi,
   type InboundsApi,
 } from '../inbounds/contract.js';
-import { panelSettings, type SettingsApi } from '../settings/contract.js';
-import { periodStart } from './calendar.js';
+import type { SettingsApi } from '../settings/contract.js';
+import { periodStart, QUARTER_MS } from './calendar.js';
 import { inboundDepleted, trafficReset } from './contract.js';
-
-/** In every current time zone, periods and daylight saving start at a multiple of this. */
-const QUARTER_MS = 900_000;
+import { zoneOf } from './zone.js';
 
 export class InboundWatch {
   readonly #hooks: Hooks;
@@ -77,15 +75,7 @@ export class InboundWatch {
 
   #isDue({ trafficReset: schedule, trafficResetDay, countedSince }: Inbound, now: number): boolean {
     if (schedule === 'never') return false;
-    const { timeLocation } = this.#settings.read(panelSettings);
-    return (
-      periodStart(
-        schedule,
-        trafficResetDay,
-        now,
-        timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation,
-      ) > countedSince
-    );
+    return periodStart(schedule, trafficResetDay, now, zoneOf(this.#settings)) > countedSince;
   }
 
   /** `all`: the previous panel may have crashed after it wrote the bytes of a poll and before it applied the limits. */

@@ -2,6 +2,7 @@ import { definePlugin, contribute, job, provide, singleton, tap } from '../../ke
 import {
   beforeClientDelete,
   ClientEdits,
+  ClientPeriods,
   Clients,
   duringClientSave,
   PresenceSources,
@@ -10,8 +11,11 @@ import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../e
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
 import { afterSettingsSave, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
+import { ClientWatch } from './client-watch.js';
 import {
   clientDepleted,
+  clientRenewed,
+  clientTrafficReset,
   depletionCandidates,
   inboundDepleted,
   Presence,
@@ -23,6 +27,7 @@ import { DeletedClients } from './deleted-clients.js';
 import { InboundWatch } from './inbound-watch.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
+import { Preview } from './preview.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 
@@ -31,38 +36,57 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   essential: true,
-  about: 'Counts the bytes of clients, each once, and disables clients and inbounds at their limits.',
+  about:
+    'Counts the bytes of clients, each once, disables clients and inbounds at their limits, and renews them.',
   uses: {
     engine: Engine,
     clients: Clients,
+    periods: ClientPeriods,
     edits: ClientEdits,
     inbounds: Inbounds,
     limits: InboundLimits,
     settings: Settings,
   },
-  hooks: [trafficDeltas, depletionCandidates, trafficCounted, clientDepleted, inboundDepleted, trafficReset],
+  hooks: [
+    trafficDeltas,
+    depletionCandidates,
+    trafficCounted,
+    clientDepleted,
+    clientRenewed,
+    clientTrafficReset,
+    inboundDepleted,
+    trafficReset,
+  ],
   tables,
   migrations,
   services: {
     baselines: singleton(Baselines),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
+    clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
     poll: singleton(Poll),
+    preview: singleton(Preview),
   },
   provides: ({ online }) => [provide(Presence, online)],
   contributes: ({ online }) => [contribute(PresenceSources, online)],
-  taps: ({ poll, baselines, online, watch, deletedClients }) => [
+  taps: ({ poll, baselines, online, watch, clientWatch, deletedClients }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
-    tap(afterSettingsSave, () => watch.changed()),
+    tap(afterSettingsSave, () => {
+      watch.changed();
+      clientWatch.changed();
+    }),
     tap(coreStateChanged, ({ to }) => {
       if (to !== 'running') online.clear();
     }),
     tap(beforeClientDelete, async ({ clients, keepTraffic }) => {
       // What is kept is complete when the answer comes. Later polls add what open connections still move.
-      if (keepTraffic) await poll.run();
+      if (keepTraffic) {
+        await poll.run();
+        baselines.expectDeletion(clients.map(({ id }) => id));
+      }
       deletedClients.expect(clients, keepTraffic);
     }),
     tap(duringClientSave, async ({ changes }, tx) => {

@@ -12,6 +12,7 @@ import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contr
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
+import type { ClientWatch } from './client-watch.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
@@ -34,6 +35,7 @@ export class Poll {
   readonly #baselines: Baselines;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
+  readonly #clientWatch: ClientWatch;
   readonly #deleted: DeletedClients;
   readonly #queue = new SerialQueue();
   /** The next poll checks all clients: the previous panel may have crashed between bytes and limits, and no limits were applied to the last bytes of a stopped core. */
@@ -51,6 +53,7 @@ export class Poll {
     baselines: Baselines;
     online: OnlineClients;
     watch: InboundWatch;
+    clientWatch: ClientWatch;
     deletedClients: DeletedClients;
   }) {
     this.#db = needs.db;
@@ -64,6 +67,7 @@ export class Poll {
     this.#baselines = needs.baselines;
     this.#online = needs.online;
     this.#watch = needs.watch;
+    this.#clientWatch = needs.clientWatch;
     this.#deleted = needs.deletedClients;
   }
 
@@ -86,6 +90,7 @@ export class Poll {
     const usage = counted ?? [];
     // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
     await this.#watch.resetDue(at);
+    await this.#clientWatch.run(at);
     await this.#enforce(usage, at);
     await this.#watch.enforce(usage, at, this.#first);
     this.#first = false;
@@ -128,6 +133,7 @@ export class Poll {
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       await this.#baselines.save(tx, readings);
     });
+    this.#baselines.saved(readings);
     return counted;
   }
 

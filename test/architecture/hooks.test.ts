@@ -124,6 +124,8 @@ const PROMISED = [
   'traffic/trafficCounted event',
   'traffic/depletionCandidates filter',
   'traffic/clientDepleted event',
+  'traffic/clientRenewed event',
+  'traffic/clientTrafficReset event',
   'traffic/trafficReset event',
   'subscription/beforeSubscription guard',
   'subscription/composeSubscription draft',

@@ -16,6 +16,7 @@ import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import { depletionOf } from '../model/depletion.js';
+import { canRenew } from '../model/renewal.js';
 import { AddClients } from '../model/schema.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
 import { addValid } from './add-valid.js';
@@ -114,11 +115,11 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     method: 'POST',
     path: '/panel/api/clients/delDepleted',
     name: 'clients.deleteDepleted',
-    doc: 'Deletes clients that are at a limit and do not renew.',
+    doc: 'Deletes clients that are at a limit, but for those that have a renewal left.',
     reply: payload(shape({ deleted: int() })),
     handle: async ({ who }) => {
       const { applied, deleted } = await bulk.deleteWhere(
-        (row, now) => row.reset === 0 && row.resetDay === 0 && depletionOf(row, now) !== undefined,
+        (row, now) => !canRenew(row) && depletionOf(row, now) !== undefined,
         who,
       );
       return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });

@@ -20,6 +20,10 @@ export function changedFields(before: ClientRow, sent: ClientPatch, now: number)
   const values = sentValues(sent);
   // Forgets the previous cause, so that `decideEnabled` sees the caller's choice.
   if (values.enable !== undefined) values.depletedCause = null;
+  const { trafficReset = before.trafficReset, trafficResetDay = before.trafficResetDay } = values;
+  // A changed schedule starts at the change, or the first look would reset the client.
+  if (trafficReset !== before.trafficReset || trafficResetDay !== before.trafficResetDay)
+    values.countedSince = now;
   const changed = withoutEqual({ ...values, ...decideEnabled({ ...before, ...values }, now) }, before);
   return Object.keys(changed).length === 0 ? {} : { ...changed, updatedAt: now };
 }

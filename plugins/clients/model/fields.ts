@@ -23,6 +23,10 @@ import {
   line,
   identifier,
   paragraphs,
+  schedule,
+  scheduleDay,
+  scheduleOrBlank,
+  type Schedule,
   uuid,
 } from './value-schemas.js';
 
@@ -144,22 +148,36 @@ export const declaredFields = {
     initial: '',
     searched: true,
   }),
-  /** days between renewals; 0 for none. This and the next two fields are stored and shown; nothing renews yet. */
+  /** days between renewals; 0 for none. At its expiry the client gets this time again, and its traffic starts at zero. */
   reset: clientField({
     column: column.integer(),
-    schema: nonNegative().description('days'),
+    schema: nonNegative().description('days between renewals; 0 for none'),
     initial: 0,
     inTraffic: true,
   }),
-  /** day of the month on which it renews; 0 for none */
+  /** day of the month on which it renews, in a shorter month the last day; 0 for none. It takes precedence over `reset`. */
   resetDay: clientField({
     column: column.integer(),
-    schema: int().min(0).max(31),
+    schema: int().min(0).max(31).description('day of the month on which it renews; 0 for none'),
     initial: 0,
     inTraffic: true,
   }),
   /** most renewals; 0 for no limit */
   resetMax: clientField({ column: column.integer(), schema: nonNegative(), initial: 0, inTraffic: true }),
+  /** when its traffic starts again at zero, whatever its expiry */
+  trafficReset: clientField({
+    column: column.text<Schedule>(),
+    schema: scheduleOrBlank(),
+    replySchema: schedule(),
+    initial: 'never',
+  }),
+  /** day of a monthly reset; in a shorter month, the last day */
+  trafficResetDay: clientField({
+    column: column.integer(),
+    schema: scheduleDay().description('day of a monthly reset; in a shorter month, the last day'),
+    replySchema: int().min(1).max(31),
+    initial: 1,
+  }),
   reverse: clientField({
     column: column.optionalJson<Record<string, unknown>>(),
     schema: jsonOrNull(),
@@ -167,7 +185,9 @@ export const declaredFields = {
   }),
   /** the limit that disabled the client; null when an admin did, or when it is enabled */
   depletedCause: clientField({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),
-  /** renewals so far; 0 until renewals exist */
+  /** Unix ms from which the present period of `trafficReset` counts */
+  countedSince: clientField({ column: column.integer(), initial: 0 }),
+  /** renewals so far */
   resetCount: clientField({
     column: column.integer(),
     initial: 0,

@@ -125,4 +125,19 @@ export const migrations: readonly Migration[] = [
     // Until now each row counted as a group that was created.
     up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
   },
+  {
+    name: '0005-renewals',
+    // `renews_at` is the expiry of clients that can renew, and NULL for all others: a poll finds those that are due
+    // without a look at the rest. The database computes it, so no write can forget it.
+    up: ({ integer }) => [
+      "ALTER TABLE clients ADD COLUMN traffic_reset VARCHAR(16) NOT NULL DEFAULT 'never'",
+      `ALTER TABLE clients ADD COLUMN traffic_reset_day ${integer} NOT NULL DEFAULT 1`,
+      `ALTER TABLE clients ADD COLUMN counted_since ${integer} NOT NULL DEFAULT 0`,
+      'CREATE INDEX clients_schedule ON clients (traffic_reset, counted_since, traffic_reset_day, enable, depleted_cause)',
+      `ALTER TABLE clients ADD COLUMN renews_at ${integer} GENERATED ALWAYS AS (
+        CASE WHEN expiry_time > 0 AND (reset > 0 OR reset_day > 0) AND (reset_max = 0 OR reset_count < reset_max)
+          AND (enable = 1 OR depleted_cause IS NOT NULL) THEN expiry_time END) VIRTUAL`,
+      'CREATE INDEX clients_renewal ON clients (renews_at)',
+    ],
+  },
 ];

@@ -1,5 +1,15 @@
 // Schemas of single values of a client: names, texts and amounts.
-import { bool, custom, describedAs, int, nullable, openObject, text, word } from '../../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  int,
+  nullable,
+  oneOf,
+  openObject,
+  text,
+  word,
+} from '../../../kernel/index.js';
 import Joi from 'joi';
 
 export { bool, int };
@@ -65,6 +75,28 @@ export const paragraphs = () =>
 export const uuid = () => text().pattern(UUID, 'UUID');
 export const flow = () => text().valid('', 'xtls-rprx-vision');
 export const jsonOrNull = () => nullable(openObject());
+
+/** When counters start again at zero by themselves. */
+export const SCHEDULES = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+export type Schedule = (typeof SCHEDULES)[number];
+export const schedule = () => oneOf(...SCHEDULES);
+/** Many programs send blank for `never`. */
+export const scheduleOrBlank = () =>
+  custom<Schedule>(
+    describedAs(Joi.any(), {
+      type: 'string',
+      enum: ['', ...SCHEDULES],
+    }).custom((value: unknown, state) => {
+      if (value === '') return 'never';
+      return SCHEDULES.includes(value as Schedule) ? value : state.error('any.only', { valids: SCHEDULES });
+    }),
+  );
+/** Many programs send zero for the first day. */
+export const scheduleDay = () =>
+  int()
+    .min(0)
+    .max(31)
+    .custom((value: number) => value || 1);
 
 export const email = () =>
   word()

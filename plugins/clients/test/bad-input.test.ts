@@ -65,6 +65,8 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   reset: AMOUNT,
   resetDay: [...AMOUNT, 32],
   resetMax: AMOUNT,
+  trafficReset: [5, null, 'yearly', 'Daily', []],
+  trafficResetDay: [...AMOUNT, 32],
   reverse: ['{}', 5, true, []],
 };
 

@@ -401,6 +401,7 @@ test('bulkDel, delDepleted, delOrphans and delAllClients remove exactly their cl
     ['b', [ids[0]], {}],
     ['past', ids, { expiryTime: 5 }],
     ['renews', [ids[1]], { expiryTime: 5, resetDay: 3 }],
+    ['renews-once', [ids[1]], { expiryTime: 5, reset: 3, resetMax: 1 }],
     ['orphan', [ids[0]], {}],
     ['second', [ids[1]], {}],
   ];
@@ -408,15 +409,19 @@ test('bulkDel, delDepleted, delOrphans and delAllClients remove exactly their cl
   await post(panel, 'orphan/detach', { inboundIds: ids });
   t.deepEqual(await post(panel, 'delDepleted'), { deleted: 1 } as unknown as null);
   t.deepEqual(await post(panel, 'delOrphans'), { deleted: 1 } as unknown as null);
-  t.deepEqual(Object.keys(await attachments(panel)), ['a', 'b', 'renews', 'second']);
+  t.deepEqual(Object.keys(await attachments(panel)), ['a', 'b', 'renews', 'renews-once', 'second']);
   const gone = await post<{ deleted: number } & Skipped>(panel, 'bulkDel', { emails: ['B', 'nobody'] });
   t.is(gone.deleted, 1);
   t.like(gone.skipped, [{ email: 'nobody', code: 'CLIENTS_NOT_FOUND' }]);
   t.deepEqual(await panel.get(`/panel/api/inbounds/${ids[0]}/delAllClients`, { method: 'POST' }), {
     deleted: 1,
   });
-  t.deepEqual(Object.keys(await attachments(panel)), ['renews', 'second'], 'from other inbounds as well');
-  t.deepEqual([...engine.users.keys()], [`i${ids[1]}.c6`]);
+  t.deepEqual(
+    Object.keys(await attachments(panel)),
+    ['renews', 'renews-once', 'second'],
+    'from other inbounds as well',
+  );
+  t.deepEqual([...engine.users.keys()], [`i${ids[1]}.c7`]);
   await refused(
     t,
     panel,

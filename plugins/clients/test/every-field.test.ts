@@ -25,6 +25,8 @@ const VALUES: Values = {
   reset: 5,
   resetDay: 6,
   resetMax: 7,
+  trafficReset: 'monthly',
+  trafficResetDay: 8,
   reverse: { tag: 'r', n: [1, null] },
 };
 const pick = (from: Values, names: readonly string[]): Values =>

@@ -1,6 +1,11 @@
 // Runs on every database.
 import test from 'ava';
+import { definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import { duringClientSave } from '../../clients/contract.js';
+import type { Baselines } from '../baselines.js';
+import traffic from '../index.js';
 import { openWorld } from './world.js';
 
 const used = async (panel: TestPanel, email: string): Promise<[number, number]> => {
@@ -54,4 +59,47 @@ test('a bulk deletion with traffic kept loses no bytes', async (t) => {
   await panel.get('/panel/api/clients/bulkDel', { body: { emails: ['a'], keepTraffic: true } });
   await panel.addClient('a', [inboundId]);
   t.deepEqual(await used(panel, 'a'), [0, 300]);
+});
+
+test('bytes count once when the readings are loaded again at the very commit that deletes their client', async (t) => {
+  const inside = servicesOf<{ baselines: Baselines }>(traffic);
+  let reloads = false;
+  const reloader = definePlugin({
+    name: 'reloader',
+    version: '1.0.0',
+    api: 1,
+    about: 'Loads the readings again inside the write that deletes a client.',
+    taps: () => [
+      tap(duringClientSave, () => {
+        if (reloads) void inside.services.baselines.memory.distrust(new Error('a change was lost'));
+      }),
+    ],
+  });
+  const engine = new FakeEngine();
+  const clock = new FakeClock();
+  await using panel = await TestPanel.boot({ plugins: [inside.plugin, engine.plugin, reloader], clock });
+  const poll = async (): Promise<void> => {
+    clock.tick(5000);
+    await panel.kernel.settled();
+  };
+  const inboundId = await panel.addInbound();
+  const { id } = await panel.addClient('a', [inboundId]);
+  const late = await panel.addClient('b', [inboundId]);
+  engine.move(inboundId, id, 10, 1000);
+  await poll();
+  reloads = true;
+  await panel.get('/panel/api/clients/bulkDel', { body: { emails: ['a', 'b'], keepTraffic: true } });
+  reloads = false;
+  engine.move(inboundId, id, 1, 30);
+  // Its first bytes come after its deletion.
+  engine.move(inboundId, late.id, 0, 7);
+  await poll();
+  engine.move(inboundId, id, 0, 4);
+  await poll();
+  const { memory } = inside.services.baselines;
+  t.deepEqual([...memory.state.keys()], [], 'none of a client that is gone');
+  t.deepEqual(memory.state, await memory.fresh());
+  for (const email of ['a', 'b']) await panel.addClient(email, [inboundId]);
+  t.deepEqual(await used(panel, 'a'), [11, 1034]);
+  t.deepEqual(await used(panel, 'b'), [0, 7]);
 });

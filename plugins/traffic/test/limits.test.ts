@@ -21,7 +21,9 @@ test('a negative expiry starts with the first bytes, at the time of that poll, a
   const { engine, clock, panel, poll, inboundId } = await openWorld();
   t.teardown(() => panel.stop());
   const ann = await panel.addClient('ann', [inboundId], { expiryTime: -3 * DAY_MS });
-  await panel.addClient('idle', [inboundId], { expiryTime: -3 * DAY_MS });
+  const idle = await panel.addClient('idle', [inboundId], { expiryTime: -3 * DAY_MS });
+  // The core has a counter as soon as somebody connects.
+  engine.move(inboundId, idle.id, 0, 0);
   await poll();
   t.is((await usageOf(panel, 'ann')).expiryTime, -3 * DAY_MS, 'a poll without bytes leaves it');
   engine.move(inboundId, ann.id, 1, 2);

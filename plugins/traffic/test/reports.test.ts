@@ -36,7 +36,11 @@ test('when either counter fell in the same core, all of both counts', (t) => {
   const db = {
     projection: () => ({ state: new Map([[1, new Map([[2, last]])]]) }),
   } as unknown as Database;
-  const baselines = new Baselines({ db, tables: {} as TrafficTables });
+  const baselines = new Baselines({
+    db,
+    tables: {} as TrafficTables,
+    clients: { byId: () => undefined },
+  });
   const moved = (now: Partial<Reading>): unknown => {
     const { epoch = 'e', up = 10, down = 20 } = now;
     const counters = { epoch, users: [{ clientId: 1, inboundId: 2, up, down }] };
