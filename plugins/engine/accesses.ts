@@ -52,9 +52,9 @@ export class Accesses implements CoreAccessApi {
   }
 
   #report(batch: readonly LoggedConnection[]): void {
-    const connections = batch.flatMap(({ name, address, port }): AcceptedPeer[] => {
+    const connections = batch.flatMap(({ name, ...peer }): AcceptedPeer[] => {
       const user = userOf(name);
-      return user ? [{ ...user, address, port }] : [];
+      return user ? [{ ...user, ...peer }] : [];
     });
     for (const listener of this.#followers) {
       try {

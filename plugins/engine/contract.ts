@@ -74,6 +74,8 @@ export interface AcceptedPeer extends UserRef {
   readonly address: string;
   /** 0 when a proxy reported the address */
   readonly port: number;
+  /** Unix ms of its beginning, to the second; absent where the core's log does not say */
+  readonly at?: number;
 }
 /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
 export interface CoreAccessApi {

@@ -47,6 +47,8 @@ export interface LoggedConnection {
   readonly address: string;
   /** 0 when a proxy reported the address */
   readonly port: number;
+  /** Unix ms; absent where the log does not say when */
+  readonly at?: number;
 }
 
 /** Which process answers: with a new `epoch` all counters begin at zero. */

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
+import { PanelIdentity } from '../settings/contract.js';
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
@@ -57,7 +58,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard },
+  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity },
   hooks: [prepareInboundSave, beforeInboundSave, duringInboundSave, afterInboundSave, describeInbounds],
   tables,
   migrations,

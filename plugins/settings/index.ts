@@ -33,6 +33,7 @@ import {
   composeDefaultSettings,
   composeSettingsReply,
   duringSettingsSave,
+  PanelIdentity as Identity,
   settingChanges,
   SettingGroups,
   Settings,
@@ -41,6 +42,7 @@ import { Definitions } from './definitions.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
+import { PanelIdentity } from './identity.js';
 import { panelSettings } from './panel-settings.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
@@ -94,8 +96,13 @@ export default definePlugin({
     store: singleton(SettingsStore),
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
+    identity: singleton(PanelIdentity),
   },
-  provides: ({ store }) => [provide(Settings, store), provide(SettingsSource, store)],
+  provides: ({ store, identity }) => [
+    provide(Settings, store),
+    provide(SettingsSource, store),
+    provide(Identity, identity),
+  ],
   contributes: ({ config: { basePath, allowedHosts }, configSource }) => [
     contribute(SealedColumns, sealedSettings),
     contribute(SettingGroups, {
@@ -180,7 +187,8 @@ export default definePlugin({
       },
     }),
   ],
-  start: async ({ values, store, allowedHosts, ...scope }) => {
+  start: async ({ values, store, allowedHosts, identity, ...scope }) => {
+    await identity.start();
     await values.start();
     apply(store.read(panelSettings), scope);
     allowedHosts.apply();
