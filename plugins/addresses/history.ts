@@ -64,7 +64,7 @@ export class History {
           this.#sightings.handBack(taken);
           throw error;
         }
-        taken.forEach((sighting, i) => (sighting.written = times[i] as number));
+        for (const [i, sighting] of taken.entries()) sighting.written = times[i] ?? 0;
       }
     });
   }

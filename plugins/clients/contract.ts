@@ -61,6 +61,8 @@ export interface ClientChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: Readonly<ClientRow> | undefined;
   readonly after: Readonly<ClientRow> | undefined;
+  /** the counters were reset or set, perhaps to what they were */
+  readonly setsUsage?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
 
@@ -83,6 +85,16 @@ export interface PresenceSource {
 /** Presence sources: a client is online if one of them says so. */
 export const PresenceSources = extensionPoint<PresenceSource>('clients', 'PresenceSources', ({ isOnline }) =>
   typeof isOnline === 'function' ? undefined : 'it needs a function isOnline',
+);
+
+/** Knows what other panels counted for a client. Called for every client of a reply. */
+export interface UsageSource {
+  /** Bytes since the last reset; undefined if no panel reported any. */
+  usageOf(clientId: number): { readonly up: number; readonly down: number } | undefined;
+}
+/** Usage sources: replies about clients show the greater of their numbers and our own, each for itself. `inbounds/list` shows our own alone, and limits act on our own alone. */
+export const UsageSources = extensionPoint<UsageSource>('clients', 'UsageSources', ({ usageOf }) =>
+  typeof usageOf === 'function' ? undefined : 'it needs a function usageOf',
 );
 
 /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */

@@ -5,17 +5,18 @@ import { Email } from '../edits/request-schemas.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ClientReply, SameTgId, TrafficRecord } from '../model/schema.js';
-import { clientView, trafficOf } from '../model/views.js';
 import type { ClientLists } from './client-lists.js';
 import { Page, PageQuery } from './page-schema.js';
+import type { ShownUsage } from './shown-usage.js';
 
 interface Needs {
   readonly service: ClientService;
   readonly store: ClientStore;
   readonly lists: ClientLists;
+  readonly shown: ShownUsage;
 }
 
-export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
+export const listRoutes = ({ service, store, lists, shown }: Needs): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/list/paged',
@@ -34,7 +35,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     handle: async () => {
       // Concurrent calls yield to each other.
       await new TimeSlice().next();
-      return store.roster.ordered('id').map(clientView);
+      return store.roster.ordered('id').map((row) => shown.client(row));
     },
   }),
   route({
@@ -51,7 +52,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
         .filter((row) => row.tgId === tgId)
         .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
-      return { ...clientView(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
+      return { ...shown.client(newest), externalLinks: [], sameTgId: others.map(({ email }) => email) };
     },
   }),
   route({
@@ -63,7 +64,7 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     reply: payload(ClientReply),
     errors: [errors.NOT_FOUND],
     // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
-    handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
+    handle: ({ params }) => Object.assign(shown.client(service.find(params.email)), { externalLinks: [] }),
   }),
   route({
     method: 'GET',
@@ -73,6 +74,6 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     params: Email,
     reply: payload(TrafficRecord),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => trafficOf(service.find(params.email)),
+    handle: ({ params }) => shown.traffic(service.find(params.email)),
   }),
 ];
