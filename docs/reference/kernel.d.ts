@@ -3,7 +3,9 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 185 names
 //   @weir-panel/weir/plugins/access: 8 names
-//   @weir-panel/weir/plugins/clients: 20 names
+//   @weir-panel/weir/plugins/addresses: 1 names
+//   @weir-panel/weir/plugins/clients: 22 names
+//   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
 //   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -15,7 +17,7 @@
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 15 names
+//   @weir-panel/weir/plugins/settings: 17 names
 //   @weir-panel/weir/plugins/subscription: 22 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -1500,6 +1502,30 @@ declare module '@weir-panel/weir/plugins/access' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/addresses' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // Addresses of clients: an event for plugins that act on an exceeded limit.
+  /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
+  export const addressLimitExceeded: Event<{
+    readonly at: number;
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
+      readonly limitIp: number;
+      /** addresses within the limit */
+      readonly kept: readonly string[];
+      /** addresses over the limit, each with Unix ms of its last connection */
+      readonly over: readonly {
+        readonly ip: string;
+        readonly lastSeen: number;
+      }[];
+    }[];
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
@@ -1575,6 +1601,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: Readonly<ClientRow> | undefined;
     readonly after: Readonly<ClientRow> | undefined;
+    /** the counters were reset or set, perhaps to what they were */
+    readonly setsUsage?: true;
   }
   export const Clients: Token<ClientsApi>;
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
@@ -1590,6 +1618,16 @@ declare module '@weir-panel/weir/plugins/clients' {
   }
   /** Presence sources: a client is online if one of them says so. */
   export const PresenceSources: ExtensionPoint<PresenceSource>;
+  /** Knows what other panels counted for a client. Called for every client of a reply. */
+  export interface UsageSource {
+    /** Bytes since the last reset; undefined if no panel reported any. */
+    usageOf(clientId: number): {
+      readonly up: number;
+      readonly down: number;
+    } | undefined;
+  }
+  /** Usage sources: replies about clients show the greater of their numbers and our own, each for itself. `inbounds/list` shows our own alone, and limits act on our own alone. */
+  export const UsageSources: ExtensionPoint<UsageSource>;
   /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
@@ -1741,7 +1779,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly inTraffic: true;
       readonly seenByCore: true;
     };
-    /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
+    /** addresses at once, an IPv6 /64 as one; 0 for no limit. The plugin `addresses` acts on it. */
     readonly limitIp: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1863,6 +1901,30 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly up: number;
     readonly down: number;
   }
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/connection-cut' {
+  import type { Token } from '@weir-panel/weir/kernel';
+  import type { UserRef } from '@weir-panel/weir/plugins/engine';
+
+  // Open connections of users, as far as they are known one by one, and closing some of them.
+  /** A TCP connection that only this user has. */
+  export interface OpenConnection extends UserRef {
+    /** canonical, see `canonicalAddress` */
+    readonly address: string;
+    /** names both ends */
+    readonly key: string;
+  }
+  /** Knows connections that the core's log named and that come directly: see the README for those that stay unknown. */
+  export interface OpenConnectionsApi {
+    /** Open connections of these users; none while they cannot be closed here, or `engineCutConnections` is off. Reads the kernel's table once. Rejects when that fails. */
+    of(users: readonly UserRef[]): Promise<readonly OpenConnection[]>;
+    /** Closes those of them that are still open; everything else of these users stays open. Resolves with their number. */
+    close(connections: readonly OpenConnection[]): Promise<number>;
+  }
+  export const OpenConnections: Token<OpenConnectionsApi>;
 
   export {};
 }
@@ -2090,6 +2152,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly address: string;
     /** 0 when a proxy reported the address */
     readonly port: number;
+    /** Unix ms of its beginning, to the second; absent where the core's log does not say */
+    readonly at?: number;
   }
   /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
   export interface CoreAccessApi {
@@ -3425,6 +3489,12 @@ declare module '@weir-panel/weir/plugins/settings' {
     change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
   }
   export const Settings: Token<SettingsApi>;
+  /** Who this panel is to other panels. */
+  export interface PanelIdentityApi {
+    /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */
+    readonly guid: string;
+  }
+  export const PanelIdentity: Token<PanelIdentityApi>;
   /** The caller that changes settings over the API. */
   export interface SettingsCaller extends Principal {
     readonly ip: string;

@@ -4,6 +4,7 @@ import {
   canonicalAddress,
   custom,
   describedAs,
+  inspect,
   int,
   LARGE_BODY,
   list,
@@ -30,48 +31,56 @@ import type { AddressViews } from './views.js';
 
 const MOST_CLIENTS = 10_000;
 const MOST_ADDRESSES = 1000;
+/** Characters of that many addresses as JSON text. */
+const MOST_TEXT = 100 * MOST_ADDRESSES;
 
 const address = () =>
-  word()
-    .max(64)
-    .custom(
-      (value: string, state) =>
-        canonicalAddress(value) ?? state.error('any.custom', { error: new Error('it is not an IP address') }),
-    );
-const SentAddress = shape({
-  ip: address(),
-  timestamp: int().min(0).description('Unix s; a time in the future counts as now'),
-});
-type SentAddresses = readonly Static<typeof SentAddress>[];
-const sentAddresses = list(SentAddress).max(MOST_ADDRESSES);
-
-/** The list, or the same as JSON text. */
-const SentAddresses = () =>
-  custom<SentAddresses | null>(
-    describedAs(
-      Joi.any(),
-      nullable(custom<unknown>(Joi.alternatives(sentAddresses, text().description('the same as JSON text')))),
-    ).custom((value: unknown, state) => {
-      let parsed = value;
-      if (typeof value === 'string') {
-        try {
-          parsed = value === '' ? [] : JSON.parse(value);
-        } catch {
-          return state.error('any.custom', { error: new Error('it is not valid JSON') });
-        }
-      }
-      if (parsed === null) return null;
-      const result = sentAddresses.validate(parsed, { convert: false });
-      return result.error
-        ? state.error('any.custom', { error: new Error(result.error.message) })
-        : (result.value as SentAddresses);
-    }),
+  describedAs(word().max(64), { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }).custom(
+    (value: string, state) =>
+      canonicalAddress(value) ?? state.error('any.custom', { error: new Error('it is not an IP address') }),
   );
+const addresses = nullable(
+  list(
+    shape({
+      ip: address(),
+      timestamp: int().min(0).description('Unix s; a time in the future counts as now'),
+    }),
+  ).max(MOST_ADDRESSES),
+);
+type Addresses = Static<typeof addresses>;
+
+/** Existing programs also send the list as JSON text. */
+const addressesOrText = () =>
+  custom<Addresses>(
+    describedAs(
+      Joi.alternatives().conditional(Joi.string().allow(''), {
+        // biome-ignore lint/suspicious/noThenProperty: a word of joi
+        then: Joi.string()
+          .allow('')
+          .max(MOST_TEXT)
+          .custom((value: string, state) => {
+            const result = inspect(addresses, parsed(value));
+            return 'value' in result
+              ? result.value
+              : state.error('any.custom', { error: new Error(result.issues[0]?.message) });
+          }),
+        otherwise: addresses,
+      }),
+      addresses,
+    ),
+  );
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const Sent = list(
   shape({
     clientEmail: text().max(255),
-    ips: SentAddresses(),
+    ips: addressesOrText(),
     panelGuid: optional(
       word()
         .max(64)

@@ -162,7 +162,7 @@ test.serial(
       },
       {
         clientEmail: 'shared',
-        ips: JSON.stringify([{ ip: '192.0.2.2', timestamp: now + 9_999_999 }]),
+        ips: JSON.stringify([{ ip: '192.0.2.2', timestamp: now + 9_999_999, country: 'x' }]),
         panelGuid: 'far-away',
       },
       { clientEmail: 'unknown', ips: [mine] },
@@ -195,6 +195,9 @@ test.serial('refuses what is no list of addresses, names the place and takes not
   const bad: [unknown, RegExp][] = [
     [{}, /array/],
     [[{ clientEmail: 'strict', ips: 'nonsense' }], /ips/],
+    [[{ clientEmail: 'strict', ips: ' '.repeat(100_001) }], /ips/],
+    [[{ clientEmail: 'strict', ips: '[{"ip":"192.0.2.1"}]' }], /timestamp/],
+    [[{ clientEmail: 'strict', ips: 7 }], /ips/],
     [[{ clientEmail: 'strict', ips: [{ ip: 'x; DROP TABLE clients', timestamp: 1 }] }], /ips/],
     [[{ clientEmail: 'strict', ips: [{ ip: '192.0.2.1', timestamp: -1 }] }], /ips/],
     [[{ clientEmail: 'strict', ips: Array(1001).fill(good) }], /ips/],
