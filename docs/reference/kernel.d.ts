@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/clients: 22 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
-//   @weir-panel/weir/plugins/engine: 39 names
+//   @weir-panel/weir/plugins/engine: 42 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 72 names
 //   @weir-panel/weir/plugins/keygen: 1 names
@@ -2165,6 +2165,16 @@ declare module '@weir-panel/weir/plugins/engine' {
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
+  /** A user with an open connection from this address. */
+  export interface OnlineAddress extends UserRef {
+    readonly address: string;
+  }
+  /** From where users are connected now, as the core counts its open connections: also users whom its log does not name. Loopback addresses are left out by the core. */
+  export interface CoreOnlineApi {
+    /** Asks about the users for whom `wanted` says so, about 500 of them at a time in turn. Each costs a call to the core. Empty without a core; rejects when it does not answer. */
+    addresses(wanted: (user: UserRef) => boolean): Promise<readonly OnlineAddress[]>;
+  }
+  export const CoreOnline: Token<CoreOnlineApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */

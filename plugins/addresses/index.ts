@@ -1,12 +1,13 @@
 import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
-import { CoreAccess } from '../engine/contract.js';
+import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
 import { addressLimitExceeded } from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
+import { OnlineScan } from './online-scan.js';
 import { routes } from './routes.js';
 import { addressSettings } from './settings.js';
 import { Sightings } from './sightings.js';
@@ -20,6 +21,7 @@ export default definePlugin({
   about: 'Remembers from where clients connect, and acts on their limitIp.',
   uses: {
     access: maybe(CoreAccess),
+    online: maybe(CoreOnline),
     connections: maybe(OpenConnections),
     clients: Clients,
     listeners: Listeners,
@@ -35,6 +37,7 @@ export default definePlugin({
     history: singleton(History),
     limit: singleton(AddressLimit),
     observer: singleton(Observer),
+    scan: singleton(OnlineScan),
     views: singleton(AddressViews),
   },
   taps: ({ sightings }) => [
@@ -45,7 +48,8 @@ export default definePlugin({
     }),
   ],
   routes,
-  jobs: ({ sightings, history }) => [
+  jobs: ({ sightings, history, scan }) => [
+    job('online', '10s', () => scan.run()),
     job('write', '10s', () => history.flush()),
     job('tidy', '1m', () => sightings.tidy()),
     job('prune', '1h', (signal) => history.prune(signal)),

@@ -1,5 +1,6 @@
 // With a real core: a client with limitIp 1 connects from two addresses. The second one is cut, the first goes on, and so
 // does another client behind the second address.
+import { networkInterfaces } from 'node:os';
 import { MIB, engineBinary, openPanel, openServer } from '../../../test/engine/user.js';
 import type { CorePanel, Teardown } from '../../../test/engine/core-panel.js';
 import { outboundOf } from '../../../test/demo/link-to-outbound.js';
@@ -86,4 +87,34 @@ test('the second address of a client with limitIp 1 is cut on every inbound, and
   await panel.call('/panel/api/clients/ips/one', { method: 'POST' });
   await continues(panel, allowed, 'and continues');
   t.is(server.giving, 3);
+});
+
+const ownAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+// The core leaves loopback out of what it counts.
+const testOnline = testUnless(ownAddress === undefined ? 'this machine has no address but loopback' : '');
+
+testOnline('an open connection is seen without a new line in the log, as the core counts it', async (t) => {
+  const [panel, server] = [await openPanel(t), await openServer(t)];
+  const inbound = await panel.addInbound();
+  await panel.addClient('quiet', [inbound], { limitIp: 1 });
+  await panel.addClient('free', [inbound]);
+  const address = ownAddress ?? '';
+  const transfers: { soFar: number }[] = [];
+  for (const email of ['quiet', 'free'])
+    transfers.push((await connectFrom(t, { panel, server, email, address }))());
+  await panel.until(() => transfers.every(({ soFar }) => soFar > 0), 'both transfer');
+  const ips = async (email: string): Promise<string[]> =>
+    (await panel.get<{ ip: string }[]>(`/panel/api/clients/ips/${email}`, { method: 'POST' })).map(
+      ({ ip }) => ip,
+    );
+  for (const email of ['quiet', 'free']) {
+    t.deepEqual(await ips(email), [address]);
+    await panel.call(`/panel/api/clients/clearIps/${email}`, { method: 'POST' });
+    t.deepEqual(await ips(email), []);
+  }
+  await panel.call('/panel/api/system/jobs/addresses/online', { method: 'POST' });
+  t.deepEqual(await ips('quiet'), [address]);
+  t.deepEqual(await ips('free'), [], 'no call is spent on a client without a limit');
 });
