@@ -8,13 +8,13 @@ type Listener = (connections: readonly AcceptedPeer[]) => void;
 
 export class Accesses implements CoreAccessApi {
   readonly #log: Log;
-  readonly #supervisor: Pick<Supervisor, 'admits' | 'readConnections'>;
+  readonly #supervisor: Pick<Supervisor, 'admits' | 'reader'>;
   readonly #followers = new Set<Listener>();
   readonly #queue = new SerialQueue();
   #waiting: Promise<void> | undefined;
   #failing = false;
 
-  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'readConnections'> }) {
+  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'reader'> }) {
     this.#log = log;
     this.#supervisor = supervisor;
   }
@@ -40,7 +40,7 @@ export class Accesses implements CoreAccessApi {
   async #read(): Promise<void> {
     if (this.#followers.size === 0) return;
     try {
-      await this.#supervisor.readConnections((batch) => this.#report(batch));
+      await this.#supervisor.reader?.readConnections((batch) => this.#report(batch));
       this.#failing = false;
     } catch (error) {
       if (!this.#failing)

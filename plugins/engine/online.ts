@@ -7,15 +7,15 @@ import { userOf } from './user-name.js';
 const MOST_USERS = 500;
 
 export class Online implements CoreOnlineApi {
-  readonly #supervisor: Pick<Supervisor, 'online'>;
+  readonly #supervisor: Pick<Supervisor, 'reader'>;
   #turn = 0;
 
-  constructor({ supervisor }: { supervisor: Pick<Supervisor, 'online'> }) {
+  constructor({ supervisor }: { supervisor: Pick<Supervisor, 'reader'> }) {
     this.#supervisor = supervisor;
   }
 
   async addresses(wanted: (user: UserRef) => boolean): Promise<readonly OnlineAddress[]> {
-    const users = await this.#supervisor.online((names) =>
+    const users = await this.#supervisor.reader?.online?.((names) =>
       this.#inTurn(
         names.filter((name) => {
           const user = userOf(name);
@@ -23,7 +23,7 @@ export class Online implements CoreOnlineApi {
         }),
       ),
     );
-    return users.flatMap(({ name, addresses }) => {
+    return (users ?? []).flatMap(({ name, addresses }) => {
       const user = userOf(name);
       return user ? addresses.map((address) => ({ ...user, address })) : [];
     });

@@ -14,14 +14,7 @@ import type { CoreGuardApi } from '../core-guard/contract.js';
 import { BackOff } from '../processes/contract.js';
 import { type Applied, type CoreCounters, DONE, type EngineApi, type UserRef } from './contract.js';
 import { DesiredUsers } from './desired-users.js';
-import {
-  type CoreDriver,
-  type CoreInbound,
-  type CoreProcess,
-  CoreRefused,
-  type CoreUser,
-  type OnlineUser,
-} from './driver.js';
+import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
 import { gracefulStop } from './graceful-stop.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { testInbound } from './inbound-test.js';
@@ -214,13 +207,9 @@ export class Supervisor implements EngineApi {
     return !this.#inbounds.hasPlan || this.#inbounds.wants(ref);
   }
 
-  async readConnections(listener: Parameters<CoreDriver['readConnections']>[0]): Promise<void> {
-    if (this.#process) await this.#driver?.readConnections(listener);
-  }
-
-  /** Users with open connections; none without a core. */
-  async online(pick: (names: readonly string[]) => readonly string[]): Promise<readonly OnlineUser[]> {
-    return (this.#process && (await this.#driver?.online?.(pick))) ?? [];
+  /** What reads from the running core; undefined when none runs. */
+  get reader(): Pick<CoreDriver, 'readConnections' | 'online'> | undefined {
+    return this.#process && this.#driver;
   }
 
   async trimLogs(): Promise<void> {

@@ -6,9 +6,12 @@ test('asks about wanted users of ours only, 500 at a time, in turn', async (t) =
   const asked: (readonly string[])[] = [];
   const online = new Online({
     supervisor: {
-      online: async (pick) => {
-        asked.push(pick(names));
-        return (asked.at(-1) ?? []).map((name) => ({ name, addresses: ['192.0.2.1', '2001:db8::1'] }));
+      reader: {
+        readConnections: async () => undefined,
+        online: async (pick) => {
+          asked.push(pick(names));
+          return (asked.at(-1) ?? []).map((name) => ({ name, addresses: ['192.0.2.1', '2001:db8::1'] }));
+        },
       },
     },
   });
@@ -23,4 +26,9 @@ test('asks about wanted users of ours only, 500 at a time, in turn', async (t) =
     [500, 500, 200],
   );
   t.is(new Set(asked.flat()).size, 1200);
+});
+
+test('without a core, or of one that cannot say, it is empty', async (t) => {
+  for (const reader of [undefined, { readConnections: async () => undefined }])
+    t.deepEqual(await new Online({ supervisor: { reader } }).addresses(() => true), []);
 });
